@@ -1,0 +1,75 @@
+package io.fairgate.policy;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.regex.Pattern;
+
+/**
+ * A network in CIDR notation (RFC 4632, RFC 4291), such as {@code 10.0.0.0/8} or {@code ::1/128}.
+ *
+ * @param network its address; bits behind the prefix are 0
+ * @param prefix how many leading bits an address shares with it
+ */
+public record Cidr(InetAddress network, int prefix) {
+
+    /** Digits, dots, colons and hex only: {@link InetAddress#getByName} must never see a name that it would look up. */
+    private static final Pattern LITERAL = Pattern.compile("(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F:]*:[0-9a-fA-F:.]*)");
+
+    public Cidr {
+        byte[] bytes = network.getAddress();
+        if (prefix < 0 || prefix > bytes.length * 8) {
+            throw new IllegalArgumentException("prefix: %d (expected: 0 to %d)".formatted(prefix, bytes.length * 8));
+        }
+        for (int bit = prefix; bit < bytes.length * 8; bit++) {
+            if ((bytes[bit / 8] >> (7 - bit % 8) & 1) != 0) {
+                throw new IllegalArgumentException(
+                        "%s/%d: bits behind the prefix are set (expected: the network's address)"
+                                .formatted(network.getHostAddress(), prefix));
+            }
+        }
+    }
+
+    /**
+     * Reads {@code address/prefix}, or an address alone for that one host.
+     *
+     * @throws IllegalArgumentException saying what was expected
+     */
+    public static Cidr parse(String text) {
+        int slash = text.indexOf('/');
+        String address = slash < 0 ? text : text.substring(0, slash);
+        if (!LITERAL.matcher(address).matches()) {
+            throw notANetwork(text);
+        }
+        try {
+            InetAddress network = InetAddress.getByName(address);
+            int prefix = slash < 0 ? network.getAddress().length * 8 : Integer.parseInt(text.substring(slash + 1));
+            return new Cidr(network, prefix);
+        } catch (UnknownHostException | NumberFormatException e) {
+            throw notANetwork(text);
+        }
+    }
+
+    private static IllegalArgumentException notANetwork(String text) {
+        return new IllegalArgumentException("%s (expected: a network such as 10.0.0.0/8 or ::1/128)".formatted(text));
+    }
+
+    /** Whether the address lies in this network. An IPv4 address never lies in an IPv6 network, nor the other way. */
+    public boolean contains(InetAddress address) {
+        byte[] ours = network.getAddress();
+        byte[] theirs = address.getAddress();
+        if (ours.length != theirs.length) {
+            return false;
+        }
+        for (int bit = 0; bit < prefix; bit++) {
+            if (((ours[bit / 8] ^ theirs[bit / 8]) >> (7 - bit % 8) & 1) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return network.getHostAddress() + "/" + prefix;
+    }
+}

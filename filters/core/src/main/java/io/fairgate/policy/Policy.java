@@ -1,0 +1,58 @@
+package io.fairgate.policy;
+
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.tenant.TenantId;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The whole policy, checked: whatever holds a {@code Policy} need not check it again.
+ *
+ * @param identify tried in order; may be empty only when there is nothing to identify by, then every request is 401
+ * @param members the configured tenants
+ * @param unknown what all other ids share as the one tenant {@link TenantId#UNKNOWN}; null refuses them
+ * @param pools by name
+ */
+public record Policy(
+        List<IdentitySource> identify,
+        Map<TenantId, TenantPolicy> members,
+        @Nullable TenantPolicy unknown,
+        Map<String, PoolSettings> pools) {
+
+    /** @throws IllegalArgumentException when the members together reserve more permits than a pool has */
+    public Policy {
+        identify = List.copyOf(identify);
+        members = Map.copyOf(members);
+        pools = Map.copyOf(pools);
+        long reserved = reserved(members.values())
+                + (unknown == null ? 0 : unknown.share().reserved());
+        pools.forEach((name, pool) -> {
+            if (reserved > pool.permits()) {
+                throw new IllegalArgumentException(
+                        "pools.%s.permits: %d (expected: at least %d, which the members reserve together)"
+                                .formatted(name, pool.permits(), reserved));
+            }
+        });
+    }
+
+    private static long reserved(Collection<TenantPolicy> tenants) {
+        return tenants.stream().mapToLong(tenant -> tenant.share().reserved()).sum();
+    }
+
+    /** The policy of a member, or what unknown ids share; null when the id is refused. */
+    public @Nullable TenantPolicy tenant(TenantId id) {
+        TenantPolicy member = members.get(id);
+        return member != null ? member : unknown;
+    }
+
+    /** Every tenant that can ever hold a permit: the members, and the one that unknown ids share. */
+    public List<TenantPolicy> tenants() {
+        List<TenantPolicy> all = new java.util.ArrayList<>(members.values());
+        if (unknown != null) {
+            all.add(unknown);
+        }
+        return List.copyOf(all);
+    }
+}

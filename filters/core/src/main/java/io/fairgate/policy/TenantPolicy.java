@@ -1,0 +1,28 @@
+package io.fairgate.policy;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.quota.Quota;
+import io.fairgate.tenant.TenantId;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What one tenant may claim and use, with the overrides of the member applied to its plan.
+ *
+ * @param plan the name of the plan, for people
+ * @param share its claim on every pool
+ * @param quotas in the order of the policy; their names are unique
+ */
+public record TenantPolicy(TenantId id, String plan, ShareSettings share, List<Quota> quotas) {
+    public TenantPolicy {
+        quotas = List.copyOf(quotas);
+        Set<String> names = new HashSet<>();
+        for (Quota quota : quotas) {
+            if (!names.add(quota.name())) {
+                throw new IllegalArgumentException(
+                        "quotas: %s twice (expected: a name of its own for each)".formatted(quota.name()));
+            }
+        }
+    }
+}

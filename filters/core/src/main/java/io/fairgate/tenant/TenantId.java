@@ -1,0 +1,47 @@
+package io.fairgate.tenant;
+
+import java.util.regex.Pattern;
+
+/**
+ * The name of a tenant: 1 to 64 characters out of {@code [A-Za-z0-9._-]}.
+ *
+ * <p>The alphabet is that narrow because an id ends up in headers, metric tags, logs and keys of a backend; none of
+ * those has to escape it.
+ *
+ * @param value the id as it was sent
+ */
+public record TenantId(String value) {
+
+    /** The longest id, in characters. */
+    public static final int MAX_LENGTH = 64;
+
+    /**
+     * The one tenant that all ids which are not members share, when the policy lets unknown ids in. Members may not
+     * begin with an underscore, so nobody can be configured under this name.
+     */
+    public static final TenantId UNKNOWN = new TenantId("_unknown");
+
+    private static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9._-]{1," + MAX_LENGTH + "}");
+
+    /** @throws IllegalArgumentException when the id is not well-formed; the message does not repeat the id */
+    public TenantId {
+        if (!isWellFormed(value)) {
+            throw new IllegalArgumentException(
+                    "tenant id: %d characters (expected: 1 to %d characters of [A-Za-z0-9._-])"
+                            .formatted(value.length(), MAX_LENGTH));
+        }
+    }
+
+    public static TenantId of(String value) {
+        return new TenantId(value);
+    }
+
+    public static boolean isWellFormed(String value) {
+        return value.length() <= MAX_LENGTH && ALLOWED.matcher(value).matches();
+    }
+
+    @Override
+    public String toString() {
+        return value;
+    }
+}

@@ -1,0 +1,70 @@
+package io.fairgate.fairness;
+
+import io.fairgate.tenant.TenantId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request for permits, from its arrival until it gives them back. It is its own link in its tenant's queue, which
+ * is why leaving the queue takes constant time and queueing allocates nothing.
+ *
+ * <p>All of it but {@link #tenant} and {@link #permits} belongs to the scheduler and to the one thread that drives it.
+ */
+public abstract class Claim {
+
+    private final TenantId tenant;
+    private final int permits;
+
+    @Nullable
+    TenantShare share;
+
+    @Nullable
+    Claim previous;
+
+    @Nullable
+    Claim next;
+
+    Place place = Place.OUTSIDE;
+    long grantedAt;
+
+    /** Where the scheduler has the claim. It only moves forward. */
+    enum Place {
+        OUTSIDE,
+        WAITING,
+        HOLDING,
+        GONE
+    }
+
+    /** @throws IllegalArgumentException when {@code permits} is below 1 */
+    protected Claim(TenantId tenant, int permits) {
+        if (permits < 1) {
+            throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
+        }
+        this.tenant = tenant;
+        this.permits = permits;
+    }
+
+    public final TenantId tenant() {
+        return tenant;
+    }
+
+    public final int permits() {
+        return permits;
+    }
+
+    /** Whether the scheduler has it in a queue. */
+    public final boolean isWaiting() {
+        return place == Place.WAITING;
+    }
+
+    /** Whether the scheduler counts its permits as in flight. */
+    public final boolean isHolding() {
+        return place == Place.HOLDING;
+    }
+
+    /**
+     * The scheduler is about to grant the permits.
+     *
+     * @return false when nobody wants them any more; the claim then leaves the queue and the permits stay in the pool
+     */
+    protected abstract boolean accept();
+}

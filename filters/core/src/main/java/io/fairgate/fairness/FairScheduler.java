@@ -1,0 +1,441 @@
+package io.fairgate.fairness;
+
+import io.fairgate.fairness.Claim.Place;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Occupancy Fair Queueing over one pool; the package's description has the algorithm and the words.
+ *
+ * <p>A state machine without threads, clock or signals: one caller at a time, and every call says what time it is, in
+ * nanoseconds of a clock that does not go back (if it does, time stands still meanwhile). Changes are told by
+ * {@link #enqueue}, {@link #cancel}, {@link #release}, {@link #resize} and {@link #reconfigure}; permits are handed out
+ * only by {@link #grant}, which is to be called after them.
+ *
+ * <p>Finding the next claim scans the backlogged tenants. This class is over 250 lines because the rules of joining,
+ * leaving and charging only make sense side by side; what can be told apart (queue, horizon, shares) is in classes of
+ * its own.
+ */
+public final class FairScheduler {
+
+    /** Bound of a tenant's lag, in units of the lag at which a tenant with a share below one permit settles. */
+    public static final double DEFAULT_THETA = 3;
+
+    /** Beyond this level all accounts are counted from anew, so that doubles keep their nanoseconds. */
+    private static final double REBASE_ABOVE = 1e15;
+
+    private static final int SWEEP_ABOVE = 64;
+
+    private final Map<TenantId, TenantShare> tenants = new LinkedHashMap<>();
+    private final List<TenantShare> backlogged = new ArrayList<>();
+    private final Horizon horizon;
+    private final double theta;
+
+    private TenantShares shares = TenantShares.EQUAL;
+    private int permits;
+    private long available;
+    private long reserved;
+    private int inFlight;
+    private int waiting;
+
+    private long now;
+    private long contendedNow;
+    private boolean contended;
+    private double idleLevel;
+    private long grants;
+    private long ordinals;
+    private long pins;
+    private int sweepAbove = SWEEP_ABOVE;
+    private @Nullable Claim pin;
+
+    /** A pool of {@code permits}, with the horizon that follows the holds. */
+    public FairScheduler(int permits, TenantShares shares, long now) {
+        this(permits, shares, Duration.ZERO, DEFAULT_THETA, now);
+    }
+
+    /**
+     * @param horizon the horizon for good; zero lets it follow the holds
+     * @param theta bound of the lag; infinite to never forgive
+     */
+    public FairScheduler(int permits, TenantShares shares, Duration horizon, double theta, long now) {
+        if (permits < 1) {
+            throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
+        }
+        this.permits = permits;
+        this.available = permits;
+        this.theta = theta;
+        this.now = now;
+        this.horizon = new Horizon(horizon.toNanos(), now);
+        reconfigure(shares, now);
+    }
+
+    // ---- what happens to claims ----
+
+    /** Whether a claim of this size could be granted if everybody else gave back what they hold. */
+    public boolean canEverFit(TenantId tenant, int n) {
+        ShareSettings settings = shares.of(tenant);
+        return n <= settings.maxInFlight() && fitsBesideReservations(settings, n);
+    }
+
+    /** Puts the claim at the end of its tenant's queue. */
+    public void enqueue(Claim claim, long now) {
+        requirePlace(claim, Place.OUTSIDE);
+        tick(now);
+        TenantShare share = tenants.computeIfAbsent(claim.tenant(), this::newTenant);
+        claim.share = share;
+        claim.place = Place.WAITING;
+        share.queue.append(claim);
+        waiting++;
+        settle(share);
+    }
+
+    /** Takes a waiting claim out of its queue, in constant time. */
+    public void cancel(Claim claim, long now) {
+        requirePlace(claim, Place.WAITING);
+        tick(now);
+        settle(takeOut(claim, Place.GONE));
+    }
+
+    /** Takes the permits of a claim back. */
+    public void release(Claim claim, long now) {
+        requirePlace(claim, Place.HOLDING);
+        tick(now);
+        TenantShare share = Objects.requireNonNull(claim.share);
+        horizon.observeHold(Math.max(0, this.now - claim.grantedAt));
+        claim.place = Place.GONE;
+        available -= share.costOf(-claim.permits());
+        inFlight -= claim.permits();
+        share.changeInFlight(-claim.permits(), contendedNow, this.now);
+        clamp(share);
+        settle(share);
+    }
+
+    /** Hands out all permits that can be handed out, in the order of the keys; {@code granted} must not call back. */
+    public void grant(long now, Consumer<Claim> granted) {
+        tick(now);
+        adjustHorizon();
+        for (Claim claim = next(); claim != null; claim = next()) {
+            TenantShare share = Objects.requireNonNull(claim.share);
+            if (claim.accept()) {
+                give(claim, share);
+                granted.accept(claim);
+            } else {
+                takeOut(claim, Place.GONE);
+            }
+            settle(share);
+        }
+        contended = !backlogged.isEmpty();
+        rebaseWhenIdle();
+        sweepWhenMany();
+    }
+
+    /** The claim that has to leave because its tenant has more waiting than its own settings allow: the newest. */
+    public @Nullable Claim overOwnBound(TenantId tenant) {
+        TenantShare share = tenants.get(tenant);
+        return share != null && share.queue.size() > share.settings.maxWaiting() ? share.queue.newest() : null;
+    }
+
+    /**
+     * The claim that has to leave because more than {@code maxWaiting} wait in all: the newest of the tenant with the
+     * longest queue per weight. So whoever floods the queue pays for it, and a tenant with a short queue always finds
+     * a place.
+     */
+    public @Nullable Claim overPoolBound(int maxWaiting) {
+        if (waiting <= maxWaiting) {
+            return null;
+        }
+        TenantShare longest = null;
+        for (TenantShare share : tenants.values()) {
+            if (longest == null || share.queue.size() / share.weight() > longest.queue.size() / longest.weight()) {
+                longest = share;
+            }
+        }
+        return longest == null ? null : longest.queue.newest();
+    }
+
+    /** Whether a waiting claim waits for its tenant's own cap rather than for the pool. */
+    public boolean waitsForOwnCap(Claim claim) {
+        TenantShare share = claim.share;
+        return share != null && !share.capAllows(claim.permits());
+    }
+
+    // ---- what happens to the pool ----
+
+    /** Changes the size. Nothing is taken back: after a shrink nothing is granted until enough has come back. */
+    public void resize(int permits, long now) {
+        if (permits < 1) {
+            throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
+        }
+        tick(now);
+        available += permits - this.permits;
+        this.permits = permits;
+        pin = null;
+        tenants.values().forEach(this::settle);
+    }
+
+    /** Changes what tenants may claim, while they claim it; how far each is ahead or behind stays. */
+    public void reconfigure(TenantShares shares, long now) {
+        tick(now);
+        this.shares = shares;
+        this.reserved = shares.reserved();
+        shares.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
+        double level = level();
+        for (TenantShare share : tenants.values()) {
+            ShareSettings settings = shares.of(share.id);
+            double lag = level * share.weight() - share.served(contendedNow);
+            share.settings = settings;
+            share.configured = shares.members().containsKey(share.id);
+            share.setServed(level * settings.weight() - lag, contendedNow);
+        }
+        available = permits
+                - tenants.values().stream()
+                        .mapToLong(share -> Math.max(share.inFlight, share.settings.reserved()))
+                        .sum();
+        pin = null;
+        List.copyOf(tenants.values()).forEach(this::settle);
+    }
+
+    public int permits() {
+        return permits;
+    }
+
+    public int inFlight() {
+        return inFlight;
+    }
+
+    public int waiting() {
+        return waiting;
+    }
+
+    /** How everything stands, at {@code now}. Takes time in proportion to the tenants, times their logarithm. */
+    public PoolStatus status(long now) {
+        tick(now);
+        return new StatusReport(permits, inFlight, waiting, pin, horizon.nanos(), level(), contendedNow, this.now)
+                .of(tenants.values());
+    }
+
+    // ---- the rule ----
+
+    /** The claim to grant now, or null when none can be; pins one when it has to wait for more permits. */
+    private @Nullable Claim next() {
+        TenantShare own = null;
+        TenantShare promised = null;
+        TenantShare first = null;
+        for (TenantShare share : backlogged) {
+            int n = headOf(share).permits();
+            if (share.costOf(n) == 0 && available >= 0) {
+                own = smallerKey(own, share);
+            }
+            if (share.isBelowGuarantee() && (pin == null || passes(share, n))) {
+                promised = moreUrgent(promised, share);
+            }
+            first = smallerKey(first, share);
+        }
+        if (own != null) {
+            return headOf(own);
+        }
+        if (promised != null) {
+            return pinUnlessItFits(promised);
+        }
+        return pin != null ? pinUnlessItFits(Objects.requireNonNull(pin.share)) : pinUnlessItFits(first);
+    }
+
+    private @Nullable Claim pinUnlessItFits(@Nullable TenantShare share) {
+        if (share == null) {
+            return null;
+        }
+        Claim head = headOf(share);
+        if (share.costOf(head.permits()) <= available) {
+            return head;
+        }
+        if (available > 0 && pin == null) {
+            pin = head;
+            pins++;
+        }
+        return null;
+    }
+
+    private boolean passes(TenantShare share, int n) {
+        return share.costOf(n) <= available && share.mayPass(pins, n);
+    }
+
+    private TenantShare smallerKey(@Nullable TenantShare best, TenantShare share) {
+        if (best == null) {
+            return share;
+        }
+        int order = Double.compare(share.key(contendedNow, horizon.nanos()), best.key(contendedNow, horizon.nanos()));
+        return order < 0 || (order == 0 && precedes(share, best)) ? share : best;
+    }
+
+    /** Among tenants below their guarantee: the one that has the smallest part of it. */
+    private static TenantShare moreUrgent(@Nullable TenantShare best, TenantShare share) {
+        if (best == null) {
+            return share;
+        }
+        int order = Double.compare(
+                (double) share.inFlight / share.settings.guaranteed(),
+                (double) best.inFlight / best.settings.guaranteed());
+        return order < 0 || (order == 0 && precedes(share, best)) ? share : best;
+    }
+
+    private static boolean precedes(TenantShare a, TenantShare b) {
+        return a.lastGrant < b.lastGrant || (a.lastGrant == b.lastGrant && a.ordinal < b.ordinal);
+    }
+
+    private void give(Claim claim, TenantShare share) {
+        int n = claim.permits();
+        if (pin != null && pin != claim && share.isBelowGuarantee() && share.costOf(n) > 0) {
+            share.countPass(pins, n);
+        }
+        takeOut(claim, Place.HOLDING);
+        available -= share.costOf(n);
+        if (available < 0) {
+            throw new IllegalStateException("granted %d permits more than there are".formatted(-available));
+        }
+        inFlight += n;
+        share.changeInFlight(n, contendedNow, now);
+        clamp(share);
+        share.lastGrant = ++grants;
+        claim.grantedAt = now;
+    }
+
+    private TenantShare takeOut(Claim claim, Place to) {
+        TenantShare share = Objects.requireNonNull(claim.share);
+        share.queue.remove(claim);
+        waiting--;
+        claim.place = to;
+        if (pin == claim) {
+            pin = null;
+        }
+        return share;
+    }
+
+    // ---- who is backlogged, and the level ----
+
+    /** Lets the tenant join or leave the backlogged ones, or the pool, as its queue, cap and permits now say. */
+    private void settle(TenantShare share) {
+        Claim head = share.queue.head();
+        boolean competes = head != null
+                && share.capAllows(head.permits())
+                && fitsBesideReservations(share.settings, head.permits());
+        if (competes && !share.backlogged) {
+            double lifted = Math.max(share.served(contendedNow), level() * share.weight());
+            share.setServed(lifted, contendedNow);
+            clamp(share);
+            share.backlogged = true;
+            backlogged.add(share);
+        } else if (!competes && share.backlogged) {
+            idleLevel = level();
+            share.backlogged = false;
+            backlogged.remove(share);
+            if (pin != null && pin.share == share) {
+                pin = null;
+            }
+        }
+        forgetIfIdle(share);
+    }
+
+    /** The weighted mean of served / weight over the backlogged tenants; the last one while nobody is backlogged. */
+    private double level() {
+        double served = 0;
+        double weights = 0;
+        for (TenantShare share : backlogged) {
+            served += share.served(contendedNow);
+            weights += share.weight();
+        }
+        return weights > 0 ? served / weights : idleLevel;
+    }
+
+    private double backloggedWeight() {
+        double weights = 0;
+        for (TenantShare share : backlogged) {
+            weights += share.weight();
+        }
+        return weights;
+    }
+
+    /** Bounds how far the tenant is ahead or behind. */
+    private void clamp(TenantShare share) {
+        double level = level();
+        double bound = theta * horizon.nanos() * permits / Math.max(backloggedWeight(), share.weight());
+        double served = share.served(contendedNow) / share.weight();
+        double bounded = Math.min(Math.max(served, level - bound), level + bound);
+        if (bounded != served) {
+            share.setServed(bounded * share.weight(), contendedNow);
+        }
+    }
+
+    private boolean fitsBesideReservations(ShareSettings settings, int n) {
+        return Math.max(n, settings.reserved()) + reserved - settings.reserved() <= permits;
+    }
+
+    private static Claim headOf(TenantShare share) {
+        return Objects.requireNonNull(share.queue.head(), "a backlogged tenant has a waiting claim");
+    }
+
+    // ---- time and housekeeping ----
+
+    private void tick(long time) {
+        long passed = time - now;
+        if (passed > 0) {
+            now = time;
+            contendedNow += contended ? passed : 0;
+        }
+    }
+
+    private void adjustHorizon() {
+        if (!backlogged.isEmpty() && horizon.isDue(now)) {
+            double smallest = Double.MAX_VALUE;
+            for (TenantShare share : backlogged) {
+                smallest = Math.min(smallest, share.weight());
+            }
+            horizon.adjust(now, backloggedWeight(), smallest, permits);
+        }
+    }
+
+    private TenantShare newTenant(TenantId id) {
+        return new TenantShare(id, ++ordinals, shares.of(id), shares.members().containsKey(id), contendedNow, now);
+    }
+
+    /** An idle tenant that is not ahead would come back at the level anyway, so forgetting it changes nothing. */
+    private boolean forgetIfIdle(TenantShare share) {
+        boolean forget = !share.configured
+                && share.inFlight == 0
+                && share.queue.isEmpty()
+                && share.served(contendedNow) <= level() * share.weight();
+        if (forget) {
+            tenants.remove(share.id);
+        }
+        return forget;
+    }
+
+    /** Tenants that were ahead when they became idle are forgotten when the level has caught up with them. */
+    private void sweepWhenMany() {
+        if (tenants.size() > sweepAbove) {
+            List.copyOf(tenants.values()).forEach(this::forgetIfIdle);
+            sweepAbove = Math.max(SWEEP_ABOVE, 2 * tenants.size());
+        }
+    }
+
+    private void rebaseWhenIdle() {
+        if (backlogged.isEmpty() && idleLevel > REBASE_ABOVE) {
+            for (TenantShare share : tenants.values()) {
+                share.setServed(share.served(contendedNow) - idleLevel * share.weight(), contendedNow);
+            }
+            idleLevel = 0;
+        }
+    }
+
+    private static void requirePlace(Claim claim, Place expected) {
+        if (claim.place != expected) {
+            throw new IllegalStateException("claim is %s (expected: %s)".formatted(claim.place, expected));
+        }
+    }
+}

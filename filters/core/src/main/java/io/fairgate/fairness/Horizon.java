@@ -1,0 +1,51 @@
+package io.fairgate.fairness;
+
+/**
+ * How much permit-time one permit in flight counts for in the key, in nanoseconds.
+ *
+ * <p>A smaller horizon tightens the bound on permit-time, a larger one keeps the numbers in flight smoother. Unless
+ * fixed, it is {@code 2 * mean hold * max(1, W / (N * smallest weight))}, kept between 100 ms and 60 s: two typical
+ * holds, more when a tenant's share is below one permit. It follows at most once a second, and only when it would
+ * change by more than a quarter, because every change moves all keys.
+ */
+final class Horizon {
+
+    private static final double SHORTEST = 100e6;
+    private static final double LONGEST = 60e9;
+    private static final long PERIOD = 1_000_000_000L;
+    /** Weight of the newest hold in the moving mean: about the last 40 requests count. */
+    private static final double NEWEST = 0.05;
+
+    private final boolean fixed;
+    private double nanos;
+    private double meanHold = -1;
+    private long adjustedAt;
+
+    /** @param fixedNanos the horizon for good, or 0 to let it follow the holds */
+    Horizon(long fixedNanos, long now) {
+        this.fixed = fixedNanos > 0;
+        this.nanos = fixed ? fixedNanos : SHORTEST;
+        this.adjustedAt = now - PERIOD;
+    }
+
+    double nanos() {
+        return nanos;
+    }
+
+    void observeHold(long holdNanos) {
+        meanHold = meanHold < 0 ? holdNanos : meanHold + NEWEST * (holdNanos - meanHold);
+    }
+
+    boolean isDue(long now) {
+        return !fixed && meanHold >= 0 && now - adjustedAt >= PERIOD;
+    }
+
+    void adjust(long now, double weights, double smallestWeight, int permits) {
+        adjustedAt = now;
+        double crowding = Math.max(1, weights / (permits * smallestWeight));
+        double wanted = Math.min(LONGEST, Math.max(SHORTEST, 2 * meanHold * crowding));
+        if (Math.abs(wanted - nanos) > nanos / 4) {
+            nanos = wanted;
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package io.fairgate.fairness;
+
+import io.fairgate.tenant.TenantId;
+
+/** What the scheduler knows of one tenant. Plain fields: one thread at a time drives the scheduler. */
+final class TenantShare {
+
+    final TenantId id;
+    final long ordinal;
+    final ClaimQueue queue = new ClaimQueue();
+
+    ShareSettings settings;
+    /** Whether the tenant is configured; others are forgotten when they are idle and owe nothing. */
+    boolean configured;
+
+    int inFlight;
+    boolean backlogged;
+    long lastGrant;
+
+    /** Permit-nanoseconds used on the contended clock, as of {@link #servedAt} on that clock. */
+    private double served;
+
+    private long servedAt;
+
+    /** Permit-nanoseconds used in all, as of {@link #usedAt}. */
+    private double used;
+
+    private long usedAt;
+
+    /** Permits granted past the pin with the number {@link #passedPin}. */
+    private int passed;
+
+    private long passedPin;
+
+    TenantShare(TenantId id, long ordinal, ShareSettings settings, boolean configured, long contendedNow, long now) {
+        this.id = id;
+        this.ordinal = ordinal;
+        this.settings = settings;
+        this.configured = configured;
+        this.servedAt = contendedNow;
+        this.usedAt = now;
+    }
+
+    double weight() {
+        return settings.weight();
+    }
+
+    double served(long contendedNow) {
+        return served + (double) inFlight * (contendedNow - servedAt);
+    }
+
+    void setServed(double value, long contendedNow) {
+        served = value;
+        servedAt = contendedNow;
+    }
+
+    double usedNanos(long now) {
+        return used + (double) inFlight * (now - usedAt);
+    }
+
+    /** Every change of {@link #inFlight} goes through here, so that what was used until now counts the old number. */
+    void changeInFlight(int change, long contendedNow, long now) {
+        setServed(served(contendedNow), contendedNow);
+        used = usedNanos(now);
+        usedAt = now;
+        inFlight += change;
+    }
+
+    double key(long contendedNow, double horizon) {
+        return (served(contendedNow) + horizon * inFlight) / weight();
+    }
+
+    /** What granting {@code n} more takes from the permits that are free for everybody. */
+    int costOf(int n) {
+        return Math.max(inFlight + n, settings.reserved()) - Math.max(inFlight, settings.reserved());
+    }
+
+    boolean capAllows(int n) {
+        return inFlight + n <= settings.maxInFlight();
+    }
+
+    boolean isBelowGuarantee() {
+        return inFlight < settings.guaranteed();
+    }
+
+    boolean mayPass(long pin, int n) {
+        return (passedPin == pin ? passed : 0) + n <= settings.guaranteed();
+    }
+
+    void countPass(long pin, int n) {
+        passed = (passedPin == pin ? passed : 0) + n;
+        passedPin = pin;
+    }
+}

@@ -1,0 +1,34 @@
+package io.fairgate.fairness;
+
+import io.fairgate.tenant.TenantId;
+import java.util.Map;
+
+/**
+ * Who may claim what of a pool.
+ *
+ * @param members tenants with settings of their own; only these can have a reservation
+ * @param others the settings of each tenant that is not a member
+ */
+public record TenantShares(Map<TenantId, ShareSettings> members, ShareSettings others) {
+
+    /** Every tenant is equal. */
+    public static final TenantShares EQUAL = new TenantShares(Map.of(), ShareSettings.EQUAL);
+
+    /** @throws IllegalArgumentException when {@code others} reserve permits: nobody knows how many others will come */
+    public TenantShares {
+        members = Map.copyOf(members);
+        if (others.reserved() > 0) {
+            throw new IllegalArgumentException(
+                    "others reserve %d (expected: 0, only a member can reserve)".formatted(others.reserved()));
+        }
+    }
+
+    public ShareSettings of(TenantId tenant) {
+        return members.getOrDefault(tenant, others);
+    }
+
+    /** Permits that all members reserve together. */
+    public long reserved() {
+        return members.values().stream().mapToLong(ShareSettings::reserved).sum();
+    }
+}

@@ -1,0 +1,58 @@
+/**
+ * Occupancy Fair Queueing: who gets the next permit. A pure state machine; time is an argument.
+ *
+ * <h2>The problem</h2>
+ *
+ * A pool has <i>N</i> permits; tenants of weight <i>w</i> want them for times that nobody knows beforehand. Two simple
+ * rules fail. <b>Least permits held per weight</b> forgets: with one permit, a tenant of 10 s requests and one of 1 s
+ * requests get one request each in turn, so the first has 91 % of the time. <b>Least permit-time used per weight</b>
+ * over-reacts: permit-time does not move at the moment of a grant, so a tenant that is behind by a hair takes every
+ * permit that is free at that moment.
+ *
+ * <h2>The rule</h2>
+ *
+ * Both together. Each tenant has a <b>key</b>, and the backlogged tenant with the smallest key gets the next permit:
+ *
+ * <pre>{@code key = (served + horizon * inFlight) / weight}</pre>
+ *
+ * <ul>
+ *   <li><b>served</b>: permit-time in nanoseconds that the tenant used while the pool was contended. The term that
+ *       remembers.
+ *   <li><b>inFlight</b>: permits held now. The term that acts at once. The <b>horizon</b> converts it to time: it is
+ *       about twice a typical hold (see {@link io.fairgate.fairness.Horizon}).
+ * </ul>
+ *
+ * <b>Contended clock.</b> {@code served} grows on a clock that runs only while a backlogged tenant waits. Permits that
+ * nobody else wanted are free of charge: using an idle pool creates no debt.
+ *
+ * <p><b>Backlogged</b> is a tenant with a waiting request that its own cap (and the pool's size) would let in. A tenant
+ * that waits only for its own cap does not compete, and does not make the clock run.
+ *
+ * <p><b>The level</b> is the weighted mean of {@code served / weight} over the backlogged tenants, the virtual time of
+ * the pool. Who joins them is lifted to the level (idle time earns no credit) and keeps what it is ahead (debt is not
+ * forgiven by a short pause). Both lags are bounded by {@code theta * horizon * N / sum of weights}, so that nobody is
+ * starved for long by what happened long ago.
+ *
+ * <p><b>Reserved and guaranteed.</b> Reserved permits stay free for their tenant: granting {@code n} costs the pool
+ * {@code max(inFlight + n, reserved) - max(inFlight, reserved)}. A tenant below its guarantee is served before others.
+ *
+ * <p><b>Pinning.</b> When the next in order wants more permits than are free, and some are free, it is pinned: freed
+ * permits collect for it and nobody behind it passes, so large requests are not starved by small ones. Only tenants
+ * below their guarantee pass it, each with at most its guarantee for one pin. With no permit free nothing is pinned: a
+ * choice made then would be stale when the next permit comes.
+ *
+ * <p><b>Ties</b> go to the tenant whose last grant is longest ago, then to the one that was known first. Within a
+ * tenant the order is first come, first served.
+ *
+ * <h2>What it is built on</h2>
+ *
+ * Start-time fair queueing (Goyal, Vin, Cheng, SIGCOMM 1996) and its form for a server that works on several requests
+ * at once, SFQ(D) (Jin, Chase, Kaur, SIGMETRICS 2004); charging as time is used, from VTC (Sheng et al., OSDI 2024,
+ * arXiv 2401.00588); the level and the lag from EEVDF (Stoica, Abdel-Wahab, 1995) as Linux schedules; seat-seconds and
+ * bounded lag from Kubernetes' API Priority and Fairness. {@link io.fairgate.fairness.WaterFilling} is max-min fairness
+ * (Bertsekas, Gallager, Data Networks, 6.5.2) with bounds.
+ */
+@NullMarked
+package io.fairgate.fairness;
+
+import org.jspecify.annotations.NullMarked;

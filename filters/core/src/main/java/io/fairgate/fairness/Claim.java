@@ -51,6 +51,11 @@ public abstract class Claim {
         return permits;
     }
 
+    /** Whether the scheduler has not seen it yet. */
+    public final boolean isNew() {
+        return place == Place.OUTSIDE;
+    }
+
     /** Whether the scheduler has it in a queue. */
     public final boolean isWaiting() {
         return place == Place.WAITING;

@@ -15,13 +15,13 @@ public record TenantId(String value) {
     /** The longest id, in characters. */
     public static final int MAX_LENGTH = 64;
 
+    private static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9._-]{1," + MAX_LENGTH + "}");
+
     /**
      * The one tenant that all ids which are not members share, when the policy lets unknown ids in. Members may not
      * begin with an underscore, so nobody can be configured under this name.
      */
     public static final TenantId UNKNOWN = new TenantId("_unknown");
-
-    private static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9._-]{1," + MAX_LENGTH + "}");
 
     /** @throws IllegalArgumentException when the id is not well-formed; the message does not repeat the id */
     public TenantId {

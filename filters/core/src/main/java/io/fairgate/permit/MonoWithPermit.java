@@ -1,0 +1,60 @@
+package io.fairgate.permit;
+
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+
+/** A {@link Mono} that holds permits from before its work is subscribed until it has ended. */
+final class MonoWithPermit<T> extends Mono<T> {
+
+    private final EmbeddedPermitPool pool;
+    private final PermitRequest request;
+    private final Mono<T> work;
+
+    MonoWithPermit(EmbeddedPermitPool pool, PermitRequest request, Mono<T> work) {
+        this.pool = pool;
+        this.request = request;
+        this.work = work;
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super T> actual) {
+        new Waiter<>(pool, request, work, actual).start();
+    }
+
+    /**
+     * Keeps the element until the work has completed: an element that went on before could be followed by the error of
+     * an expired hold, and the permits are not to come back before the work has really ended.
+     */
+    private static final class Waiter<T> extends PermitWaiter<T> {
+        private @Nullable T element;
+
+        Waiter(EmbeddedPermitPool pool, PermitRequest request, Mono<T> work, CoreSubscriber<? super T> actual) {
+            super(pool, request, work, actual);
+        }
+
+        @Override
+        public void onNext(T value) {
+            if (isRunning()) {
+                element = value;
+            } else {
+                Operators.onNextDropped(value, currentContext());
+            }
+        }
+
+        @Override
+        public void onComplete() {
+            if (finish()) {
+                T value = element;
+                element = null;
+                if (value != null) {
+                    actual.onNext(value);
+                }
+                actual.onComplete();
+            } else if (element != null) {
+                Operators.onDiscard(element, currentContext());
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package io.fairgate.permit;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
+
+/**
+ * The port of permits: a named, bounded set of permits that tenants share fairly.
+ *
+ * <p><b>Signals.</b> What {@code withPermit} returns is lazy: nothing is asked for before it is subscribed, and each
+ * subscription is a request of its own. It emits what the work emits. It errors with {@link PermitRefusedException}
+ * when no permit was to be had (the work was then never subscribed), with {@link HoldExpiredException} when the work
+ * held its permits for too long (it was cancelled), and with the work's own error.
+ *
+ * <p><b>The permits</b> are taken before the work is subscribed and given back exactly once: when it completes or
+ * errors, before that signal goes on; when the subscriber cancels, after the work was cancelled; when the hold expires.
+ * If subscribing to the work throws, they are given back as well.
+ *
+ * <p><b>Cancellation</b> while waiting frees the place in the queue at once; the work is never subscribed then, also when
+ * the grant was under way.
+ *
+ * <p><b>Threads.</b> The work is subscribed on the request's own executor ({@link PermitRequest#home}), also when it did
+ * not wait; refusals and expiries are emitted there as well. No thread is blocked, ever.
+ */
+public interface PermitPool {
+
+    /** Where {@link #withPermit(Mono)} finds the tenant in the subscriber's context. */
+    Object TENANT = TenantId.class;
+
+    String name();
+
+    /** Runs the work while holding the permits of the request. */
+    <T> Mono<T> withPermit(PermitRequest request, Mono<T> work);
+
+    /** Runs the work while holding the permits of the request, from subscription to the last element. */
+    <T> Flux<T> withPermit(PermitRequest request, Flux<T> work);
+
+    /**
+     * Runs the work with one permit of the tenant that the subscriber's context names under {@link #TENANT}.
+     *
+     * <p>It errors with {@link IllegalStateException} when the context names none.
+     */
+    default <T> Mono<T> withPermit(Mono<T> work) {
+        return Mono.deferContextual(context -> withPermit(PermitRequest.of(tenantOf(context)), work));
+    }
+
+    private static TenantId tenantOf(ContextView context) {
+        return context.<TenantId>getOrEmpty(TENANT)
+                .orElseThrow(() -> new IllegalStateException(
+                        "no tenant in the context (expected: .contextWrite(c -> c.put(PermitPool.TENANT, tenantId)))"));
+    }
+
+    /** How the pool stands. Completes at once, on the subscribing thread unless another thread is at work in the pool. */
+    Mono<PoolStatus> snapshot();
+
+    /**
+     * Closes the pool: from subscription on, new requests are refused as {@link RefusalReason#DRAINING}; waiting ones
+     * are served for as long as {@code patience}, then refused as well. Completes when nothing waits and nothing is in
+     * flight any more; cancelling it does not open the pool again.
+     */
+    Mono<Void> close(Duration patience);
+}

@@ -1,0 +1,69 @@
+package io.fairgate.permit;
+
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What somebody asks of a pool.
+ *
+ * @param permits how many at once, at least 1
+ * @param maxWait how long to wait at most; the pool's own maximum if that is shorter, or if null
+ * @param maxHold how long the work may take; the pool's own maximum if null
+ * @param home where the work is subscribed, and where refusals are emitted: the request's event loop. It must run what
+ *     it is given later or at once, one after the other. Null for a worker of the pool's scheduler
+ * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw
+ */
+public record PermitRequest(
+        TenantId tenant,
+        int permits,
+        @Nullable Duration maxWait,
+        @Nullable Duration maxHold,
+        @Nullable Executor home,
+        @Nullable Runnable onWaiting) {
+
+    /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
+    public PermitRequest {
+        if (permits < 1 || permits > PoolSettings.MAX_PERMITS) {
+            throw new IllegalArgumentException(
+                    "permits: %d (expected: 1 to %d)".formatted(permits, PoolSettings.MAX_PERMITS));
+        }
+        if (maxWait != null) {
+            PoolSettings.requirePositive("max-wait", maxWait);
+        }
+        if (maxHold != null) {
+            PoolSettings.requirePositive("max-hold", maxHold);
+        }
+    }
+
+    /** One permit for the tenant, and all else as the pool has it. */
+    public static PermitRequest of(TenantId tenant) {
+        return new PermitRequest(tenant, 1, null, null, null, null);
+    }
+
+    /** One permit for the tenant, and all else as the pool has it. */
+    public static PermitRequest of(String tenant) {
+        return of(TenantId.of(tenant));
+    }
+
+    public PermitRequest withPermits(int permits) {
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+    }
+
+    public PermitRequest withMaxWait(@Nullable Duration maxWait) {
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+    }
+
+    public PermitRequest withMaxHold(@Nullable Duration maxHold) {
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+    }
+
+    public PermitRequest withHome(Executor home) {
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+    }
+
+    public PermitRequest withOnWaiting(Runnable onWaiting) {
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+    }
+}

@@ -1,0 +1,283 @@
+package io.fairgate.permit;
+
+import io.fairgate.fairness.Claim;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/**
+ * One subscription to {@link PermitPool#withPermit}: the subscriber of the work, the subscription of the caller, and
+ * the claim in the scheduler's queue, with one state that only moves by compare-and-set:
+ *
+ * <pre>
+ *   WAITING ──drain──▶ GRANTED ──home──▶ RUNNING ──complete, error, cancel, hold expired──▶ DONE
+ *      │  └──timer──▶ TIMED_OUT   │  └──its time was up on the way home──▶ DONE
+ *      │  └──drain──▶ REFUSED     └──cancel──▶ CANCELLED
+ *      └──cancel──▶ CANCELLED
+ * </pre>
+ *
+ * <p>Who wins the step to a state without an exit has the pool look at the waiter once, and the pool takes back what it
+ * had given. It is one object and not three operators because a permit that travels as an element between operators
+ * can be lost on cancellation (reactor-core issue 3695).
+ */
+abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subscription, Runnable {
+
+    private static final int WAITING = 0;
+    private static final int GRANTED = 1;
+    private static final int RUNNING = 2;
+    // From here on it is over.
+    private static final int DONE = 3;
+    private static final int CANCELLED = 4;
+    private static final int TIMED_OUT = 5;
+    private static final int REFUSED = 6;
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<PermitWaiter> STATE =
+            AtomicIntegerFieldUpdater.newUpdater(PermitWaiter.class, "state");
+
+    final CoreSubscriber<? super T> actual;
+    private final EmbeddedPermitPool pool;
+    private final PermitRequest request;
+    private final Publisher<T> work;
+    private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
+    private final long askedAt;
+    private final long maxWaitNanos;
+
+    private volatile int state = WAITING;
+    private volatile @Nullable Disposable waitTimer;
+    private volatile @Nullable Disposable holdTimer;
+    private long startedAt;
+
+    // Below: only the thread that drains the pool, until it makes the waiter ready.
+    private @Nullable RefusalReason refusal;
+    private boolean toldOfTimeout;
+
+    PermitWaiter(EmbeddedPermitPool pool, PermitRequest request, Publisher<T> work, CoreSubscriber<? super T> actual) {
+        super(request.tenant(), request.permits());
+        this.pool = pool;
+        this.request = request;
+        this.work = work;
+        this.actual = actual;
+        this.askedAt = pool.now();
+        Duration poolsMaximum = pool.settings().maxWait();
+        Duration own = request.maxWait();
+        this.maxWaitNanos = (own == null || own.compareTo(poolsMaximum) > 0 ? poolsMaximum : own).toNanos();
+    }
+
+    /** The beginning: asks the pool, and if it has to wait, says so and starts the timer. */
+    final void start() {
+        actual.onSubscribe(this);
+        if (state != WAITING) {
+            return;
+        }
+        pool.look(this);
+        if (state == WAITING) {
+            waitTimer = pool.time().schedule(this::timeOut, maxWaitNanos, TimeUnit.NANOSECONDS);
+            stopUnless(WAITING, waitTimer);
+            if (request.onWaiting() != null) {
+                GuardedListener.guard(request.onWaiting());
+            }
+        }
+    }
+
+    // ---- the steps ----
+
+    /** WAITING to GRANTED, by the drain. */
+    @Override
+    protected final boolean accept() {
+        return STATE.compareAndSet(this, WAITING, GRANTED);
+    }
+
+    /** WAITING to REFUSED, by the drain. */
+    final boolean refuse(RefusalReason reason) {
+        refusal = reason;
+        return STATE.compareAndSet(this, WAITING, REFUSED);
+    }
+
+    private void timeOut() {
+        if (STATE.compareAndSet(this, WAITING, TIMED_OUT)) {
+            pool.look(this);
+        }
+    }
+
+    private void expireHold() {
+        if (STATE.compareAndSet(this, RUNNING, DONE)) {
+            cancelWork();
+            RuntimeException expired = new HoldExpiredException(pool.name(), maxHold());
+            try {
+                atHome(() -> actual.onError(expired));
+            } catch (RejectedExecutionException e) {
+                actual.onError(expired);
+            }
+        }
+    }
+
+    @Override
+    public final void cancel() {
+        if (STATE.compareAndSet(this, WAITING, CANCELLED) || STATE.compareAndSet(this, GRANTED, CANCELLED)) {
+            stop(waitTimer);
+            pool.listener().abandoned(tenant(), pool.now() - askedAt);
+            pool.look(this);
+        } else if (STATE.compareAndSet(this, RUNNING, DONE)) {
+            cancelWork();
+        }
+    }
+
+    private void cancelWork() {
+        try {
+            upstream.cancel();
+        } finally {
+            giveBack();
+        }
+    }
+
+    /** RUNNING to DONE, by the work's own end; true for the one that may pass the signal on, permits given back. */
+    final boolean finish() {
+        if (!STATE.compareAndSet(this, RUNNING, DONE)) {
+            return false;
+        }
+        giveBack();
+        return true;
+    }
+
+    private void giveBack() {
+        stop(holdTimer);
+        pool.look(this);
+        pool.listener().released(tenant(), permits(), pool.now() - startedAt);
+    }
+
+    // ---- what the drain asks ----
+
+    final boolean isOver() {
+        return state >= DONE;
+    }
+
+    final boolean isRunning() {
+        return state == RUNNING;
+    }
+
+    /** For what it had waited when its time was up. */
+    final void noteWaitedFor(RefusalReason reason) {
+        refusal = reason;
+    }
+
+    /** True once, when its time was up while it waited. */
+    final boolean isToBeToldOfTimeout() {
+        boolean tell = state == TIMED_OUT && !toldOfTimeout;
+        toldOfTimeout |= tell;
+        return tell;
+    }
+
+    // ---- at home ----
+
+    /** Continues on the request's executor; if that takes no more work, here and now, with an error. */
+    final void goHome() {
+        try {
+            atHome(this);
+        } catch (RejectedExecutionException e) {
+            if (STATE.compareAndSet(this, GRANTED, DONE)) {
+                stop(waitTimer);
+                pool.look(this);
+                actual.onError(e);
+            } else {
+                run();
+            }
+        }
+    }
+
+    private void atHome(Runnable task) {
+        if (request.home() != null) {
+            request.home().execute(task);
+        } else {
+            var unused = pool.time().schedule(task);
+        }
+    }
+
+    @Override
+    public final void run() {
+        stop(waitTimer);
+        int now = state;
+        if (now == TIMED_OUT || now == REFUSED) {
+            tellRefused(refusal == null ? RefusalReason.MAX_WAIT : refusal);
+        } else if (pool.now() - askedAt > maxWaitNanos) {
+            if (STATE.compareAndSet(this, GRANTED, DONE)) {
+                pool.look(this);
+                tellRefused(RefusalReason.MAX_WAIT);
+            }
+        } else if (STATE.compareAndSet(this, GRANTED, RUNNING)) {
+            startWork();
+        }
+    }
+
+    private void startWork() {
+        startedAt = pool.now();
+        pool.listener().granted(tenant(), permits(), startedAt - askedAt);
+        holdTimer = pool.time().schedule(this::expireHold, maxHold().toNanos(), TimeUnit.NANOSECONDS);
+        stopUnless(RUNNING, holdTimer);
+        try {
+            work.subscribe(this);
+        } catch (RuntimeException | Error e) {
+            onError(e);
+        }
+    }
+
+    private void tellRefused(RefusalReason reason) {
+        long waited = pool.now() - askedAt;
+        pool.listener().refused(tenant(), reason, waited);
+        actual.onError(new PermitRefusedException(pool.name(), tenant(), reason, Duration.ofNanos(waited)));
+    }
+
+    private Duration maxHold() {
+        return Objects.requireNonNullElse(request.maxHold(), pool.settings().maxHold());
+    }
+
+    // ---- timers ----
+
+    /** Either we see that the state has moved on, or who moves it sees the timer; so none is left behind. */
+    private void stopUnless(int stillIn, @Nullable Disposable timer) {
+        if (state != stillIn) {
+            stop(timer);
+        }
+    }
+
+    private static void stop(@Nullable Disposable timer) {
+        if (timer != null) {
+            timer.dispose();
+        }
+    }
+
+    // ---- signals of the work ----
+
+    @Override
+    public final void onSubscribe(Subscription subscription) {
+        upstream.set(subscription);
+    }
+
+    @Override
+    public final void onError(Throwable error) {
+        if (finish()) {
+            actual.onError(error);
+        } else {
+            Operators.onErrorDropped(error, currentContext());
+        }
+    }
+
+    @Override
+    public final void request(long n) {
+        upstream.request(n);
+    }
+
+    @Override
+    public final Context currentContext() {
+        return actual.currentContext();
+    }
+}

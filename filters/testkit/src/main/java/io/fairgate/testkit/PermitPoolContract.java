@@ -1,0 +1,693 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.HoldExpiredException;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.RefusalReason;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.test.StepVerifier;
+
+/**
+ * What every pool of permits does, whatever its backend. All in virtual time, and each test ends with nothing in
+ * flight, nothing waiting and no timer left. Over 250 lines because a contract is one list of sentences.
+ */
+public abstract class PermitPoolContract {
+
+    @RegisterExtension
+    final NothingLeft nothingLeft = new NothingLeft();
+
+    protected final TestTime time = new TestTime();
+    private final RecordingListener listener = new RecordingListener();
+
+    /** The pool under test; its shares, clock, timers and listener are these. */
+    protected abstract PermitPool newPool(
+            PoolSettings settings, TenantShares shares, Scheduler time, PoolListener listener);
+
+    private PermitPool poolOf(int permits) {
+        return poolOf(PoolSettings.ofPermits(permits), TenantShares.EQUAL);
+    }
+
+    private PermitPool poolOf(PoolSettings settings, TenantShares shares) {
+        nothingLeft.watch(time);
+        return nothingLeft.watch(newPool(settings, shares, time, listener));
+    }
+
+    private static PermitRequest request(String tenant) {
+        return PermitRequest.of(tenant).withHome(Runnable::run);
+    }
+
+    /** A work that runs until it is told to end, and knows what became of it. */
+    private static final class Work {
+        final Sinks.Empty<Void> end = Sinks.empty();
+        final AtomicInteger started = new AtomicInteger();
+        final AtomicInteger cancelled = new AtomicInteger();
+        final Mono<Void> mono =
+                end.asMono().doOnSubscribe(s -> started.incrementAndGet()).doOnCancel(cancelled::incrementAndGet);
+
+        void complete() {
+            end.tryEmitEmpty().orThrow();
+        }
+    }
+
+    private static final class RecordingListener implements PoolListener {
+        final AtomicInteger granted = new AtomicInteger();
+        final AtomicInteger released = new AtomicInteger();
+        final AtomicInteger abandoned = new AtomicInteger();
+        final List<RefusalReason> refused = new ArrayList<>();
+
+        @Override
+        public void granted(TenantId tenant, int permits, long waitedNanos) {
+            granted.incrementAndGet();
+        }
+
+        @Override
+        public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
+            refused.add(reason);
+        }
+
+        @Override
+        public void abandoned(TenantId tenant, long waitedNanos) {
+            abandoned.incrementAndGet();
+        }
+
+        @Override
+        public void released(TenantId tenant, int permits, long heldNanos) {
+            released.incrementAndGet();
+        }
+    }
+
+    private int inFlight(PermitPool pool) {
+        return NothingLeft.statusOf(pool).inFlight();
+    }
+
+    private int waiting(PermitPool pool) {
+        return NothingLeft.statusOf(pool).waiting();
+    }
+
+    // ---- what it is for ----
+
+    @Test
+    void nothing_is_asked_for_before_subscription() {
+        PermitPool pool = poolOf(1);
+        pool.withPermit(request("a"), new Work().mono);
+        assertThat(inFlight(pool)).isZero();
+    }
+
+    @Test
+    void the_element_of_the_work_goes_through_and_the_permit_comes_back() {
+        PermitPool pool = poolOf(1);
+        StepVerifier.create(pool.withPermit(request("a"), Mono.just("answer")))
+                .expectNext("answer")
+                .verifyComplete();
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
+    void a_stream_holds_its_permit_to_its_last_element() {
+        PermitPool pool = poolOf(1);
+        Sinks.Many<Integer> upstream = Sinks.many().unicast().onBackpressureBuffer();
+        StepVerifier.create(pool.withPermit(request("a"), upstream.asFlux()), 1)
+                .then(() -> upstream.tryEmitNext(1).orThrow())
+                .expectNext(1)
+                .then(() -> assertThat(inFlight(pool)).isOne())
+                .then(() -> upstream.tryEmitComplete().orThrow())
+                .verifyComplete();
+    }
+
+    @Test
+    void the_second_request_waits_until_the_first_gives_its_permit_back() {
+        PermitPool pool = poolOf(1);
+        Work first = new Work();
+        Work second = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        pool.withPermit(request("b"), second.mono).subscribe();
+        assertThat(second.started).hasValue(0);
+        first.complete();
+        assertThat(second.started).hasValue(1);
+        second.complete();
+    }
+
+    @Test
+    void the_tenant_comes_from_the_context() {
+        PermitPool pool = poolOf(1);
+        Work work = new Work();
+        pool.withPermit(work.mono)
+                .contextWrite(c -> c.put(PermitPool.TENANT, TenantId.of("a")))
+                .subscribe();
+        time.runDue();
+        assertThat(NothingLeft.statusOf(pool).tenants())
+                .singleElement()
+                .satisfies(t -> assertThat(t.tenant()).isEqualTo(TenantId.of("a")));
+        work.complete();
+    }
+
+    @Test
+    void without_a_tenant_in_the_context_it_says_how_to_put_one_there() {
+        StepVerifier.create(poolOf(1).withPermit(Mono.just(1)))
+                .expectErrorSatisfies(e ->
+                        assertThat(e).isInstanceOf(IllegalStateException.class).hasMessageContaining("contextWrite"))
+                .verify();
+    }
+
+    @Test
+    void the_error_of_the_work_goes_through_and_the_permit_comes_back() {
+        PermitPool pool = poolOf(1);
+        StepVerifier.create(pool.withPermit(request("a"), Mono.error(new IllegalArgumentException("broken"))))
+                .expectErrorMessage("broken")
+                .verify();
+    }
+
+    // ---- cases 1 to 4: the races of cancellation ----
+
+    @Test
+    void case_1_cancelled_before_the_grant_frees_the_place_at_once() {
+        PermitPool pool = poolOf(1);
+        Work first = new Work();
+        Work second = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        Disposable waiting = pool.withPermit(request("a"), second.mono).subscribe();
+        assertThat(waiting(pool)).isOne();
+        waiting.dispose();
+        assertThat(waiting(pool)).isZero();
+        first.complete();
+        assertThat(second.started).hasValue(0);
+        assertThat(listener.abandoned).hasValue(1);
+    }
+
+    @Test
+    void case_1_cancelled_between_grant_and_start_gives_the_permit_to_the_next() {
+        PermitPool pool = poolOf(1);
+        Queue<Runnable> home = new ArrayDeque<>();
+        Work granted = new Work();
+        Work next = new Work();
+        Disposable first = pool.withPermit(PermitRequest.of("a").withHome(home::add), granted.mono)
+                .subscribe();
+        pool.withPermit(request("b"), next.mono).subscribe();
+        assertThat(inFlight(pool)).isOne();
+        first.dispose();
+        assertThat(next.started).hasValue(1);
+        home.forEach(Runnable::run);
+        assertThat(granted.started).hasValue(0);
+        assertThat(inFlight(pool)).isOne();
+        next.complete();
+    }
+
+    @Test
+    void case_1_cancelled_while_it_starts_cancels_the_work_and_releases_once() {
+        PermitPool pool = poolOf(1);
+        AtomicInteger cancelled = new AtomicInteger();
+        Disposable[] self = new Disposable[1];
+        Queue<Runnable> home = new ArrayDeque<>();
+        Mono<Void> work = Mono.defer(() -> {
+            self[0].dispose();
+            return Mono.<Void>never().doOnCancel(cancelled::incrementAndGet);
+        });
+        self[0] =
+                pool.withPermit(PermitRequest.of("a").withHome(home::add), work).subscribe();
+        home.forEach(Runnable::run);
+        assertThat(cancelled).hasValue(1);
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
+    void case_1_cancelled_after_the_end_changes_nothing() {
+        PermitPool pool = poolOf(1);
+        BaseSubscriber<Integer> subscriber = new BaseSubscriber<>() {};
+        pool.withPermit(request("a"), Mono.just(1)).subscribe(subscriber);
+        subscriber.cancel();
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
+    void case_2_a_timeout_after_the_grant_changes_nothing() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(1)), TenantShares.EQUAL);
+        Work first = new Work();
+        Work second = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        pool.withPermit(request("b"), second.mono).subscribe();
+        time.advanceBy(Duration.ofMillis(999));
+        first.complete();
+        time.advanceBy(Duration.ofSeconds(10));
+        assertThat(second.cancelled).hasValue(0);
+        assertThat(inFlight(pool)).isOne();
+        second.complete();
+    }
+
+    @Test
+    void case_2_a_cancel_after_the_timeout_changes_nothing() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(1)), TenantShares.EQUAL);
+        Work first = new Work();
+        List<Throwable> errors = new ArrayList<>();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        Disposable second = pool.withPermit(request("b"), new Work().mono).subscribe(v -> {}, errors::add);
+        time.advanceBy(Duration.ofSeconds(1));
+        second.dispose();
+        assertThat(errors).singleElement().isInstanceOf(PermitRefusedException.class);
+        assertThat(listener.refused).containsExactly(RefusalReason.MAX_WAIT);
+        assertThat(listener.abandoned).hasValue(0);
+        first.complete();
+    }
+
+    @Test
+    void case_3_an_error_that_follows_a_cancel_releases_nothing_again() {
+        PermitPool pool = poolOf(2);
+        Misbehaving work = new Misbehaving();
+        Disposable running = pool.withPermit(request("a"), work).subscribe(v -> {}, e -> {});
+        running.dispose();
+        withDroppedErrors(() -> work.actual().onError(new IllegalStateException("late")));
+        assertThat(listener.released).hasValue(1);
+        assertThat(inFlight(pool)).isZero();
+    }
+
+    @Test
+    void case_3_repeated_terminal_signals_release_once() {
+        PermitPool pool = poolOf(2);
+        Misbehaving work = new Misbehaving();
+        pool.withPermit(request("a"), work).subscribe();
+        work.actual().onComplete();
+        work.actual().onComplete();
+        withDroppedErrors(() -> work.actual().onError(new IllegalStateException("late")));
+        assertThat(listener.released).hasValue(1);
+        assertThat(inFlight(pool)).isZero();
+    }
+
+    @Test
+    void case_4_cancelled_before_it_asked_for_anything_never_takes_a_permit() {
+        PermitPool pool = poolOf(1);
+        Work work = new Work();
+        pool.withPermit(request("a"), work.mono).subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {
+                subscription.cancel();
+            }
+        });
+        assertThat(work.started).hasValue(0);
+        assertThat(listener.granted).hasValue(0);
+    }
+
+    @Test
+    void case_4_cancelled_before_the_work_gave_its_subscription_cancels_it_when_it_comes() {
+        PermitPool pool = poolOf(1);
+        AtomicInteger cancelled = new AtomicInteger();
+        LateSubscription work = new LateSubscription(cancelled);
+        Disposable running = pool.withPermit(request("a"), work).subscribe();
+        running.dispose();
+        assertThat(inFlight(pool)).isZero();
+        work.giveSubscription();
+        assertThat(cancelled).hasValue(1);
+    }
+
+    // ---- cases 5 to 8: where the work runs ----
+
+    @Test
+    void case_5_a_hundred_thousand_immediate_completions_do_not_grow_the_stack() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWaiting(100_000), TenantShares.EQUAL);
+        Work first = new Work();
+        AtomicInteger done = new AtomicInteger();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        for (int i = 0; i < 100_000; i++) {
+            pool.withPermit(request("b"), Mono.<Void>empty()).subscribe(v -> {}, e -> {}, done::incrementAndGet);
+        }
+        first.complete();
+        assertThat(done).hasValue(100_000);
+    }
+
+    @Test
+    void case_6_a_work_that_throws_when_it_is_subscribed_gives_the_permit_back() {
+        PermitPool pool = poolOf(1);
+        Mono<Integer> throwing = new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super Integer> actual) {
+                throw new IllegalStateException("at assembly");
+            }
+        };
+        StepVerifier.create(pool.withPermit(request("a"), throwing))
+                .expectErrorMessage("at assembly")
+                .verify();
+    }
+
+    @Test
+    void case_7_a_release_inside_the_work_of_another_is_not_lost() {
+        PermitPool pool = poolOf(1);
+        Work first = new Work();
+        Work last = new Work();
+        Work blocker = new Work();
+        pool.withPermit(request("a"), blocker.mono).subscribe();
+        pool.withPermit(request("a"), first.mono.doOnSubscribe(s -> first.complete()))
+                .subscribe();
+        pool.withPermit(request("a"), last.mono).subscribe();
+        blocker.complete();
+        assertThat(last.started).hasValue(1);
+        last.complete();
+    }
+
+    @Test
+    void case_8_a_home_that_takes_no_work_any_more_returns_the_permit_and_tells_the_subscriber() {
+        PermitPool pool = poolOf(1);
+        Work work = new Work();
+        StepVerifier.create(pool.withPermit(
+                        PermitRequest.of("a").withHome(task -> {
+                            throw new RejectedExecutionException("shut down");
+                        }),
+                        work.mono))
+                .expectError(RejectedExecutionException.class)
+                .verify();
+        assertThat(work.started).hasValue(0);
+    }
+
+    @Test
+    void a_grant_runs_on_the_home_of_its_own_request() {
+        PermitPool pool = poolOf(1);
+        Queue<Runnable> homeOfSecond = new ArrayDeque<>();
+        Work first = new Work();
+        Work second = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        pool.withPermit(PermitRequest.of("b").withHome(homeOfSecond::add), second.mono)
+                .subscribe();
+        first.complete();
+        assertThat(second.started).hasValue(0);
+        homeOfSecond.remove().run();
+        assertThat(second.started).hasValue(1);
+        second.complete();
+    }
+
+    @Test
+    void case_14_a_waiter_that_was_cancelled_after_its_grant_wakes_the_next() {
+        PermitPool pool = poolOf(1);
+        Queue<Runnable> slowHome = new ArrayDeque<>();
+        Work first = new Work();
+        Work third = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        Disposable second = pool.withPermit(PermitRequest.of("b").withHome(slowHome::add), new Work().mono)
+                .subscribe();
+        pool.withPermit(request("c"), third.mono).subscribe();
+        first.complete();
+        assertThat(third.started).hasValue(0);
+        second.dispose();
+        assertThat(third.started).hasValue(1);
+        third.complete();
+    }
+
+    @Test
+    void case_15_several_permits_given_back_at_once_wake_as_many() {
+        PermitPool pool = poolOf(3);
+        Work large = new Work();
+        List<Work> small = List.of(new Work(), new Work(), new Work());
+        pool.withPermit(request("a").withPermits(3), large.mono).subscribe();
+        small.forEach(work -> pool.withPermit(request("b"), work.mono).subscribe());
+        large.complete();
+        assertThat(small).allSatisfy(work -> assertThat(work.started).hasValue(1));
+        small.forEach(Work::complete);
+    }
+
+    @Test
+    void case_18_more_permits_than_can_ever_be_had_are_refused_at_once() {
+        PermitPool pool = poolOf(
+                PoolSettings.ofPermits(4),
+                new TenantShares(
+                        Map.of(TenantId.of("capped"), ShareSettings.EQUAL.withMaxInFlight(2)), ShareSettings.EQUAL));
+        StepVerifier.create(pool.withPermit(request("a").withPermits(5), Mono.just(1)))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
+                .verify();
+        StepVerifier.create(pool.withPermit(request("capped").withPermits(3), Mono.just(1)))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
+                .verify();
+    }
+
+    @Test
+    void case_18_no_permits_or_fewer_cannot_be_asked_for() {
+        assertThatThrownBy(() -> request("a").withPermits(0)).hasMessage("permits: 0 (expected: 1 to 1000000)");
+        assertThatThrownBy(() -> request("a").withPermits(Integer.MIN_VALUE)).hasMessageContaining("expected");
+        assertThatThrownBy(() -> request("a").withPermits(Integer.MAX_VALUE)).hasMessageContaining("expected");
+    }
+
+    // ---- bounds ----
+
+    @Test
+    void a_waiter_is_refused_after_its_maximum_wait() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)), TenantShares.EQUAL);
+        Work first = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        StepVerifier.create(pool.withPermit(request("b"), new Work().mono))
+                .then(() -> time.advanceBy(Duration.ofMillis(1999)))
+                .then(() -> assertThat(waiting(pool)).isOne())
+                .then(() -> time.advanceBy(Duration.ofMillis(1)))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.MAX_WAIT))
+                .verify();
+        first.complete();
+    }
+
+    @Test
+    void a_request_can_wait_shorter_than_the_pool_allows_but_not_longer() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)), TenantShares.EQUAL);
+        Work first = new Work();
+        List<Throwable> errors = new ArrayList<>();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        pool.withPermit(request("b").withMaxWait(Duration.ofSeconds(1)), new Work().mono)
+                .subscribe(v -> {}, errors::add);
+        pool.withPermit(request("b").withMaxWait(Duration.ofSeconds(9)), new Work().mono)
+                .subscribe(v -> {}, errors::add);
+        time.advanceBy(Duration.ofSeconds(1));
+        assertThat(errors).hasSize(1);
+        time.advanceBy(Duration.ofSeconds(1));
+        assertThat(errors).hasSize(2);
+        first.complete();
+    }
+
+    @Test
+    void who_waits_behind_its_own_cap_is_told_so() {
+        PermitPool pool = poolOf(
+                PoolSettings.ofPermits(4),
+                new TenantShares(
+                        Map.of(TenantId.of("a"), ShareSettings.EQUAL.withMaxInFlight(1)), ShareSettings.EQUAL));
+        Work first = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        StepVerifier.create(pool.withPermit(request("a"), new Work().mono))
+                .then(() -> time.advanceBy(PoolSettings.DEFAULT_MAX_WAIT))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TENANT_CAP))
+                .verify();
+        first.complete();
+    }
+
+    @Test
+    void a_tenant_with_a_full_queue_is_refused_and_others_are_not() {
+        PermitPool pool = poolOf(
+                PoolSettings.ofPermits(1),
+                new TenantShares(Map.of(TenantId.of("a"), ShareSettings.EQUAL.withMaxWaiting(1)), ShareSettings.EQUAL));
+        List<Work> works = List.of(new Work(), new Work(), new Work());
+        pool.withPermit(request("a"), works.get(0).mono).subscribe();
+        pool.withPermit(request("a"), works.get(1).mono).subscribe();
+        StepVerifier.create(pool.withPermit(request("a"), new Work().mono))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TENANT_QUEUE_FULL))
+                .verify();
+        pool.withPermit(request("b"), works.get(2).mono).subscribe();
+        assertThat(waiting(pool)).isEqualTo(2);
+        works.get(0).complete();
+        works.get(2).complete();
+        works.get(1).complete();
+    }
+
+    @Test
+    void a_full_pool_refuses_the_newest_of_the_longest_queue_and_lets_the_short_one_in() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWaiting(3), TenantShares.EQUAL);
+        Work running = new Work();
+        List<Throwable> flooded = new ArrayList<>();
+        List<Disposable> queued = new ArrayList<>();
+        pool.withPermit(request("flood"), running.mono).subscribe();
+        for (int i = 0; i < 3; i++) {
+            queued.add(pool.withPermit(request("flood"), new Work().mono).subscribe(v -> {}, flooded::add));
+        }
+        queued.add(pool.withPermit(request("quiet"), new Work().mono).subscribe());
+        assertThat(flooded).singleElement().satisfies(e -> assertReason(e, RefusalReason.POOL_QUEUE_FULL));
+        assertThat(waiting(pool)).isEqualTo(3);
+        queued.forEach(Disposable::dispose);
+        running.complete();
+    }
+
+    @Test
+    void a_pool_without_a_queue_still_serves_what_need_not_wait() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWaiting(0), TenantShares.EQUAL);
+        Work first = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        assertThat(first.started).hasValue(1);
+        StepVerifier.create(pool.withPermit(request("b"), new Work().mono))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.POOL_QUEUE_FULL))
+                .verify();
+        first.complete();
+    }
+
+    @Test
+    void a_work_that_holds_for_too_long_is_cancelled_and_its_permit_comes_back() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxHold(Duration.ofSeconds(5)), TenantShares.EQUAL);
+        Work endless = new Work();
+        StepVerifier.create(pool.withPermit(request("a"), endless.mono))
+                .then(() -> time.advanceBy(Duration.ofSeconds(5)))
+                .expectError(HoldExpiredException.class)
+                .verify();
+        assertThat(endless.cancelled).hasValue(1);
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
+    void a_stream_that_holds_for_too_long_is_cut_off_with_an_error() {
+        PermitPool pool = poolOf(1);
+        StepVerifier.create(pool.withPermit(
+                        request("a").withMaxHold(Duration.ofSeconds(1)), Flux.concat(Flux.just(1), Flux.never())))
+                .expectNext(1)
+                .then(() -> time.advanceBy(Duration.ofSeconds(1)))
+                .expectError(HoldExpiredException.class)
+                .verify();
+    }
+
+    @Test
+    void a_grant_whose_time_was_up_on_the_way_home_is_refused_and_its_permit_comes_back() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(1)), TenantShares.EQUAL);
+        Queue<Runnable> stuckHome = new ArrayDeque<>();
+        Work work = new Work();
+        List<Throwable> errors = new ArrayList<>();
+        pool.withPermit(PermitRequest.of("a").withHome(stuckHome::add), work.mono)
+                .subscribe(v -> {}, errors::add);
+        time.advanceBy(Duration.ofSeconds(2));
+        stuckHome.forEach(Runnable::run);
+        assertThat(work.started).hasValue(0);
+        assertThat(errors).singleElement().satisfies(e -> assertReason(e, RefusalReason.MAX_WAIT));
+    }
+
+    @Test
+    void who_has_to_wait_is_told_and_who_has_not_is_not() {
+        PermitPool pool = poolOf(1);
+        AtomicInteger told = new AtomicInteger();
+        Work first = new Work();
+        Work second = new Work();
+        pool.withPermit(request("a").withOnWaiting(told::incrementAndGet), first.mono)
+                .subscribe();
+        assertThat(told).hasValue(0);
+        pool.withPermit(request("a").withOnWaiting(told::incrementAndGet), second.mono)
+                .subscribe();
+        assertThat(told).hasValue(1);
+        first.complete();
+        second.complete();
+    }
+
+    // ---- closing ----
+
+    @Test
+    void a_closing_pool_refuses_new_requests_serves_waiting_ones_and_completes_when_all_are_done() {
+        PermitPool pool = poolOf(1);
+        Work first = new Work();
+        Work second = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        pool.withPermit(request("a"), second.mono).subscribe();
+        AtomicInteger closed = new AtomicInteger();
+        pool.close(Duration.ofSeconds(1)).subscribe(v -> {}, e -> {}, closed::incrementAndGet);
+        StepVerifier.create(pool.withPermit(request("a"), new Work().mono))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.DRAINING))
+                .verify();
+        first.complete();
+        assertThat(second.started).hasValue(1);
+        assertThat(closed).hasValue(0);
+        second.complete();
+        assertThat(closed).hasValue(1);
+    }
+
+    @Test
+    void a_closing_pool_refuses_who_still_waits_when_its_patience_is_over() {
+        PermitPool pool = poolOf(1);
+        Work first = new Work();
+        List<Throwable> errors = new ArrayList<>();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        pool.withPermit(request("a"), new Work().mono).subscribe(v -> {}, errors::add);
+        pool.close(Duration.ofSeconds(1)).subscribe();
+        time.advanceBy(Duration.ofSeconds(1));
+        assertThat(errors).singleElement().satisfies(e -> assertReason(e, RefusalReason.DRAINING));
+        first.complete();
+    }
+
+    private static void assertReason(Throwable error, RefusalReason reason) {
+        assertThat(error)
+                .isInstanceOfSatisfying(
+                        PermitRefusedException.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(reason));
+    }
+
+    private static void withDroppedErrors(Runnable signal) {
+        Hooks.onErrorDropped(e -> {});
+        try {
+            signal.run();
+        } finally {
+            Hooks.resetOnErrorDropped();
+        }
+    }
+
+    /** Lets the test send signals that a well-behaved publisher would not. */
+    private static final class Misbehaving extends Mono<Integer> {
+        private @Nullable CoreSubscriber<? super Integer> actual;
+
+        @Override
+        public void subscribe(CoreSubscriber<? super Integer> actual) {
+            this.actual = actual;
+            actual.onSubscribe(Operators.emptySubscription());
+        }
+
+        CoreSubscriber<? super Integer> actual() {
+            return Objects.requireNonNull(actual);
+        }
+    }
+
+    /** Subscribes without a subscription, and gives it later. */
+    private static final class LateSubscription extends Mono<Integer> {
+        private final AtomicInteger cancelled;
+        private @Nullable CoreSubscriber<? super Integer> actual;
+
+        LateSubscription(AtomicInteger cancelled) {
+            this.cancelled = cancelled;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super Integer> actual) {
+            this.actual = actual;
+        }
+
+        void giveSubscription() {
+            Objects.requireNonNull(actual).onSubscribe(new Subscription() {
+                @Override
+                public void request(long n) {}
+
+                @Override
+                public void cancel() {
+                    cancelled.incrementAndGet();
+                }
+            });
+        }
+    }
+}

@@ -53,6 +53,9 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     private final long maxWaitNanos;
 
     private volatile int state = WAITING;
+    /** The caller has left: what would be told to it is not told any more. */
+    private volatile boolean left;
+
     private volatile @Nullable Disposable waitTimer;
     private volatile @Nullable Disposable holdTimer;
     private long startedAt;
@@ -114,15 +117,16 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
             cancelWork();
             RuntimeException expired = new HoldExpiredException(pool.name(), maxHold());
             try {
-                atHome(() -> actual.onError(expired));
+                atHome(() -> tellError(expired));
             } catch (RejectedExecutionException e) {
-                actual.onError(expired);
+                tellError(expired);
             }
         }
     }
 
     @Override
     public final void cancel() {
+        left = true;
         if (STATE.compareAndSet(this, WAITING, CANCELLED) || STATE.compareAndSet(this, GRANTED, CANCELLED)) {
             stop(waitTimer);
             pool.listener().abandoned(tenant(), pool.now() - askedAt);
@@ -187,7 +191,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
             if (STATE.compareAndSet(this, GRANTED, DONE)) {
                 stop(waitTimer);
                 pool.look(this);
-                actual.onError(e);
+                tellError(e);
             } else {
                 run();
             }
@@ -233,7 +237,13 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     private void tellRefused(RefusalReason reason) {
         long waited = pool.now() - askedAt;
         pool.listener().refused(tenant(), reason, waited);
-        actual.onError(new PermitRefusedException(pool.name(), tenant(), reason, Duration.ofNanos(waited)));
+        tellError(new PermitRefusedException(pool.name(), tenant(), reason, Duration.ofNanos(waited)));
+    }
+
+    private void tellError(Throwable error) {
+        if (!left) {
+            actual.onError(error);
+        }
     }
 
     private Duration maxHold() {

@@ -1,0 +1,46 @@
+package io.fairgate.spring;
+
+import io.fairgate.policy.TenantPolicy;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.netty.Connection;
+
+/** What our filters leave for each other on the exchange, and what lies below it. */
+public final class Exchanges {
+
+    private static final String TENANT = Exchanges.class.getName() + ".tenant";
+
+    private Exchanges() {}
+
+    static void setTenant(ServerWebExchange exchange, TenantPolicy tenant) {
+        exchange.getAttributes().put(TENANT, tenant);
+    }
+
+    /** The tenant that the request belongs to; null when it has not been identified. */
+    public static @Nullable TenantPolicy tenant(ServerWebExchange exchange) {
+        return exchange.getAttribute(TENANT);
+    }
+
+    /** @throws IllegalStateException when the tenant filter did not run before */
+    static TenantPolicy requireTenant(ServerWebExchange exchange) {
+        TenantPolicy tenant = tenant(exchange);
+        if (tenant == null) {
+            throw new IllegalStateException("the request has no tenant: TenantFilter must run before (see FilterOrder)");
+        }
+        return tenant;
+    }
+
+    /** The client's connection, or null when this is not served by Reactor Netty. */
+    static @Nullable Connection connection(ServerWebExchange exchange) {
+        Object request = ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest());
+        return request instanceof Connection connection ? connection : null;
+    }
+
+    /** The event loop that serves the client's connection: the home of everything that is done for the request. */
+    static @Nullable Executor home(ServerWebExchange exchange) {
+        Connection connection = connection(exchange);
+        return connection == null ? null : connection.channel().eventLoop();
+    }
+}

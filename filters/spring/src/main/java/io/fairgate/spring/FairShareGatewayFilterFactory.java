@@ -1,0 +1,158 @@
+package io.fairgate.spring;
+
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.policy.TenantPolicy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.filter.GatewayFilter;
+import org.springframework.cloud.gateway.filter.GatewayFilterChain;
+import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
+import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * {@code FairShare=POOL}: requests of this route wait for their tenant's fair share of the pool, and hold a permit
+ * until the last byte of the response is written, or until anything else ends them.
+ *
+ * <p>Arguments: {@code pool}, and optionally {@code permits} (how many a request of this route takes, 1 by default) and
+ * {@code maxHold} (how long it may hold them, the pool's {@code max-hold} by default). For the Java DSL:
+ * {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
+ */
+public final class FairShareGatewayFilterFactory
+        extends AbstractGatewayFilterFactory<FairShareGatewayFilterFactory.Config> {
+
+    private static final String SERVER_TIMING = "Server-Timing";
+
+    private final PermitPools pools;
+    private final ByteBudget waitingBodies;
+    private final Scheduler time;
+
+    FairShareGatewayFilterFactory(PermitPools pools, ByteBudget waitingBodies, Scheduler time) {
+        super(Config.class);
+        this.pools = pools;
+        this.waitingBodies = waitingBodies;
+        this.time = time;
+    }
+
+    @Override
+    public String name() {
+        return "FairShare";
+    }
+
+    @Override
+    public List<String> shortcutFieldOrder() {
+        return List.of("pool", "permits", "maxHold");
+    }
+
+    /** @throws IllegalArgumentException when there is no such pool, or it can never grant that many permits */
+    @Override
+    public GatewayFilter apply(Config config) {
+        PermitPool pool = config.pool == null ? null : pools.get(config.pool);
+        if (pool == null) {
+            throw new IllegalArgumentException("FairShare: pool: %s (expected: one of %s)"
+                    .formatted(config.pool, pools.all().stream().map(PermitPool::name).toList()));
+        }
+        if (config.permits < 1 || config.permits > pools.permitsOf(pool.name())) {
+            throw new IllegalArgumentException("FairShare: permits: %d (expected: 1 to %d, the size of pool %s)"
+                    .formatted(config.permits, pools.permitsOf(pool.name()), pool.name()));
+        }
+        return new OrderedGatewayFilter(
+                (exchange, chain) -> hold(exchange, chain, pool, config), FilterOrder.FAIR_SHARE.order());
+    }
+
+    private Mono<Void> hold(ServerWebExchange exchange, GatewayFilterChain chain, PermitPool pool, Config config) {
+        return Mono.defer(() -> {
+            TenantPolicy tenant = Exchanges.requireTenant(exchange);
+            ReadAheadBody body = new ReadAheadBody(exchange.getRequest().getBody(), waitingBodies);
+            long askedAt = time.now(TimeUnit.NANOSECONDS);
+            PermitRequest request = new PermitRequest(
+                    tenant.id(), config.permits, null, config.maxHold, home(exchange), () -> readAhead(exchange, body));
+            Mono<Void> forward = Mono.defer(() -> {
+                if (body.isPaused() && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
+                    return Mono.error(new ClientLeftException());
+                }
+                reportWait(exchange, time.now(TimeUnit.NANOSECONDS) - askedAt);
+                return chain.filter(exchange.mutate().request(new WithBody(exchange.getRequest(), body)).build());
+            });
+            return pool.withPermit(request, forward).doFinally(end -> body.discard());
+        });
+    }
+
+    private static @Nullable Executor home(ServerWebExchange exchange) {
+        return Exchanges.home(exchange);
+    }
+
+    /** A client that asked to be told to continue has not sent its body; reading it would tell it to. */
+    private static void readAhead(ServerWebExchange exchange, ReadAheadBody body) {
+        if (!exchange.getRequest().getHeaders().containsHeader(HttpHeaders.EXPECT)) {
+            body.start();
+        }
+    }
+
+    private static void reportWait(ServerWebExchange exchange, long waitedNanos) {
+        String entry = "fairgate;dur=" + Math.round(waitedNanos / 1e4) / 1e2;
+        exchange.getResponse().beforeCommit(() -> {
+            exchange.getResponse().getHeaders().add(SERVER_TIMING, entry);
+            return Mono.empty();
+        });
+    }
+
+    private static final class WithBody extends ServerHttpRequestDecorator {
+        private final ReadAheadBody body;
+
+        WithBody(ServerHttpRequest request, ReadAheadBody body) {
+            super(request);
+            this.body = body;
+        }
+
+        @Override
+        public Flux<DataBuffer> getBody() {
+            return body.body();
+        }
+    }
+
+    /** What a route says: a bean with setters, because that is what Spring Cloud Gateway binds arguments to. */
+    public static final class Config {
+        private @Nullable String pool;
+        private int permits = 1;
+        private @Nullable Duration maxHold;
+
+        public @Nullable String getPool() {
+            return pool;
+        }
+
+        public Config setPool(String pool) {
+            this.pool = pool;
+            return this;
+        }
+
+        public int getPermits() {
+            return permits;
+        }
+
+        public Config setPermits(int permits) {
+            this.permits = permits;
+            return this;
+        }
+
+        public @Nullable Duration getMaxHold() {
+            return maxHold;
+        }
+
+        public Config setMaxHold(Duration maxHold) {
+            this.maxHold = maxHold;
+            return this;
+        }
+    }
+}

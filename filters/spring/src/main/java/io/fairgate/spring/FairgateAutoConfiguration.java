@@ -1,0 +1,131 @@
+package io.fairgate.spring;
+
+import io.fairgate.policy.Policy;
+import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.Quotas;
+import io.fairgate.time.MonotonicScheduler;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.InstantSource;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.cloud.gateway.filter.GlobalFilter;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Adds Fairgate to a Spring Cloud Gateway that has a {@link Policy}: a bean of that type, or the properties under
+ * {@code fairgate.policy} together with {@code fairgate.policy.enabled=true}. Without one it adds nothing.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+        })
+@ConditionalOnClass(GlobalFilter.class)
+@EnableConfigurationProperties(FairgateProperties.class)
+public class FairgateAutoConfiguration {
+
+    /** The policy from Spring's own properties. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty("fairgate.policy.enabled")
+    @ConditionalOnMissingBean(Policy.class)
+    @EnableConfigurationProperties(PolicyProperties.class)
+    static class PolicyFromProperties {
+        @Bean
+        Policy fairgatePolicy(PolicyProperties properties) {
+            return properties.toPolicy();
+        }
+    }
+
+    /** Everything else, once there is a policy. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(Policy.class)
+    static class Filters {
+
+        @Bean
+        @ConditionalOnMissingBean
+        Quotas fairgateQuotas() {
+            return new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
+        }
+
+        @Bean
+        FairgateMeters fairgateMeters(Policy policy, MeterRegistry registry) {
+            return new FairgateMeters(policy, registry);
+        }
+
+        @Bean
+        PermitPools fairgatePools(Policy policy, FairgateMeters meters) {
+            return new PermitPools(policy, time(), meters::listenTo);
+        }
+
+        @Bean
+        ByteBudget fairgateWaitingBodies(FairgateProperties properties) {
+            return new ByteBudget(properties.waitingBodies().toBytes());
+        }
+
+        @Bean
+        FairgateGauges fairgateGauges(
+                Policy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
+            return new FairgateGauges(policy, pools, quotas, waitingBodies, meters, time());
+        }
+
+        @Bean
+        Drain fairgateDrain(PermitPools pools, FairgateMeters meters, FairgateProperties properties) {
+            return new Drain(pools, meters, properties.drainTime());
+        }
+
+        @Bean
+        TenantFilter fairgateTenantFilter(Policy policy, FairgateMeters meters) {
+            return new TenantFilter(policy, meters);
+        }
+
+        @Bean
+        QuotaCheckFilter fairgateQuotaCheckFilter(Quotas quotas, FairgateMeters meters) {
+            return new QuotaCheckFilter(quotas, meters);
+        }
+
+        @Bean
+        QuotaChargeFilter fairgateQuotaChargeFilter(Quotas quotas, FairgateMeters meters) {
+            return new QuotaChargeFilter(quotas, meters);
+        }
+
+        @Bean
+        FairShareGatewayFilterFactory fairShareGatewayFilterFactory(PermitPools pools, ByteBudget waitingBodies) {
+            return new FairShareGatewayFilterFactory(pools, waitingBodies, time());
+        }
+
+        @Bean
+        UpstreamBodyIdleFilter fairgateUpstreamBodyIdleFilter(FairgateProperties properties) {
+            return new UpstreamBodyIdleFilter(properties.upstreamBodyIdle());
+        }
+
+        @Bean
+        DecisionLog fairgateDecisionLog() {
+            return new DecisionLog();
+        }
+
+        @Bean
+        RefusalHandler fairgateRefusalHandler(Policy policy, DecisionLog decisions) {
+            return new RefusalHandler(new Refusals(policy), decisions, InstantSource.system());
+        }
+
+        @Bean
+        DecisionsEndpoint fairgateDecisionsEndpoint(DecisionLog decisions) {
+            return new DecisionsEndpoint(decisions);
+        }
+
+        @Bean
+        PoolsEndpoint fairgatePoolsEndpoint(PermitPools pools) {
+            return new PoolsEndpoint(pools);
+        }
+
+        private static Scheduler time() {
+            return MonotonicScheduler.INSTANCE;
+        }
+    }
+}

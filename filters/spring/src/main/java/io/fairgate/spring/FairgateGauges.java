@@ -1,0 +1,149 @@
+package io.fairgate.spring;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.Quotas;
+import io.fairgate.tenant.TenantId;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * What is measured when somebody looks: the pools, the tenants in them, the quotas. Costs nothing in between. One look
+ * at a pool serves all gauges of a scrape.
+ */
+final class FairgateGauges implements MeterBinder {
+
+    private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
+
+    private final Policy policy;
+    private final PermitPools pools;
+    private final Quotas quotas;
+    private final ByteBudget waitingBodies;
+    private final FairgateMeters meters;
+    private final Scheduler time;
+
+    FairgateGauges(
+            Policy policy,
+            PermitPools pools,
+            Quotas quotas,
+            ByteBudget waitingBodies,
+            FairgateMeters meters,
+            Scheduler time) {
+        this.policy = policy;
+        this.pools = pools;
+        this.quotas = quotas;
+        this.waitingBodies = waitingBodies;
+        this.meters = meters;
+        this.time = time;
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        pools.all().forEach(pool -> bindPool(registry, new Look(pool)));
+        policy.tenants().forEach(tenant -> tenant.quotas().forEach(quota -> bindQuota(registry, tenant, quota)));
+        gauge(registry, Meter.WAITING_BODY_BYTES, Tags.empty(), waitingBodies, ByteBudget::used);
+        gauge(registry, Meter.WAITING_BODY_LIMIT, Tags.empty(), waitingBodies, ByteBudget::limit);
+    }
+
+    private void bindPool(MeterRegistry registry, Look look) {
+        Tags tags = Tags.of("pool", look.pool.name());
+        gauge(registry, Meter.PERMITS_LIMIT, tags, look, l -> l.status().permits());
+        gauge(registry, Meter.PERMITS_IN_FLIGHT, tags, look, l -> l.status().inFlight());
+        gauge(registry, Meter.PERMITS_WAITING, tags, look, l -> l.status().waiting());
+        for (TenantPolicy tenant : policy.tenants()) {
+            Tags both = tags.and("tenant", meters.tag(tenant.id()));
+            TenantId id = tenant.id();
+            gauge(registry, Meter.TENANT_IN_FLIGHT, both, look, l -> l.of(id, TenantStatus::inFlight));
+            gauge(registry, Meter.TENANT_WAITING, both, look, l -> l.of(id, TenantStatus::waiting));
+            gauge(registry, Meter.TENANT_SHARE, both, look, l -> l.of(id, TenantStatus::share));
+            gauge(registry, Meter.TENANT_WEIGHT, both, look, l -> l.of(id, TenantStatus::weight));
+            FunctionCounter.builder(
+                            Meter.PERMIT_SECONDS.id(), look, l -> l.of(id, t -> seconds(t.usedPermitTime())))
+                    .description(Meter.PERMIT_SECONDS.description())
+                    .tags(both)
+                    .register(registry);
+        }
+    }
+
+    private void bindQuota(MeterRegistry registry, TenantPolicy tenant, Quota quota) {
+        Tags tags = Tags.of("tenant", meters.tag(tenant.id()), "quota", quota.name());
+        gauge(registry, Meter.QUOTA_LIMIT, tags, quota, Quota::limit);
+        gauge(registry, Meter.QUOTA_REMAINING, tags, tenant, t -> remaining(t, quota));
+    }
+
+    private double remaining(TenantPolicy tenant, Quota quota) {
+        QuotaDecision[] answer = new QuotaDecision[1];
+        var unused = quotas.balances(tenant.id(), tenant.quotas()).subscribe(decision -> answer[0] = decision);
+        return answer[0] == null
+                ? Double.NaN
+                : answer[0].balances().stream()
+                        .filter(balance -> balance.quota().name().equals(quota.name()))
+                        .mapToDouble(QuotaDecision.Balance::remaining)
+                        .findFirst()
+                        .orElse(Double.NaN);
+    }
+
+    private static <T> void gauge(
+            MeterRegistry registry, Meter meter, Tags tags, T source, ToDoubleFunction<T> value) {
+        Gauge.builder(meter.id(), source, value)
+                .description(meter.description())
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() / 1e9;
+    }
+
+    /** The latest status of one pool, taken anew when it is older than a scrape. */
+    private final class Look {
+        private final PermitPool pool;
+        private volatile @Nullable PoolStatus latest;
+        private volatile Map<TenantId, TenantStatus> tenants = Map.of();
+        private volatile long takenAt;
+
+        Look(PermitPool pool) {
+            this.pool = pool;
+        }
+
+        PoolStatus status() {
+            long now = time.now(TimeUnit.NANOSECONDS);
+            PoolStatus known = latest;
+            if (known == null || now - takenAt > FRESH_NANOS) {
+                takenAt = now;
+                var unused = pool.snapshot().subscribe(this::take);
+                known = latest;
+            }
+            return known == null ? new PoolStatus(0, 0, 0, 0, Duration.ZERO, java.util.List.of()) : known;
+        }
+
+        private void take(PoolStatus status) {
+            Map<TenantId, TenantStatus> byId = new HashMap<>();
+            status.tenants().forEach(tenant -> byId.put(tenant.tenant(), tenant));
+            tenants = byId;
+            latest = status;
+        }
+
+        double of(TenantId tenant, ToDoubleFunction<TenantStatus> value) {
+            status();
+            TenantStatus found = tenants.get(tenant);
+            return found == null ? 0 : value.applyAsDouble(found);
+        }
+    }
+}

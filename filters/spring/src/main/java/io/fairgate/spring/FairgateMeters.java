@@ -1,0 +1,127 @@
+package io.fairgate.spring;
+
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.RefusalReason;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.tenant.TenantId;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import reactor.core.publisher.Mono;
+
+/**
+ * What is counted and timed as it happens. What is measured at a scrape is in {@link FairgateGauges}.
+ *
+ * <p>The tenant tag is bounded: members of the policy by name, everybody else as {@code _other}.
+ */
+final class FairgateMeters {
+
+    /** Tag of all that are not members. */
+    static final String OTHER = "_other";
+    /** Value of the pool tag where there was no pool yet. */
+    static final String NO_POOL = "none";
+
+    private static final Duration[] BUCKETS = {
+        Duration.ofMillis(1), Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofMillis(25),
+        Duration.ofMillis(50), Duration.ofMillis(100), Duration.ofMillis(250), Duration.ofMillis(500),
+        Duration.ofSeconds(1), Duration.ofMillis(2500), Duration.ofSeconds(5), Duration.ofSeconds(10),
+        Duration.ofSeconds(30), Duration.ofSeconds(60)
+    };
+
+    private final Policy policy;
+    private final MeterRegistry registry;
+    private final Map<Tags, Counter> refusals = new ConcurrentHashMap<>();
+
+    FairgateMeters(Policy policy, MeterRegistry registry) {
+        this.policy = policy;
+        this.registry = registry;
+    }
+
+    String tag(TenantId tenant) {
+        return policy.members().containsKey(tenant) ? tenant.value() : OTHER;
+    }
+
+    void identityRefused(IdentityRefusedException.Reason reason) {
+        refused(NO_POOL, OTHER, Labels.of(reason));
+    }
+
+    /** Counts the refusal and is it. */
+    <T> Mono<T> refuse(TenantPolicy tenant, QuotaDecision decision) {
+        refused(NO_POOL, tag(tenant.id()), "quota");
+        return Mono.error(new QuotaRefusedException(tenant, decision));
+    }
+
+    void drainRefused() {
+        refused(NO_POOL, OTHER, "draining");
+    }
+
+    private void refused(String pool, String tenant, String reason) {
+        refusals.computeIfAbsent(
+                        Tags.of("pool", pool, "tenant", tenant, "reason", reason),
+                        tags -> Counter.builder(Meter.REFUSALS.id())
+                                .description(Meter.REFUSALS.description())
+                                .tags(tags)
+                                .register(registry))
+                .increment();
+    }
+
+    /** Hears what becomes of the requests of one pool. */
+    PoolListener listenTo(String pool) {
+        return new Listener(pool);
+    }
+
+    private final class Listener implements PoolListener {
+
+        private final String pool;
+        private final Map<Tags, Timer> waits = new ConcurrentHashMap<>();
+        private final Map<Tags, Timer> holds = new ConcurrentHashMap<>();
+
+        Listener(String pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        public void granted(TenantId tenant, int permits, long waitedNanos) {
+            waited(tenant, "granted", waitedNanos);
+        }
+
+        @Override
+        public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
+            waited(tenant, reason.label(), waitedNanos);
+            FairgateMeters.this.refused(pool, tag(tenant), reason.label());
+        }
+
+        @Override
+        public void abandoned(TenantId tenant, long waitedNanos) {
+            waited(tenant, "client-left", waitedNanos);
+        }
+
+        @Override
+        public void released(TenantId tenant, int permits, long heldNanos) {
+            holds.computeIfAbsent(Tags.of("pool", pool, "tenant", tag(tenant)), tags -> timer(Meter.HOLD, tags))
+                    .record(heldNanos, TimeUnit.NANOSECONDS);
+        }
+
+        private void waited(TenantId tenant, String outcome, long nanos) {
+            waits.computeIfAbsent(
+                            Tags.of("pool", pool, "tenant", tag(tenant), "outcome", outcome),
+                            tags -> timer(Meter.WAIT, tags))
+                    .record(nanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private Timer timer(Meter meter, Tags tags) {
+        return Timer.builder(meter.id())
+                .description(meter.description())
+                .tags(tags)
+                .serviceLevelObjectives(BUCKETS)
+                .register(registry);
+    }
+}

@@ -1,0 +1,33 @@
+package io.fairgate.spring;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Settings of the process; what an operator changes while it runs is in the policy.
+ *
+ * @param drainTime how long waiting requests are still served after the application was told to stop
+ * @param waitingBodies memory for the bodies of waiting requests, all of them together
+ * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
+ */
+@ConfigurationProperties("fairgate")
+public record FairgateProperties(
+        @DefaultValue("10s") Duration drainTime,
+        @DefaultValue("64MB") DataSize waitingBodies,
+        @DefaultValue("30s") Duration upstreamBodyIdle) {
+
+    public FairgateProperties {
+        if (drainTime.isNegative()) {
+            throw new IllegalArgumentException("fairgate.drain-time: %s (expected: >= 0)".formatted(drainTime));
+        }
+        if (waitingBodies.isNegative()) {
+            throw new IllegalArgumentException("fairgate.waiting-bodies: %s (expected: >= 0)".formatted(waitingBodies));
+        }
+        if (upstreamBodyIdle.isZero() || upstreamBodyIdle.isNegative()) {
+            throw new IllegalArgumentException(
+                    "fairgate.upstream-body-idle: %s (expected: > 0)".formatted(upstreamBodyIdle));
+        }
+    }
+}

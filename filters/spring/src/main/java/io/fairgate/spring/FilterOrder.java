@@ -1,0 +1,33 @@
+package io.fairgate.spring;
+
+import org.springframework.cloud.gateway.filter.NettyWriteResponseFilter;
+
+/**
+ * The order of our filters, from the outside in. All are ordered before {@link NettyWriteResponseFilter} (order -1):
+ * that filter writes the body after the chain inside it has completed at the upstream's headers, so only what lies
+ * outside it sees the last byte.
+ */
+enum FilterOrder {
+    /** First: while draining nothing else is to happen. */
+    DRAIN(-500),
+    /** Who is asking, before anything is kept per tenant. */
+    TENANT(-400),
+    /** Refuse early, before a place in the queue is taken. */
+    QUOTA_CHECK(-300),
+    /** Wait, and hold the permit around everything that follows, the writing of the last byte included. */
+    FAIR_SHARE(-200),
+    /** Charge when the permit is there: who waited in vain is not charged. */
+    QUOTA_CHARGE(-100),
+    /** Inside the writer: the upstream's connection is known, its body not yet read. */
+    UPSTREAM_BODY_IDLE(NettyWriteResponseFilter.WRITE_RESPONSE_FILTER_ORDER + 1);
+
+    private final int order;
+
+    FilterOrder(int order) {
+        this.order = order;
+    }
+
+    int order() {
+        return order;
+    }
+}

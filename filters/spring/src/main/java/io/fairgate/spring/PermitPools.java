@@ -1,0 +1,61 @@
+package io.fairgate.spring;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/** The pools of the policy, by name. */
+public final class PermitPools {
+
+    private final Map<String, PermitPool> pools = new TreeMap<>();
+    private final Policy policy;
+
+    /** Makes an embedded pool for each pool of the policy. */
+    PermitPools(Policy policy, Scheduler time, Function<String, PoolListener> listeners) {
+        this.policy = policy;
+        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
+        for (TenantPolicy tenant : policy.tenants()) {
+            members.put(tenant.id(), tenant.share());
+        }
+        TenantShares shares = new TenantShares(members, ShareSettings.EQUAL);
+        policy.pools()
+                .forEach((name, settings) -> pools.put(
+                        name, new EmbeddedPermitPool(name, settings, shares, time, listeners.apply(name))));
+    }
+
+    public Collection<PermitPool> all() {
+        return pools.values();
+    }
+
+    public @Nullable PermitPool get(String name) {
+        return pools.get(name);
+    }
+
+    /** The size of a pool that exists. */
+    int permitsOf(String name) {
+        return Objects.requireNonNull(policy.pools().get(name)).permits();
+    }
+
+    /** Closes all of them; see {@link PermitPool#close}. */
+    Mono<Void> close(Duration patience) {
+        return Flux.fromIterable(pools.values())
+                .flatMap(pool -> pool.close(patience), Math.max(1, pools.size()))
+                .then();
+    }
+}

@@ -1,0 +1,147 @@
+package io.fairgate.spring;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Cidr;
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.Quota;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.convert.DurationStyle;
+
+/**
+ * The policy as Spring properties, for a gateway of one's own that has no {@code fairgate.yml}: the same tree, under
+ * {@code fairgate.policy}.
+ *
+ * @param tenants who a request belongs to, and what tenants may claim and use
+ * @param pools by name
+ */
+@ConfigurationProperties("fairgate.policy")
+public record PolicyProperties(@DefaultValue Tenants tenants, @DefaultValue Map<String, Pool> pools) {
+
+    /**
+     * @param identify tried in order
+     * @param unknown {@code refuse}, or the name of the plan that all unknown ids share as one tenant
+     * @param plans by name
+     * @param members by tenant id
+     */
+    public record Tenants(
+            @DefaultValue List<Identify> identify,
+            @DefaultValue("refuse") String unknown,
+            @DefaultValue Map<String, Settings> plans,
+            @DefaultValue Map<String, Settings> members) {}
+
+    /**
+     * @param header the header that names the tenant
+     * @param trustedFrom networks whose peers may send it
+     */
+    public record Identify(String header, @DefaultValue List<String> trustedFrom) {}
+
+    /**
+     * What a plan sets, or what a member sets instead of its plan.
+     *
+     * @param plan the member's plan; not for plans
+     */
+    public record Settings(
+            @Nullable String plan,
+            @Nullable Double weight,
+            @Nullable Integer maxInFlight,
+            @Nullable Integer maxWaiting,
+            @Nullable Integer guaranteed,
+            @Nullable Integer reserved,
+            @Nullable List<QuotaSettings> quotas) {
+
+        ShareSettings share(ShareSettings basis) {
+            int reservedNow = or(reserved, basis.reserved());
+            int guaranteedNow = or(guaranteed, Math.max(basis.guaranteed(), reservedNow));
+            return new ShareSettings(
+                    weight == null ? basis.weight() : weight,
+                    or(maxInFlight, basis.maxInFlight()),
+                    or(maxWaiting, basis.maxWaiting()),
+                    guaranteedNow,
+                    reservedNow);
+        }
+
+        private static int or(@Nullable Integer value, int otherwise) {
+            return value == null ? otherwise : value;
+        }
+
+        List<Quota> quotas(List<Quota> basis) {
+            return quotas == null ? basis : quotas.stream().map(QuotaSettings::quota).toList();
+        }
+    }
+
+    /**
+     * @param per a duration for a rate, {@code day} or {@code month} for a calendar quota
+     * @param burst for a rate: units at once after a pause, {@code limit} by default
+     * @param zone for a calendar quota: its time zone, UTC by default
+     */
+    public record QuotaSettings(
+            String name, long limit, String per, @Nullable Long burst, @DefaultValue("UTC") ZoneId zone) {
+
+        Quota quota() {
+            return switch (per) {
+                case "day" -> new Quota.Calendar(name, limit, Quota.CalendarUnit.DAY, zone);
+                case "month" -> new Quota.Calendar(name, limit, Quota.CalendarUnit.MONTH, zone);
+                default -> new Quota.Rate(
+                        name, limit, DurationStyle.detectAndParse(per), burst == null ? limit : burst);
+            };
+        }
+    }
+
+    /** @see PoolSettings */
+    public record Pool(
+            int permits,
+            @DefaultValue("1000") int maxWaiting,
+            @DefaultValue("2s") Duration maxWait,
+            @DefaultValue("60s") Duration maxHold) {}
+
+    /** @throws IllegalArgumentException naming the key, what was found and what was expected */
+    Policy toPolicy() {
+        Map<TenantId, TenantPolicy> members = new LinkedHashMap<>();
+        tenants.members().forEach((id, member) -> {
+            String plan = Objects.requireNonNull(member.plan(), () -> "fairgate.policy.tenants.members." + id + ".plan: nothing (expected: the name of a plan)");
+            members.put(TenantId.of(id), tenant(TenantId.of(id), plan, member));
+        });
+        TenantPolicy unknown = tenants.unknown().equals("refuse")
+                ? null
+                : tenant(TenantId.UNKNOWN, tenants.unknown(), planOf(tenants.unknown()));
+        Map<String, PoolSettings> poolSettings = new LinkedHashMap<>();
+        pools.forEach((name, pool) -> poolSettings.put(
+                name, new PoolSettings(pool.permits(), pool.maxWaiting(), pool.maxWait(), pool.maxHold())));
+        return new Policy(identifySources(), members, unknown, poolSettings);
+    }
+
+    private List<IdentitySource> identifySources() {
+        return tenants.identify().stream()
+                .map(source -> (IdentitySource) new IdentitySource.Header(
+                        source.header(),
+                        source.trustedFrom().stream().map(Cidr::parse).toList()))
+                .toList();
+    }
+
+    private TenantPolicy tenant(TenantId id, String plan, Settings own) {
+        Settings basis = planOf(plan);
+        return new TenantPolicy(
+                id, plan, own.share(basis.share(ShareSettings.EQUAL)), own.quotas(basis.quotas(List.of())));
+    }
+
+    private Settings planOf(String name) {
+        Settings plan = tenants.plans().get(name);
+        if (plan == null) {
+            throw new IllegalArgumentException("fairgate.policy.tenants: plan %s (expected: one of %s)"
+                    .formatted(name, tenants.plans().keySet()));
+        }
+        return plan;
+    }
+}

@@ -1,0 +1,144 @@
+package io.fairgate.spring;
+
+import io.fairgate.permit.HoldExpiredException;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.quota.QuotaDecision.Balance;
+import io.netty.handler.timeout.ReadTimeoutException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ResponseStatusException;
+
+/** The one place that says which failure becomes which answer. */
+final class Refusals {
+
+    private final Policy policy;
+
+    Refusals(Policy policy) {
+        this.policy = policy;
+    }
+
+    /** The answer to a failure; null when it is none of ours. */
+    @Nullable Refusal of(Throwable failure) {
+        if (failure instanceof IdentityRefusedException identity) {
+            return identity(identity);
+        } else if (failure instanceof QuotaRefusedException quota) {
+            return quota(quota);
+        } else if (failure instanceof PermitRefusedException permit) {
+            return permit(permit);
+        } else if (failure instanceof DrainingException) {
+            return draining();
+        } else if (failure instanceof HoldExpiredException) {
+            return Refusal.of(HttpStatus.GATEWAY_TIMEOUT, "max-hold", "The request took longer than it may.");
+        } else {
+            return upstream(failure);
+        }
+    }
+
+    private Refusal identity(IdentityRefusedException failure) {
+        HttpHeaders headers = new HttpHeaders();
+        if (failure.reason().status == HttpStatus.UNAUTHORIZED) {
+            for (IdentitySource source : policy.identify()) {
+                if (source instanceof IdentitySource.Header header) {
+                    headers.add(HttpHeaders.WWW_AUTHENTICATE, "Fairgate header=\"" + header.name() + "\"");
+                }
+            }
+        }
+        return new Refusal(
+                failure.reason().status,
+                Labels.of(failure.reason()),
+                failure.reason().detail,
+                List.of(),
+                null,
+                headers);
+    }
+
+    private static Refusal quota(QuotaRefusedException failure) {
+        HttpHeaders headers = new HttpHeaders();
+        RateLimitFields.add(headers, failure.decision().balances());
+        Duration retryAfter = failure.decision().retryAfter();
+        return new Refusal(
+                HttpStatus.TOO_MANY_REQUESTS,
+                "quota",
+                "The tenant's quota is used up.",
+                failure.decision().violated(),
+                retryAfter.equals(Balance.NEVER) ? null : retryAfter,
+                headers);
+    }
+
+    private Refusal permit(PermitRefusedException failure) {
+        Duration retryAfter = switch (failure.reason()) {
+            case TOO_LARGE -> null;
+            case DRAINING -> Duration.ofSeconds(1);
+            default -> maxWait(failure.pool());
+        };
+        boolean own = failure.reason().isTenantsOwn();
+        return new Refusal(
+                own ? HttpStatus.TOO_MANY_REQUESTS : HttpStatus.SERVICE_UNAVAILABLE,
+                failure.reason().label(),
+                switch (failure.reason()) {
+                    case TENANT_QUEUE_FULL -> "Too many requests of the tenant are waiting.";
+                    case TENANT_CAP -> "The tenant has as many requests in flight as it may have.";
+                    case TOO_LARGE -> "The request needs more of the capacity than the tenant may ever use.";
+                    case POOL_QUEUE_FULL, MAX_WAIT -> "The capacity is in use; the request waited as long as it may.";
+                    case DRAINING -> "This gateway is shutting down.";
+                },
+                List.of(failure.pool()),
+                retryAfter,
+                own ? ownLimits(failure) : new HttpHeaders());
+    }
+
+    /** A pool's limit as a policy of its own, in the unit that the draft has for permits. */
+    private HttpHeaders ownLimits(PermitRefusedException failure) {
+        HttpHeaders headers = new HttpHeaders();
+        TenantPolicy tenant = policy.tenant(failure.tenant());
+        if (tenant != null) {
+            int cap = tenant.share().maxInFlight();
+            int limit = cap == ShareSettings.UNBOUNDED ? tenant.share().maxWaiting() : cap;
+            headers.add(
+                    RateLimitFields.POLICY,
+                    "\"%s\";q=%d;qu=\"concurrent-requests\"".formatted(failure.pool(), limit));
+            headers.add(RateLimitFields.LIMIT, "\"%s\";r=0".formatted(failure.pool()));
+        }
+        return headers;
+    }
+
+    private @Nullable Duration maxWait(String pool) {
+        var settings = policy.pools().get(pool);
+        return settings == null ? null : settings.maxWait();
+    }
+
+    private static Refusal draining() {
+        HttpHeaders headers = new HttpHeaders();
+        headers.add(HttpHeaders.CONNECTION, "close");
+        return new Refusal(
+                HttpStatus.SERVICE_UNAVAILABLE,
+                "draining",
+                "This gateway is shutting down.",
+                List.of(),
+                Duration.ofSeconds(1),
+                headers);
+    }
+
+    private static @Nullable Refusal upstream(Throwable failure) {
+        if (failure instanceof ReadTimeoutException
+                || failure instanceof TimeoutException
+                || (failure instanceof ResponseStatusException status
+                        && status.getStatusCode().isSameCodeAs(HttpStatus.GATEWAY_TIMEOUT))) {
+            return Refusal.of(HttpStatus.GATEWAY_TIMEOUT, "upstream-timeout", "The upstream did not answer in time.");
+        }
+        if (failure instanceof IOException) {
+            return Refusal.of(
+                    HttpStatus.BAD_GATEWAY, "upstream-lost", "The upstream could not be reached, or broke off.");
+        }
+        return null;
+    }
+}

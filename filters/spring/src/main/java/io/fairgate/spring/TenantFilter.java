@@ -1,0 +1,76 @@
+package io.fairgate.spring;
+
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.IdentityRefusedException.Reason;
+import io.fairgate.tenant.TenantId;
+import java.net.InetSocketAddress;
+import java.util.List;
+import org.springframework.cloud.gateway.filter.GatewayFilterChain;
+import org.springframework.cloud.gateway.filter.GlobalFilter;
+import org.springframework.core.Ordered;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * Finds out which tenant a request belongs to, and refuses it when there is no answer.
+ *
+ * <p>A malformed name is refused before anything is looked up or kept, so inventing names costs the gateway nothing.
+ */
+final class TenantFilter implements GlobalFilter, Ordered {
+
+    private final Policy policy;
+    private final FairgateMeters meters;
+
+    TenantFilter(Policy policy, FairgateMeters meters) {
+        this.policy = policy;
+        this.meters = meters;
+    }
+
+    @Override
+    public int getOrder() {
+        return FilterOrder.TENANT.order();
+    }
+
+    @Override
+    public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
+        return Mono.defer(() -> {
+            try {
+                Exchanges.setTenant(exchange, identify(exchange.getRequest()));
+            } catch (IdentityRefusedException refused) {
+                meters.identityRefused(refused.reason());
+                return Mono.error(refused);
+            }
+            return chain.filter(exchange);
+        });
+    }
+
+    private TenantPolicy identify(ServerHttpRequest request) {
+        for (IdentitySource source : policy.identify()) {
+            if (source instanceof IdentitySource.Header header) {
+                List<String> values = request.getHeaders().getOrDefault(header.name(), List.of());
+                if (!values.isEmpty()) {
+                    return named(header, values, request);
+                }
+            }
+        }
+        throw new IdentityRefusedException(Reason.MISSING);
+    }
+
+    private TenantPolicy named(IdentitySource.Header header, List<String> values, ServerHttpRequest request) {
+        if (values.size() != 1 || !TenantId.isWellFormed(values.get(0))) {
+            throw new IdentityRefusedException(Reason.MALFORMED);
+        }
+        InetSocketAddress peer = request.getRemoteAddress();
+        if (peer == null || peer.getAddress() == null || !header.trusts(peer.getAddress())) {
+            throw new IdentityRefusedException(Reason.UNTRUSTED_PEER);
+        }
+        TenantPolicy tenant = policy.tenant(TenantId.of(values.get(0)));
+        if (tenant == null) {
+            throw new IdentityRefusedException(Reason.UNKNOWN_TENANT);
+        }
+        return tenant;
+    }
+}

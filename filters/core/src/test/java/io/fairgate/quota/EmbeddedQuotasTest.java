@@ -1,0 +1,168 @@
+package io.fairgate.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class EmbeddedQuotasTest {
+    private static final Quota.Rate BURST = new Quota.Rate("burst", 20, Duration.ofSeconds(1), 20);
+    private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 30, CalendarUnit.DAY, ZoneOffset.UTC);
+
+    private final VirtualQuotas virtual = new VirtualQuotas();
+
+    @Test
+    void nothing_is_charged_before_subscription_and_each_subscription_charges_once() {
+        Mono<QuotaDecision> charge = virtual.quotas.charge(VirtualQuotas.ACME, List.of(BURST), 1);
+        assertThat(virtual.remaining(BURST)).isEqualTo(20);
+        charge.block();
+        charge.block();
+        assertThat(virtual.remaining(BURST)).isEqualTo(18);
+    }
+
+    @Test
+    void the_clock_is_read_at_subscription() {
+        virtual.charge(20, BURST);
+        Mono<QuotaDecision> check = virtual.quotas.check(VirtualQuotas.ACME, List.of(BURST), 1);
+        virtual.pass(Duration.ofSeconds(1));
+        assertThat(Objects.requireNonNull(check.block()).allowed()).isTrue();
+    }
+
+    @Test
+    void a_check_changes_nothing() {
+        virtual.charge(5, BURST, DAILY);
+        QuotaDecision first = virtual.check(7, BURST, DAILY);
+        assertThat(virtual.check(7, BURST, DAILY)).isEqualTo(first);
+        assertThat(first.balances()).extracting(Balance::remaining).containsExactly(15L, 25L);
+    }
+
+    @Test
+    void balances_come_in_the_order_asked_and_after_the_charge() {
+        assertThat(virtual.charge(5, DAILY, BURST).balances())
+                .extracting(b -> b.quota().name(), Balance::remaining)
+                .containsExactly(tuple("daily", 25L), tuple("burst", 15L));
+    }
+
+    @Test
+    void when_one_quota_refuses_none_is_charged() {
+        virtual.charge(20, BURST, DAILY);
+        QuotaDecision refused = virtual.charge(1, DAILY, BURST);
+        assertThat(refused.violated()).containsExactly("burst");
+        assertThat(refused.retryAfter()).isEqualTo(Duration.ofMillis(50));
+        assertThat(virtual.remaining(DAILY)).isEqualTo(10);
+        assertThat(refused.balances().get(0).retryAfter()).isZero();
+
+        virtual.pass(Duration.ofSeconds(1));
+        assertThat(virtual.charge(11, BURST, DAILY).violated()).containsExactly("daily");
+        assertThat(virtual.remaining(BURST)).isEqualTo(20);
+    }
+
+    @Test
+    void all_that_refuse_are_named_and_the_longest_wait_counts() {
+        virtual.charge(20, BURST, DAILY);
+        QuotaDecision refused = virtual.charge(11, BURST, DAILY);
+        assertThat(refused.violated()).containsExactly("burst", "daily");
+        assertThat(refused.retryAfter()).isEqualTo(Duration.ofHours(12));
+        assertThat(virtual.charge(21, BURST, DAILY).retryAfter()).isEqualTo(Balance.NEVER);
+    }
+
+    @Test
+    void tenants_do_not_share_a_balance() {
+        virtual.chargeAll(BURST);
+        QuotaDecision other = Objects.requireNonNull(
+                virtual.quotas.charge(TenantId.of("globex"), List.of(BURST), 20).block());
+        assertThat(other.allowed()).isTrue();
+    }
+
+    @Test
+    void a_tenant_without_quotas_or_only_checked_costs_no_state() {
+        assertThat(virtual.charge(1)).isEqualTo(QuotaDecision.UNLIMITED);
+        assertThat(virtual.check(1)).isEqualTo(QuotaDecision.UNLIMITED);
+        virtual.check(1, BURST, DAILY);
+        assertThat(virtual.quotas.tenantsKnown()).isZero();
+        virtual.charge(1, BURST, DAILY);
+        assertThat(virtual.quotas.tenantsKnown()).isEqualTo(1);
+    }
+
+    @Test
+    void a_quota_that_the_policy_dropped_is_forgotten_when_nothing_of_it_is_used_and_no_earlier() {
+        TenantUsage usage = new TenantUsage();
+        Moment start = new Moment(0, Instant.parse("2026-03-10T12:00:00Z"));
+        usage.charge(List.of(BURST, DAILY), 1, start);
+        Quota.Rate second = new Quota.Rate("second", 1, Duration.ofHours(1), 1);
+        usage.charge(List.of(second), 1, start);
+        assertThat(usage.size()).isEqualTo(3);
+        Quota.Rate third = new Quota.Rate("third", 1, Duration.ofHours(1), 1);
+        usage.charge(List.of(third), 1, new Moment(Duration.ofMinutes(1).toNanos(), start.wall()));
+        assertThat(usage.size()).as("without burst").isEqualTo(3);
+        assertThat(usage.check(List.of(DAILY), 1, start).balances().get(0).remaining())
+                .isEqualTo(29);
+    }
+
+    @Test
+    void units_below_one_are_a_bug_of_the_caller() {
+        assertThatThrownBy(() -> virtual.quotas.charge(VirtualQuotas.ACME, List.of(BURST), 0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("units: 0 (expected: >= 1)");
+        assertThatThrownBy(() -> virtual.quotas.check(VirtualQuotas.ACME, List.of(), -1))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void threads_that_charge_at_once_get_the_limit_to_the_unit() throws Exception {
+        Quota.Rate wide = new Quota.Rate("wide", 50_000, Duration.ofDays(1), 50_000);
+        Quota.Calendar narrow = new Quota.Calendar("narrow", 30_000, CalendarUnit.DAY, ZoneOffset.UTC);
+        List<Long> passed = inParallel(
+                // Opposite orders, so that charging one after the other would deadlock or leave a half charge.
+                () -> passedOf(25_000, wide, narrow), () -> passedOf(25_000, narrow, wide));
+        assertThat(passed.stream().mapToLong(Long::longValue).sum()).isEqualTo(30_000);
+        assertThat(virtual.remaining(narrow)).isZero();
+        assertThat(virtual.remaining(wide)).isEqualTo(20_000);
+    }
+
+    private long passedOf(int attempts, Quota... asked) {
+        long passed = 0;
+        for (int i = 0; i < attempts; i++) {
+            passed += virtual.charge(1, asked).allowed() ? 1 : 0;
+        }
+        return passed;
+    }
+
+    @SafeVarargs
+    private static <T> List<T> inParallel(Callable<T>... tasks) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(tasks.length);
+        try {
+            CyclicBarrier together = new CyclicBarrier(tasks.length);
+            List<Future<T>> running = new ArrayList<>();
+            for (Callable<T> task : tasks) {
+                running.add(threads.submit(() -> {
+                    together.await();
+                    return task.call();
+                }));
+            }
+            List<T> results = new ArrayList<>();
+            for (Future<T> each : running) {
+                results.add(each.get());
+            }
+            return results;
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+}

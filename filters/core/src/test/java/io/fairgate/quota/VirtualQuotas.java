@@ -1,0 +1,57 @@
+package io.fairgate.quota;
+
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** Embedded quotas between two clocks that a test sets, each on its own. */
+final class VirtualQuotas {
+    static final TenantId ACME = TenantId.of("acme");
+
+    private final VirtualTimeScheduler scheduler = VirtualTimeScheduler.create();
+    private volatile Instant wall = Instant.parse("2026-03-10T12:00:00Z");
+    final EmbeddedQuotas quotas = new EmbeddedQuotas(scheduler, () -> wall);
+
+    /** The monotonic clock alone; the wall clock stands. */
+    void pass(Duration time) {
+        scheduler.advanceTimeBy(time);
+    }
+
+    /** The wall clock alone; the monotonic clock stands. */
+    void setWallClock(String instant) {
+        wall = Instant.parse(instant);
+    }
+
+    void moveWallClock(Duration time) {
+        wall = wall.plus(time);
+    }
+
+    long nanos() {
+        return scheduler.now(TimeUnit.NANOSECONDS);
+    }
+
+    QuotaDecision charge(long units, Quota... asked) {
+        return Objects.requireNonNull(quotas.charge(ACME, List.of(asked), units).block());
+    }
+
+    QuotaDecision check(long units, Quota... asked) {
+        return Objects.requireNonNull(quotas.check(ACME, List.of(asked), units).block());
+    }
+
+    long remaining(Quota quota) {
+        return check(1, quota).balances().get(0).remaining();
+    }
+
+    /** Charges one unit after another until the first refusal; how many passed. */
+    long chargeAll(Quota quota) {
+        long passed = 0;
+        while (charge(1, quota).allowed()) {
+            passed++;
+        }
+        return passed;
+    }
+}

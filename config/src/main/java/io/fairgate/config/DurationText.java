@@ -1,0 +1,43 @@
+package io.fairgate.config;
+
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Durations as Spring's simple style writes them, and as ISO 8601 does. */
+final class DurationText {
+    static final String EXPECTED = "a duration such as 250ms, 1s, 5m, 2h or 1d";
+
+    private static final Pattern SIMPLE = Pattern.compile("(-?[0-9]+)(ms|s|m|h|d)");
+    private static final Map<String, ChronoUnit> UNITS = Map.of(
+            "ms", ChronoUnit.MILLIS,
+            "s", ChronoUnit.SECONDS,
+            "m", ChronoUnit.MINUTES,
+            "h", ChronoUnit.HOURS,
+            "d", ChronoUnit.DAYS);
+
+    private DurationText() {}
+
+    /**
+     * Null when the text is no duration. One that is too long to count is the longest there is: the records of the
+     * core then refuse it and say what they allow.
+     */
+    static @Nullable Duration parse(String text) {
+        Matcher simple = SIMPLE.matcher(text);
+        try {
+            if (simple.matches()) {
+                return Duration.of(
+                        Long.parseLong(simple.group(1)), UNITS.getOrDefault(simple.group(2), ChronoUnit.DAYS));
+            }
+            return text.matches("-?[pP].*") ? Duration.parse(text) : null;
+        } catch (NumberFormatException | ArithmeticException e) {
+            return Duration.ofSeconds(Long.MAX_VALUE);
+        } catch (DateTimeParseException e) {
+            return e.getCause() instanceof ArithmeticException ? Duration.ofSeconds(Long.MAX_VALUE) : null;
+        }
+    }
+}

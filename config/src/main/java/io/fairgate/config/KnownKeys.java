@@ -1,0 +1,37 @@
+package io.fairgate.config;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The keys that one part of a policy file may hold. The constants are the one place that lists them all.
+ *
+ * @param place the path of the mappings that hold these keys; {@code *} stands for a name, {@code []} for any index
+ */
+record KnownKeys(String place, List<String> keys) {
+    private static final List<String> CLAIM =
+            List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "quotas");
+    private static final List<String> QUOTA_KEYS = List.of("name", "limit", "per", "burst", "zone");
+
+    static final KnownKeys FILE = new KnownKeys("", List.of("tenants", "pools", "routes"));
+    static final KnownKeys TENANTS = new KnownKeys("tenants", List.of("identify", "unknown", "plans", "members"));
+    static final KnownKeys IDENTITY = new KnownKeys("tenants.identify[]", List.of("header", "trusted-from"));
+    static final KnownKeys PLAN = new KnownKeys("tenants.plans.*", CLAIM);
+    static final KnownKeys PLAN_QUOTA = new KnownKeys("tenants.plans.*.quotas[]", QUOTA_KEYS);
+    static final KnownKeys MEMBER = new KnownKeys(
+            "tenants.members.*",
+            Stream.concat(Stream.of("plan"), CLAIM.stream()).toList());
+    static final KnownKeys MEMBER_QUOTA = new KnownKeys("tenants.members.*.quotas[]", QUOTA_KEYS);
+    static final KnownKeys POOL = new KnownKeys("pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold"));
+    static final KnownKeys ROUTE =
+            new KnownKeys("routes[]", List.of("id", "uri", "predicates", "filters", "metadata", "order", "enabled"));
+    static final KnownKeys PREDICATE = new KnownKeys("routes[].predicates[]", List.of("name", "args"));
+    static final KnownKeys FILTER = new KnownKeys("routes[].filters[]", List.of("name", "args"));
+
+    static final List<KnownKeys> ALL =
+            List.of(FILE, TENANTS, IDENTITY, PLAN, PLAN_QUOTA, MEMBER, MEMBER_QUOTA, POOL, ROUTE, PREDICATE, FILTER);
+
+    KnownKeys {
+        keys = List.copyOf(keys);
+    }
+}

@@ -1,0 +1,80 @@
+package io.fairgate.config;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.yaml.snakeyaml.error.Mark;
+
+/** The mistakes found so far in one file. */
+final class Mistakes {
+    private static final int LONGEST_KEY = 300;
+    private static final int LONGEST_FOUND = 120;
+    private static final int LONGEST_EXPECTED = 1000;
+
+    private final String file;
+    private final List<Placed> found = new ArrayList<>();
+    private final Set<List<Object>> seen = new HashSet<>();
+
+    Mistakes(String file) {
+        this.file = printable(file, LONGEST_EXPECTED);
+    }
+
+    /**
+     * Notes a mistake, the first one at each place only: what several readers look at, or is reached through several
+     * aliases, is still one defect.
+     */
+    void add(Mark mark, String path, String what, String expected) {
+        String key = path.substring(path.lastIndexOf('.') + 1);
+        if (seen.add(List.of(mark.getIndex(), key))) {
+            found.add(new Placed(
+                    mark.getIndex(), mistake(mark.getLine() + 1, path.isEmpty() ? "file" : path, what, expected)));
+        }
+    }
+
+    void throwIfAny() {
+        if (!found.isEmpty()) {
+            found.sort(Comparator.comparingInt(Placed::index));
+            throw new InvalidPolicyException(found.stream().map(Placed::mistake).toList());
+        }
+    }
+
+    /** For a file that has no keys to name, because it is not YAML or cannot be read at all. */
+    InvalidPolicyException unreadable(int line, String what, String expected) {
+        return new InvalidPolicyException(List.of(mistake(line, "file", what, expected)));
+    }
+
+    private Mistake mistake(int line, String key, String what, String expected) {
+        return new Mistake(
+                file,
+                line,
+                printable(key, LONGEST_KEY),
+                printable(what, LONGEST_FOUND),
+                printable(expected, LONGEST_EXPECTED));
+    }
+
+    /** A mistake is one line of a log or a terminal, whatever the file says. */
+    private static String printable(String text, int longest) {
+        StringBuilder shown = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            if (i == longest) {
+                return shown.append('…').toString();
+            }
+            char c = text.charAt(i);
+            int type = Character.getType(c);
+            if (Character.isISOControl(c)
+                    || type == Character.LINE_SEPARATOR
+                    || type == Character.PARAGRAPH_SEPARATOR
+                    || type == Character.FORMAT) {
+                shown.append("\\u%04x".formatted((int) c));
+            } else {
+                shown.append(c);
+            }
+        }
+        return shown.toString();
+    }
+
+    /** A mistake, and how far into the file it is. */
+    private record Placed(int index, Mistake mistake) {}
+}

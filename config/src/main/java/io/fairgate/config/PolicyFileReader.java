@@ -1,0 +1,61 @@
+package io.fairgate.config;
+
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Policy;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the whole file part by part, then what must hold between the parts. */
+final class PolicyFileReader {
+    private PolicyFileReader() {}
+
+    /** @throws InvalidPolicyException with every mistake of the file */
+    static PolicyFile read(Value file) {
+        TenantsReader.Tenants tenants = TenantsReader.Tenants.NONE;
+        Policy policy = new Policy(List.of(), Map.of(), null, Map.of());
+        List<RouteDeclaration> routes = List.of();
+        Section section = Section.open(file, KnownKeys.FILE);
+        if (section != null) {
+            Value tenantsValue = section.require("tenants", "who may use the gateway, at least tenants.identify");
+            tenants = tenantsValue == null ? tenants : TenantsReader.read(tenantsValue);
+            Value poolsValue = section.get("pools");
+            PoolsReader.Pools pools = poolsValue == null
+                    ? PoolsReader.Pools.absent(section.mentions("pools"))
+                    : PoolsReader.read(poolsValue);
+            Value routesValue = section.get("routes");
+            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools.names());
+            policy = policy(tenants, pools);
+        }
+        file.mistakes().throwIfAny();
+        return new PolicyFile(policy, routes);
+    }
+
+    /** Leaves out each pool that the policy refuses, so that all of them are noted. */
+    private static Policy policy(TenantsReader.Tenants tenants, PoolsReader.Pools pools) {
+        Map<String, PoolsReader.Pool> accepted = new HashMap<>(pools.pools());
+        while (true) {
+            try {
+                Map<String, PoolSettings> settings = new HashMap<>();
+                accepted.forEach((name, pool) -> settings.put(name, pool.settings()));
+                return new Policy(tenants.identify(), tenants.members(), tenants.unknown(), settings);
+            } catch (IllegalArgumentException e) {
+                Refusal refusal = Refusal.of(e);
+                PoolsReader.Pool pool = accepted.remove(poolName(refusal.key()));
+                if (pool == null) {
+                    throw e;
+                }
+                pool.section().mistake("permits", refusal);
+            }
+        }
+    }
+
+    private static @Nullable String poolName(String key) {
+        String start = "pools.";
+        String end = ".permits";
+        return key.startsWith(start) && key.endsWith(end)
+                ? key.substring(start.length(), key.length() - end.length())
+                : null;
+    }
+}

@@ -1,0 +1,86 @@
+package io.fairgate.config;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/**
+ * Reads policy files. {@code config/fairgate.yml} is the reference of their keys.
+ *
+ * <p>Whatever the file holds, a reader either returns a checked policy or throws an {@link InvalidPolicyException} with
+ * every mistake in it. Reading blocks, as files do.
+ */
+public final class PolicyReader {
+
+    /** No policy is larger: ten thousand tenants with quotas of their own need about one megabyte. */
+    static final int MAX_BYTES = 8 * 1024 * 1024;
+
+    private static final String READABLE = "a policy file, which is YAML in UTF-8 of at most 8 MB";
+
+    private PolicyReader() {}
+
+    /**
+     * Reads a policy from a file.
+     *
+     * @throws InvalidPolicyException also when the file is missing, unreadable, too large or not UTF-8
+     */
+    public static PolicyFile read(Path file) {
+        String name = file.toString();
+        Mistakes mistakes = new Mistakes(name);
+        return read(name, decode(bytes(file, mistakes), mistakes));
+    }
+
+    /**
+     * Reads a policy that is in memory already.
+     *
+     * @param fileName what mistakes call the file
+     * @throws InvalidPolicyException with every mistake of the text
+     */
+    public static PolicyFile read(String fileName, String text) {
+        Mistakes mistakes = new Mistakes(fileName);
+        if (text.length() > MAX_BYTES) {
+            throw mistakes.unreadable(1, "more than 8 MB", READABLE);
+        }
+        return PolicyFileReader.read(YamlDocument.read(text, mistakes));
+    }
+
+    private static byte[] bytes(Path file, Mistakes mistakes) {
+        if (Files.isDirectory(file)) {
+            throw mistakes.unreadable(1, "a directory", READABLE);
+        }
+        // Reads up to the bound instead of asking for the size: a device or a growing file has none to trust.
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+            if (bytes.length > MAX_BYTES) {
+                throw mistakes.unreadable(1, "more than 8 MB", READABLE);
+            }
+            return bytes;
+        } catch (NoSuchFileException e) {
+            throw mistakes.unreadable(1, "no such file", READABLE);
+        } catch (AccessDeniedException e) {
+            throw mistakes.unreadable(1, "permission denied", READABLE);
+        } catch (IOException e) {
+            throw mistakes.unreadable(1, String.valueOf(e.getMessage()), READABLE);
+        }
+    }
+
+    private static String decode(byte[] bytes, Mistakes mistakes) {
+        CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        CharBuffer out = CharBuffer.allocate(bytes.length); // UTF-8 never has more characters than bytes
+        CoderResult result = decoder.decode(in, out, true);
+        if (result.isError()) {
+            throw mistakes.unreadable(
+                    1 + (int) out.flip().chars().filter(c -> c == '\n').count(), "bytes that are not UTF-8", READABLE);
+        }
+        return out.flip().toString();
+    }
+}

@@ -1,0 +1,63 @@
+package io.fairgate.config;
+
+import io.fairgate.permit.PoolSettings;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Reads {@code pools}. */
+final class PoolsReader {
+    private PoolsReader() {}
+
+    static Pools read(Value value) {
+        Map<String, Value> entries = value.entries("a mapping of pools by name");
+        if (entries == null) {
+            return Pools.absent(true);
+        }
+        Map<String, Pool> pools = new LinkedHashMap<>();
+        entries.forEach((name, entry) -> {
+            boolean named = Names.isAllowed(name, entry);
+            Pool pool = pool(entry);
+            if (named && pool != null) {
+                pools.put(name, pool);
+            }
+        });
+        return new Pools(pools, entries.keySet());
+    }
+
+    private static @Nullable Pool pool(Value value) {
+        Section section = Section.open(value, KnownKeys.POOL);
+        if (section == null) {
+            return null;
+        }
+        section.require("permits", "how many requests may be in flight at once");
+        Given given = new Given(section)
+                .read("permits", Value::integer)
+                .read("max-waiting", Value::integer)
+                .read("max-wait", Value::duration)
+                .read("max-hold", Value::duration);
+        PoolSettings settings = given.accepted(keys -> new PoolSettings(
+                keys.integer("permits", 1),
+                keys.integer("max-waiting", PoolSettings.DEFAULT_MAX_WAITING),
+                keys.duration("max-wait", PoolSettings.DEFAULT_MAX_WAIT),
+                keys.duration("max-hold", PoolSettings.DEFAULT_MAX_HOLD)));
+        // Without permits of its own the pool is noted already, and not fit to be compared with what is reserved.
+        return settings == null || !given.has("permits") ? null : new Pool(section, settings);
+    }
+
+    /** A pool and where the file has it. */
+    record Pool(Section section, PoolSettings settings) {}
+
+    /**
+     * All pools.
+     *
+     * @param pools those without a mistake
+     * @param names what routes may name, pools with mistakes included; null when the file does not let us know
+     */
+    record Pools(Map<String, Pool> pools, @Nullable Set<String> names) {
+        static Pools absent(boolean broken) {
+            return new Pools(Map.of(), broken ? null : Set.of());
+        }
+    }
+}

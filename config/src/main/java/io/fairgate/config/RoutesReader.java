@@ -1,0 +1,109 @@
+package io.fairgate.config;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads {@code routes}: their shape, and the pools that they name. What predicates and filters mean is for the gateway
+ * to check, which knows them.
+ */
+final class RoutesReader {
+    private final @Nullable Set<String> pools;
+    private final Map<String, Value> ids = new HashMap<>();
+
+    private RoutesReader(@Nullable Set<String> pools) {
+        this.pools = pools;
+    }
+
+    /** @param pools null when the file does not let us know them */
+    static List<RouteDeclaration> read(Value value, @Nullable Set<String> pools) {
+        RoutesReader reader = new RoutesReader(pools);
+        List<RouteDeclaration> routes = new ArrayList<>();
+        List<Value> items = value.items("a list of routes");
+        for (Value item : items == null ? List.<Value>of() : items) {
+            Section section = Section.open(item, KnownKeys.ROUTE);
+            RouteDeclaration route = section == null ? null : reader.route(item, section);
+            if (route != null) {
+                routes.add(route);
+            }
+        }
+        return routes;
+    }
+
+    private @Nullable RouteDeclaration route(Value value, Section section) {
+        String id = id(section);
+        Value uri = section.require("uri", "where the route leads, such as http://localhost:9000");
+        if (uri != null) {
+            uri.text("where the route leads, such as http://localhost:9000");
+        }
+        List<Integer> predicateLines = predicates(section);
+        List<Integer> filterLines = filters(section);
+        metadata(section);
+        Map<String, Object> definition = PlainData.entries(value);
+        return id == null || definition == null
+                ? null
+                : new RouteDeclaration(id, value.line(), definition, predicateLines, filterLines);
+    }
+
+    private @Nullable String id(Section section) {
+        String expected = "a name of the route's own";
+        Value value = section.require("id", expected);
+        String id = value == null ? null : value.text(expected);
+        if (value == null || id == null) {
+            return null;
+        }
+        Value first = ids.putIfAbsent(id, value);
+        if (first != null) {
+            value.mistake("%s; the route at line %d has this one".formatted(expected, first.line()));
+        }
+        return id;
+    }
+
+    private static List<Integer> predicates(Section section) {
+        String expected = "a list of at least one predicate, such as Path=/orders/**";
+        Value value = section.require("predicates", expected);
+        List<Value> items = value == null ? null : value.items(expected);
+        if (value != null && items != null && items.isEmpty()) {
+            value.mistake(expected);
+        }
+        List<Integer> lines = new ArrayList<>();
+        for (Value item : items == null ? List.<Value>of() : items) {
+            Step.read(item, KnownKeys.PREDICATE, "a predicate such as Path=/orders/**");
+            lines.add(item.line());
+        }
+        return lines;
+    }
+
+    private List<Integer> filters(Section section) {
+        Value value = section.get("filters");
+        List<Value> items = value == null ? null : value.items("a list of filters");
+        List<Integer> lines = new ArrayList<>();
+        for (Value item : items == null ? List.<Value>of() : items) {
+            Step step = Step.read(item, KnownKeys.FILTER, "a filter such as FairShare=orders");
+            if (step != null && step.name().equals(FairShareReference.FILTER)) {
+                FairShareReference.check(step, pools);
+            }
+            lines.add(item.line());
+        }
+        return lines;
+    }
+
+    private static void metadata(Section section) {
+        Value metadata = section.get("metadata");
+        if (metadata != null) {
+            metadata.entries("a mapping");
+        }
+        Value order = section.get("order");
+        if (order != null) {
+            order.integer();
+        }
+        Value enabled = section.get("enabled");
+        if (enabled != null && !Set.of("true", "false").contains(String.valueOf(enabled.plainScalar()))) {
+            enabled.mistake("true or false");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package io.fairgate.config;
+
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.Quota;
+import io.fairgate.tenant.TenantId;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Reads {@code tenants}: how they are identified, their plans, and the members. */
+final class TenantsReader {
+    private static final String REFUSE = "refuse";
+
+    private final Map<String, Plan> plans = new HashMap<>();
+
+    /** What members may name, plans with mistakes included; null when the file does not let us know. */
+    private @Nullable Set<String> planNames = Set.of();
+
+    private TenantsReader() {}
+
+    static Tenants read(Value value) {
+        Section section = Section.open(value, KnownKeys.TENANTS);
+        return section == null ? Tenants.NONE : new TenantsReader().tenants(section);
+    }
+
+    private Tenants tenants(Section section) {
+        Value identify = section.require("identify", "a list of ways to identify a tenant");
+        List<IdentitySource> sources = identify == null ? List.of() : IdentityReader.read(identify);
+        Value plansValue = section.get("plans");
+        if (plansValue != null) {
+            readPlans(plansValue);
+        } else if (section.mentions("plans")) {
+            planNames = null;
+        }
+        Value members = section.get("members");
+        Value unknown = section.get("unknown");
+        return new Tenants(
+                sources, members == null ? Map.of() : members(members), unknown == null ? null : unknown(unknown));
+    }
+
+    private void readPlans(Value value) {
+        Map<String, Value> entries = value.entries("a mapping of plans by name");
+        planNames = entries == null ? null : entries.keySet();
+        if (entries == null) {
+            return;
+        }
+        entries.forEach((name, entry) -> {
+            if (name.equals(REFUSE)) {
+                entry.mistake("a plan of this name", "another name, because unknown: refuse lets nobody in");
+            } else {
+                Names.isAllowed(name, entry);
+            }
+            Section section = Section.open(entry, KnownKeys.PLAN);
+            if (section != null) {
+                Given share = ShareReader.read(new Given(section));
+                // Asked for its settings here, so that a plan is checked also when nobody is on it.
+                ShareReader.settings(share);
+                Value quotas = section.get("quotas");
+                plans.put(
+                        name,
+                        new Plan(share, quotas == null ? List.of() : QuotasReader.read(quotas, KnownKeys.PLAN_QUOTA)));
+            }
+        });
+    }
+
+    private Map<TenantId, TenantPolicy> members(Value value) {
+        Map<String, Value> entries = value.entries("a mapping of members by tenant id");
+        Map<TenantId, TenantPolicy> members = new LinkedHashMap<>();
+        for (Map.Entry<String, Value> entry :
+                entries == null ? Set.<Map.Entry<String, Value>>of() : entries.entrySet()) {
+            boolean named = Names.isAllowed(entry.getKey(), entry.getValue());
+            Section section = Section.open(entry.getValue(), KnownKeys.MEMBER);
+            TenantId id = named ? TenantId.of(entry.getKey()) : TenantId.UNKNOWN;
+            TenantPolicy member = section == null ? null : member(id, section);
+            if (named && member != null) {
+                members.put(id, member);
+            }
+        }
+        return members;
+    }
+
+    private TenantPolicy member(TenantId id, Section section) {
+        Value planValue = section.require("plan", "the name of a plan");
+        String planName = planValue == null ? null : planName(planValue);
+        Plan plan = planName == null ? null : plans.get(planName);
+        Given share = ShareReader.read(new Given(section, plan == null ? null : plan.share, "of the plan " + planName));
+        Value quotas = section.get("quotas");
+        List<Quota> own = quotas == null ? null : QuotasReader.read(quotas, KnownKeys.MEMBER_QUOTA);
+        List<Quota> inherited = plan == null ? List.of() : plan.quotas;
+        return new TenantPolicy(
+                id, planName == null ? "" : planName, ShareReader.settings(share), own == null ? inherited : own);
+    }
+
+    private @Nullable TenantPolicy unknown(Value value) {
+        String name = value.text("refuse, or the name of a plan");
+        if (name == null || name.equals(REFUSE)) {
+            return null;
+        }
+        Set<String> known = null;
+        if (planNames != null) {
+            known = new LinkedHashSet<>(planNames);
+            known.add(REFUSE);
+        }
+        Plan plan = Names.isKnown(name, known, value, "refuse or a plan") ? plans.get(name) : null;
+        return plan == null
+                ? null
+                : new TenantPolicy(TenantId.UNKNOWN, name, ShareReader.settings(plan.share), plan.quotas);
+    }
+
+    private @Nullable String planName(Value value) {
+        String name = value.text("the name of a plan");
+        return name != null && Names.isKnown(name, planNames, value, "a plan") ? name : null;
+    }
+
+    /** A plan, as far as it has no mistakes. */
+    private record Plan(Given share, List<Quota> quotas) {}
+
+    /** All that the file says about tenants, as far as it has no mistakes. */
+    record Tenants(
+            List<IdentitySource> identify,
+            Map<TenantId, TenantPolicy> members,
+            @Nullable TenantPolicy unknown) {
+        static final Tenants NONE = new Tenants(List.of(), Map.of(), null);
+    }
+}

@@ -1,0 +1,200 @@
+package io.fairgate.config;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.DumperOptions.ScalarStyle;
+import org.yaml.snakeyaml.error.Mark;
+import org.yaml.snakeyaml.nodes.MappingNode;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
+import org.yaml.snakeyaml.nodes.ScalarNode;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+import org.yaml.snakeyaml.nodes.Tag;
+
+/**
+ * One value of the file, with what a mistake about it has to say.
+ *
+ * <p>Each method that returns a type notes a mistake and returns null when the value has another one.
+ *
+ * @param mark of its key, or of itself when it is an entry of a list
+ * @param path the key as mistakes show it
+ */
+record Value(Node node, Mark mark, String path, Mistakes mistakes) {
+
+    /** Decimal only: YAML 1.1 reads {@code 010} as 8 and {@code 1:30} as 90, which nobody means. */
+    static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]{0,17})");
+
+    static final Pattern DECIMAL = Pattern.compile("-?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]{1,3})?");
+
+    private static final Set<Tag> PLAIN =
+            Set.of(Tag.STR, Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.TIMESTAMP, Tag.MERGE, Tag.NULL, Tag.MAP, Tag.SEQ);
+
+    int line() {
+        return mark.getLine() + 1;
+    }
+
+    void mistake(String found, String expected) {
+        mistakes.add(mark, path, found, expected);
+    }
+
+    /** Notes that the value, as the file writes it, is not what was expected. */
+    void mistake(String expected) {
+        mistake(shown(), expected);
+    }
+
+    /** A text. What YAML would take for a number or a truth is one as well: {@code no} may name a tenant. */
+    @Nullable
+    String text(String expected) {
+        String scalar = scalar();
+        if (scalar == null || scalar.isBlank()) {
+            mistake(expected);
+            return null;
+        }
+        return scalar;
+    }
+
+    @Nullable
+    Long whole() {
+        String scalar = plainScalar();
+        if (scalar == null || !WHOLE.matcher(scalar).matches()) {
+            boolean tooLong = scalar != null && scalar.matches("-?[1-9][0-9]*");
+            mistake(tooLong ? "a whole number of at most 18 digits" : "a whole number in plain decimal digits");
+            return null;
+        }
+        return Long.valueOf(scalar);
+    }
+
+    @Nullable
+    Integer integer() {
+        Long whole = whole();
+        if (whole == null) {
+            return null;
+        }
+        if (whole != whole.intValue()) {
+            mistake("a whole number of at most %d".formatted(Integer.MAX_VALUE));
+            return null;
+        }
+        return whole.intValue();
+    }
+
+    @Nullable
+    Double decimal() {
+        String scalar = plainScalar();
+        if (scalar == null || !DECIMAL.matcher(scalar).matches()) {
+            mistake("a number such as 4 or 0.5");
+            return null;
+        }
+        return Double.valueOf(scalar);
+    }
+
+    @Nullable
+    Duration duration() {
+        String scalar = scalar();
+        Duration duration = scalar == null ? null : DurationText.parse(scalar);
+        if (duration == null) {
+            mistake(DurationText.EXPECTED);
+        }
+        return duration;
+    }
+
+    /** The entries of a list; null, and a mistake, when it is none. */
+    @Nullable
+    List<Value> items(String expected) {
+        if (!(node instanceof SequenceNode sequence) || !isPlain()) {
+            mistake(expected);
+            return null;
+        }
+        List<Value> items = new ArrayList<>();
+        for (Node item : sequence.getValue()) {
+            items.add(new Value(item, item.getStartMark(), "%s[%d]".formatted(path, items.size()), mistakes));
+        }
+        return items;
+    }
+
+    /** The entries of a mapping in the order of the file; null, and a mistake, when it is none. */
+    @Nullable
+    Map<String, Value> entries(String expected) {
+        if (!(node instanceof MappingNode mapping) || !isPlain()) {
+            mistake(expected);
+            return null;
+        }
+        Map<String, Value> entries = new LinkedHashMap<>();
+        for (NodeTuple tuple : mapping.getValue()) {
+            Value key = new Value(tuple.getKeyNode(), tuple.getKeyNode().getStartMark(), path, mistakes);
+            String name = key.scalar();
+            if (name == null) {
+                key.mistake("%s as a key".formatted(key.shown()), "a text as the key");
+                continue;
+            }
+            Value value =
+                    new Value(tuple.getValueNode(), key.mark, path.isEmpty() ? name : path + "." + name, mistakes);
+            if (key.node.getTag().equals(Tag.MERGE)) {
+                value.mistake("a merge key", "keys written out; what tenants share belongs in a plan");
+                continue;
+            }
+            Value first = entries.putIfAbsent(name, value);
+            if (first != null) {
+                value.mistake("a second time", "once; line %d has it already".formatted(first.line()));
+            }
+        }
+        return Collections.unmodifiableMap(entries);
+    }
+
+    /** The text of a scalar that is neither null nor tagged; null for everything else, without a mistake. */
+    @Nullable
+    String scalar() {
+        return node instanceof ScalarNode scalar && isPlain() && !isNull() ? scalar.getValue() : null;
+    }
+
+    /** The same, but null also for what the file puts in quotes. */
+    @Nullable
+    String plainScalar() {
+        return isQuoted() ? null : scalar();
+    }
+
+    /** Whether it is a mapping with keys that are not written here. */
+    boolean isMerged() {
+        return node instanceof MappingNode mapping && mapping.isMerged();
+    }
+
+    boolean isMapping() {
+        return node instanceof MappingNode;
+    }
+
+    boolean isList() {
+        return node instanceof SequenceNode;
+    }
+
+    private boolean isQuoted() {
+        return node instanceof ScalarNode scalar && scalar.getScalarStyle() != ScalarStyle.PLAIN;
+    }
+
+    private boolean isNull() {
+        return node.getTag().equals(Tag.NULL);
+    }
+
+    private boolean isPlain() {
+        return PLAIN.contains(node.getTag());
+    }
+
+    /** The value as the file writes it, or what kind of value it is. */
+    String shown() {
+        if (!isPlain()) {
+            return "the tag " + node.getTag().getValue();
+        }
+        if (node instanceof ScalarNode scalar) {
+            String text = isQuoted() ? '"' + scalar.getValue() + '"' : scalar.getValue();
+            return isNull() ? "nothing" : text;
+        }
+        boolean isEmpty = (node instanceof SequenceNode list && list.getValue().isEmpty())
+                || (node instanceof MappingNode mapping && mapping.getValue().isEmpty());
+        return (isEmpty ? "an empty " : "a ") + (isList() ? "list" : "mapping");
+    }
+}

@@ -1,0 +1,93 @@
+package io.fairgate.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.quota.Quota;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.nodes.MappingNode;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
+import org.yaml.snakeyaml.nodes.ScalarNode;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+
+class ReferenceFileTest {
+    private static final Path REFERENCE = Path.of("fairgate.yml");
+
+    static Stream<Path> examples() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("examples"))) {
+            return files.sorted().toList().stream();
+        }
+    }
+
+    @Test
+    void the_reference_is_a_policy_without_mistakes() {
+        PolicyFile file = PolicyReader.read(REFERENCE);
+
+        assertThat(file.policy().members()).hasSize(2);
+        assertThat(file.policy().pools()).containsOnlyKeys("orders");
+        assertThat(file.routes()).extracting(RouteDeclaration::id).containsExactly("orders", "invoices");
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void every_example_is_a_policy_without_mistakes(Path example) {
+        PolicyFile file = PolicyReader.read(example);
+
+        assertThat(file.policy().members()).isNotEmpty();
+        assertThat(file.routes()).isNotEmpty();
+    }
+
+    @Test
+    void the_reference_shows_every_key_at_its_place() throws IOException {
+        Set<String> shown = new HashSet<>();
+        collect(new Yaml().compose(new StringReader(Files.readString(REFERENCE))), "", shown);
+
+        for (KnownKeys known : KnownKeys.ALL) {
+            for (String key : known.keys()) {
+                assertThat(shown).contains(known.place().isEmpty() ? key : known.place() + "." + key);
+            }
+        }
+    }
+
+    @Test
+    void the_reference_tells_the_ranges_and_defaults_of_the_core() throws IOException {
+        String text = Files.readString(REFERENCE).replaceAll("\\s*#\\s*", " ");
+
+        assertThat(text)
+                .contains("all tenants together. Requests, at least 0. Default: " + PoolSettings.DEFAULT_MAX_WAITING)
+                .contains("Default: " + PoolSettings.DEFAULT_MAX_WAIT.toSeconds() + "s.")
+                .contains("Default: " + PoolSettings.DEFAULT_MAX_HOLD.toSeconds() + "s.")
+                .contains("1 to " + PoolSettings.MAX_PERMITS + ".")
+                .contains("at most " + PoolSettings.MAX_DURATION.toDays() + "d")
+                .contains("at most " + (int) ShareSettings.MAX_WEIGHT)
+                .contains("1 to " + Quota.MAX_LIMIT);
+    }
+
+    /** Names that an operator makes up are {@code *}, as in {@link KnownKeys#place}. */
+    private static void collect(Node node, String path, Set<String> paths) {
+        if (node instanceof SequenceNode sequence) {
+            sequence.getValue().forEach(item -> collect(item, path + "[]", paths));
+        }
+        if (node instanceof MappingNode mapping) {
+            boolean named = Set.of("tenants.plans", "tenants.members", "pools").contains(path);
+            for (NodeTuple entry : mapping.getValue()) {
+                String key = named ? "*" : ((ScalarNode) entry.getKeyNode()).getValue();
+                String below = path.isEmpty() ? key : path + "." + key;
+                paths.add(below);
+                collect(entry.getValueNode(), below, paths);
+            }
+        }
+    }
+}

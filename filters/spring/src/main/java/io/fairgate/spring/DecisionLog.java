@@ -23,7 +23,13 @@ public final class DecisionLog {
      * @param tenant whose request it was; null when that was not known
      */
     public record Decision(
-            String id, Instant at, int status, String reason, @Nullable String tenant, String path, String detail) {}
+            String id,
+            Instant at,
+            int status,
+            String reason,
+            @Nullable String tenant,
+            String path,
+            String detail) {}
 
     private final Map<String, Decision> decisions = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;

@@ -27,7 +27,8 @@ public final class Exchanges {
     static TenantPolicy requireTenant(ServerWebExchange exchange) {
         TenantPolicy tenant = tenant(exchange);
         if (tenant == null) {
-            throw new IllegalStateException("the request has no tenant: TenantFilter must run before (see FilterOrder)");
+            throw new IllegalStateException(
+                    "the request has no tenant: TenantFilter must run before (see FilterOrder)");
         }
         return tenant;
     }

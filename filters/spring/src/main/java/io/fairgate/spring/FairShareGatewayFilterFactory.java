@@ -12,10 +12,10 @@ import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
+import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
-import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -61,7 +61,9 @@ public final class FairShareGatewayFilterFactory
         PermitPool pool = config.pool == null ? null : pools.get(config.pool);
         if (pool == null) {
             throw new IllegalArgumentException("FairShare: pool: %s (expected: one of %s)"
-                    .formatted(config.pool, pools.all().stream().map(PermitPool::name).toList()));
+                    .formatted(
+                            config.pool,
+                            pools.all().stream().map(PermitPool::name).toList()));
         }
         if (config.permits < 1 || config.permits > pools.permitsOf(pool.name())) {
             throw new IllegalArgumentException("FairShare: permits: %d (expected: 1 to %d, the size of pool %s)"
@@ -83,7 +85,9 @@ public final class FairShareGatewayFilterFactory
                     return Mono.error(new ClientLeftException());
                 }
                 reportWait(exchange, time.now(TimeUnit.NANOSECONDS) - askedAt);
-                return chain.filter(exchange.mutate().request(new WithBody(exchange.getRequest(), body)).build());
+                return chain.filter(exchange.mutate()
+                        .request(new WithBody(exchange.getRequest(), body))
+                        .build());
             });
             return pool.withPermit(request, forward).doFinally(end -> body.discard());
         });

@@ -72,8 +72,7 @@ final class FairgateGauges implements MeterBinder {
             gauge(registry, Meter.TENANT_WAITING, both, look, l -> l.of(id, TenantStatus::waiting));
             gauge(registry, Meter.TENANT_SHARE, both, look, l -> l.of(id, TenantStatus::share));
             gauge(registry, Meter.TENANT_WEIGHT, both, look, l -> l.of(id, TenantStatus::weight));
-            FunctionCounter.builder(
-                            Meter.PERMIT_SECONDS.id(), look, l -> l.of(id, t -> seconds(t.usedPermitTime())))
+            FunctionCounter.builder(Meter.PERMIT_SECONDS.id(), look, l -> l.of(id, t -> seconds(t.usedPermitTime())))
                     .description(Meter.PERMIT_SECONDS.description())
                     .tags(both)
                     .register(registry);
@@ -98,8 +97,7 @@ final class FairgateGauges implements MeterBinder {
                         .orElse(Double.NaN);
     }
 
-    private static <T> void gauge(
-            MeterRegistry registry, Meter meter, Tags tags, T source, ToDoubleFunction<T> value) {
+    private static <T> void gauge(MeterRegistry registry, Meter meter, Tags tags, T source, ToDoubleFunction<T> value) {
         Gauge.builder(meter.id(), source, value)
                 .description(meter.description())
                 .tags(tags)

@@ -9,7 +9,9 @@ final class IdentityRefusedException extends RuntimeException {
 
     /** Why, with the status that says so. */
     enum Reason {
-        MALFORMED(HttpStatus.BAD_REQUEST, "The tenant's name is malformed (expected: one value, 1 to 64 characters of [A-Za-z0-9._-])."),
+        MALFORMED(
+                HttpStatus.BAD_REQUEST,
+                "The tenant's name is malformed (expected: one value, 1 to 64 characters of [A-Za-z0-9._-])."),
         MISSING(HttpStatus.UNAUTHORIZED, "The request does not say which tenant it belongs to."),
         UNTRUSTED_PEER(HttpStatus.FORBIDDEN, "This peer may not name a tenant by a header."),
         UNKNOWN_TENANT(HttpStatus.FORBIDDEN, "This tenant is not known here.");

@@ -1,5 +1,7 @@
 package io.fairgate.spring;
 
+import java.util.List;
+
 /** The meters, as Micrometer names them; docs/metrics.md is generated from this list. */
 enum Meter {
     PERMITS_LIMIT("fairgate.permits.limit", Type.GAUGE, "Size of the pool, in permits.", "pool"),
@@ -39,13 +41,13 @@ enum Meter {
     private final String id;
     private final Type type;
     private final String description;
-    private final String[] tags;
+    private final List<String> tags;
 
     Meter(String id, Type type, String description, String... tags) {
         this.id = id;
         this.type = type;
         this.description = description;
-        this.tags = tags.clone();
+        this.tags = List.of(tags);
     }
 
     String id() {
@@ -60,8 +62,8 @@ enum Meter {
         return description;
     }
 
-    String[] tags() {
-        return tags.clone();
+    List<String> tags() {
+        return tags;
     }
 
     /** As Prometheus shows it. */

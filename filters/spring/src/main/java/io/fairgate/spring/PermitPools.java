@@ -35,8 +35,8 @@ public final class PermitPools {
         }
         TenantShares shares = new TenantShares(members, ShareSettings.EQUAL);
         policy.pools()
-                .forEach((name, settings) -> pools.put(
-                        name, new EmbeddedPermitPool(name, settings, shares, time, listeners.apply(name))));
+                .forEach((name, settings) ->
+                        pools.put(name, new EmbeddedPermitPool(name, settings, shares, time, listeners.apply(name))));
     }
 
     public Collection<PermitPool> all() {

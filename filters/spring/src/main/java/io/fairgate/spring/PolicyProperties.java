@@ -27,7 +27,8 @@ import org.springframework.boot.convert.DurationStyle;
  * @param pools by name
  */
 @ConfigurationProperties("fairgate.policy")
-public record PolicyProperties(@DefaultValue Tenants tenants, @DefaultValue Map<String, Pool> pools) {
+public record PolicyProperties(
+        @DefaultValue Tenants tenants, @DefaultValue Map<String, Pool> pools) {
 
     /**
      * @param identify tried in order
@@ -77,7 +78,9 @@ public record PolicyProperties(@DefaultValue Tenants tenants, @DefaultValue Map<
         }
 
         List<Quota> quotas(List<Quota> basis) {
-            return quotas == null ? basis : quotas.stream().map(QuotaSettings::quota).toList();
+            return quotas == null
+                    ? basis
+                    : quotas.stream().map(QuotaSettings::quota).toList();
         }
     }
 
@@ -87,14 +90,18 @@ public record PolicyProperties(@DefaultValue Tenants tenants, @DefaultValue Map<
      * @param zone for a calendar quota: its time zone, UTC by default
      */
     public record QuotaSettings(
-            String name, long limit, String per, @Nullable Long burst, @DefaultValue("UTC") ZoneId zone) {
+            String name,
+            long limit,
+            String per,
+            @Nullable Long burst,
+            @DefaultValue("UTC") ZoneId zone) {
 
         Quota quota() {
             return switch (per) {
                 case "day" -> new Quota.Calendar(name, limit, Quota.CalendarUnit.DAY, zone);
                 case "month" -> new Quota.Calendar(name, limit, Quota.CalendarUnit.MONTH, zone);
-                default -> new Quota.Rate(
-                        name, limit, DurationStyle.detectAndParse(per), burst == null ? limit : burst);
+                default ->
+                    new Quota.Rate(name, limit, DurationStyle.detectAndParse(per), burst == null ? limit : burst);
             };
         }
     }
@@ -110,7 +117,9 @@ public record PolicyProperties(@DefaultValue Tenants tenants, @DefaultValue Map<
     Policy toPolicy() {
         Map<TenantId, TenantPolicy> members = new LinkedHashMap<>();
         tenants.members().forEach((id, member) -> {
-            String plan = Objects.requireNonNull(member.plan(), () -> "fairgate.policy.tenants.members." + id + ".plan: nothing (expected: the name of a plan)");
+            String plan = Objects.requireNonNull(
+                    member.plan(),
+                    () -> "fairgate.policy.tenants.members." + id + ".plan: nothing (expected: the name of a plan)");
             members.put(TenantId.of(id), tenant(TenantId.of(id), plan, member));
         });
         TenantPolicy unknown = tenants.unknown().equals("refuse")

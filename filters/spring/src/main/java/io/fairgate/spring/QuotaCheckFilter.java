@@ -31,8 +31,6 @@ final class QuotaCheckFilter implements GlobalFilter, Ordered {
             return chain.filter(exchange);
         }
         return quotas.check(tenant.id(), tenant.quotas(), 1)
-                .flatMap(decision -> decision.allowed()
-                        ? chain.filter(exchange)
-                        : meters.refuse(tenant, decision));
+                .flatMap(decision -> decision.allowed() ? chain.filter(exchange) : meters.refuse(tenant, decision));
     }
 }

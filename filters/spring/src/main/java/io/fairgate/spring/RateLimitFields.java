@@ -32,7 +32,8 @@ final class RateLimitFields {
     }
 
     private static String limit(Balance balance) {
-        return "\"%s\";r=%d;t=%d".formatted(balance.quota().name(), balance.remaining(), secondsUp(balance.untilFull()));
+        return "\"%s\";r=%d;t=%d"
+                .formatted(balance.quota().name(), balance.remaining(), secondsUp(balance.untilFull()));
     }
 
     /** Days of 23 or 25 hours and months of their own length are told as the usual day and the longest month. */

@@ -27,8 +27,9 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
 
     private final Flux<DataBuffer> source;
     private final ByteBudget budget;
-    private final Sinks.Many<DataBuffer> kept =
-            Sinks.many().unicast().onBackpressureBuffer(Queues.<DataBuffer>unbounded(16).get());
+    private final Sinks.Many<DataBuffer> kept = Sinks.many()
+            .unicast()
+            .onBackpressureBuffer(Queues.<DataBuffer>unbounded(16).get());
     private final AtomicLong keptBytes = new AtomicLong();
     private final AtomicBoolean paused = new AtomicBoolean();
     private final AtomicBoolean taken = new AtomicBoolean();

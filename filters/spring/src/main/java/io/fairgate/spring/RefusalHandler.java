@@ -66,7 +66,8 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         }
         byte[] body = JSON.writeValueAsBytes(problem(refusal, decision.id()));
         headers.setContentLength(body.length);
-        return response.writeWith(Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
+        return response.writeWith(
+                Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
     }
 
     private Decision decide(ServerWebExchange exchange, Refusal refusal) {

@@ -1,11 +1,11 @@
 package io.fairgate.spring;
 
+import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.netty.handler.timeout.ReadTimeoutException;
 import java.io.IOException;
@@ -27,7 +27,8 @@ final class Refusals {
     }
 
     /** The answer to a failure; null when it is none of ours. */
-    @Nullable Refusal of(Throwable failure) {
+    @Nullable
+    Refusal of(Throwable failure) {
         if (failure instanceof IdentityRefusedException identity) {
             return identity(identity);
         } else if (failure instanceof QuotaRefusedException quota) {
@@ -104,8 +105,7 @@ final class Refusals {
             int cap = tenant.share().maxInFlight();
             int limit = cap == ShareSettings.UNBOUNDED ? tenant.share().maxWaiting() : cap;
             headers.add(
-                    RateLimitFields.POLICY,
-                    "\"%s\";q=%d;qu=\"concurrent-requests\"".formatted(failure.pool(), limit));
+                    RateLimitFields.POLICY, "\"%s\";q=%d;qu=\"concurrent-requests\"".formatted(failure.pool(), limit));
             headers.add(RateLimitFields.LIMIT, "\"%s\";r=0".formatted(failure.pool()));
         }
         return headers;

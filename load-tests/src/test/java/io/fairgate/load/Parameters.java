@@ -1,0 +1,85 @@
+package io.fairgate.load;
+
+import java.net.URI;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Named texts that become checked values, or one sentence that says what was found and what was expected. */
+record Parameters(Source source) {
+
+    /** Where a text comes from: the system properties, or a test. */
+    @FunctionalInterface
+    interface Source {
+        @Nullable
+        String get(String key);
+    }
+
+    String text(String key, String fallback, Pattern expected) {
+        String text = text(key, fallback);
+        if (!expected.matcher(text).matches()) {
+            throw unexpected(key, text, expected.pattern());
+        }
+        return text;
+    }
+
+    int whole(String key, int fallback, int most) {
+        String expected = "a whole number from 1 to " + most;
+        String text = text(key, String.valueOf(fallback));
+        try {
+            int number = Integer.parseInt(text);
+            if (number >= 1 && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException malformed) {
+            // Said below, in the same words as a number out of range.
+        }
+        throw unexpected(key, text, expected);
+    }
+
+    double factor(String key, double fallback) {
+        String text = text(key, String.valueOf(fallback));
+        try {
+            double number = Double.parseDouble(text);
+            if (number >= 1 && number <= 1000) {
+                return number;
+            }
+        } catch (NumberFormatException malformed) {
+            // As above.
+        }
+        throw unexpected(key, text, "a number from 1 to 1000");
+    }
+
+    boolean flag(String key) {
+        String text = text(key, "false");
+        return switch (text) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw unexpected(key, text, "true or false");
+        };
+    }
+
+    /** The scheme and authority of a URL; a path would be lost, so it is refused. */
+    URI origin(String key, String fallback) {
+        String text = text(key, fallback);
+        try {
+            URI uri = URI.create(text);
+            boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+            boolean bare = "".equals(uri.getPath()) || "/".equals(uri.getPath());
+            if (http && bare && uri.getHost() != null) {
+                return URI.create(uri.getScheme() + "://" + uri.getRawAuthority());
+            }
+        } catch (IllegalArgumentException malformed) {
+            // As above.
+        }
+        throw unexpected(key, text, "a URL without a path, such as http://localhost:8080");
+    }
+
+    private String text(String key, String fallback) {
+        String found = source.get(key);
+        return found == null || found.isBlank() ? fallback : found.strip();
+    }
+
+    static IllegalArgumentException unexpected(String key, String found, String expected) {
+        return new IllegalArgumentException("%s: %s (expected: %s)".formatted(key, found, expected));
+    }
+}

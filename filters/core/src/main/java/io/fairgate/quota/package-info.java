@@ -24,7 +24,8 @@
  * count never goes down and is dropped only when a window begins that lies wholly after the counted one. A wall clock
  * that is set back therefore refills nothing: units are charged to the latest window that was ever reached. When the
  * clock runs ahead and is corrected, at most {@code limit} units pass early, and the window they belong to is that much
- * poorer; until it ends, nothing is counted anew, which admits too little rather than too much.
+ * poorer; until it ends, nothing is counted anew, which admits too little rather than too much. A clock that once stood
+ * a year ahead thus holds a tenant to a single {@code limit} for that year, or until the process is started again.
  *
  * <h2>Changed numbers</h2>
  *

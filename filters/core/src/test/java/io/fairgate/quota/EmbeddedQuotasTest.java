@@ -65,6 +65,7 @@ class EmbeddedQuotasTest {
         QuotaDecision refused = virtual.charge(1, DAILY, BURST);
         assertThat(refused.violated()).containsExactly("burst");
         assertThat(refused.retryAfter()).isEqualTo(Duration.ofMillis(50));
+        assertThat(virtual.charge(1, BURST, DAILY).allowed()).as("in any order").isFalse();
         assertThat(virtual.remaining(DAILY)).isEqualTo(10);
         assertThat(refused.balances().get(0).retryAfter()).isZero();
 

@@ -12,8 +12,13 @@ import java.util.regex.Pattern;
  */
 public record Cidr(InetAddress network, int prefix) {
 
-    /** Digits, dots, colons and hex only: {@link InetAddress#getByName} must never see a name that it would look up. */
-    private static final Pattern LITERAL = Pattern.compile("(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F:]*:[0-9a-fA-F:.]*)");
+    private static final String OCTET = "(25[0-5]|2[0-4]\\d|1?\\d?\\d)";
+
+    /** Literals only: {@link InetAddress#getByName} must never see a name that it would look up. */
+    private static final Pattern LITERAL =
+            Pattern.compile("(" + OCTET + "(\\." + OCTET + "){3}|[0-9a-fA-F:]*:[0-9a-fA-F:.]*)");
+
+    private static final Pattern PREFIX = Pattern.compile("\\d{1,3}");
 
     public Cidr {
         byte[] bytes = network.getAddress();
@@ -37,14 +42,15 @@ public record Cidr(InetAddress network, int prefix) {
     public static Cidr parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
-        if (!LITERAL.matcher(address).matches()) {
+        if (!LITERAL.matcher(address).matches()
+                || (slash >= 0 && !PREFIX.matcher(text.substring(slash + 1)).matches())) {
             throw notANetwork(text);
         }
         try {
             InetAddress network = InetAddress.getByName(address);
             int prefix = slash < 0 ? network.getAddress().length * 8 : Integer.parseInt(text.substring(slash + 1));
             return new Cidr(network, prefix);
-        } catch (UnknownHostException | NumberFormatException e) {
+        } catch (UnknownHostException e) {
             throw notANetwork(text);
         }
     }

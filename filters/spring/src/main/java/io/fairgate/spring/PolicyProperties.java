@@ -31,6 +31,8 @@ public record PolicyProperties(
         @DefaultValue Tenants tenants, @DefaultValue Map<String, Pool> pools) {
 
     /**
+     * Who a request belongs to, and what tenants may claim and use.
+     *
      * @param identify tried in order
      * @param unknown {@code refuse}, or the name of the plan that all unknown ids share as one tenant
      * @param plans by name
@@ -43,6 +45,8 @@ public record PolicyProperties(
             @DefaultValue Map<String, Settings> members) {}
 
     /**
+     * One way to learn the tenant.
+     *
      * @param header the header that names the tenant
      * @param trustedFrom networks whose peers may send it
      */
@@ -85,6 +89,8 @@ public record PolicyProperties(
     }
 
     /**
+     * One quota.
+     *
      * @param per a duration for a rate, {@code day} or {@code month} for a calendar quota
      * @param burst for a rate: units at once after a pause, {@code limit} by default
      * @param zone for a calendar quota: its time zone, UTC by default
@@ -106,7 +112,7 @@ public record PolicyProperties(
         }
     }
 
-    /** @see PoolSettings */
+    /** One pool; see {@link PoolSettings}. */
     public record Pool(
             int permits,
             @DefaultValue("1000") int maxWaiting,

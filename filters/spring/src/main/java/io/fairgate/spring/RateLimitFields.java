@@ -48,6 +48,6 @@ final class RateLimitFields {
     }
 
     static long secondsUp(Duration duration) {
-        return duration.toSeconds() + (duration.getNano() > 0 ? 1 : 0);
+        return duration.plusNanos(999_999_999).toSeconds();
     }
 }

@@ -100,7 +100,7 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         return Mono.fromRunnable(() -> {
             Connection connection = Exchanges.connection(exchange);
             if (connection != null) {
-                connection.channel().close();
+                var unused = connection.channel().close();
             }
         });
     }

@@ -1,0 +1,43 @@
+package io.fairgate.gateway;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** The command line: {@code fairgate [serve|demo|check] …}. */
+@Command(
+        name = "fairgate",
+        description = "A gateway that shares the capacity of an upstream fairly between tenants.",
+        subcommands = {ServeCommand.class, DemoCommand.class, CheckCommand.class},
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        footer =
+                "%nWithout a command it serves. Spring Boot's own options, such as --server.port=9000, work with serve and demo.")
+public final class Fairgate {
+
+    private Fairgate() {}
+
+    public static void main(String[] args) {
+        int exitCode = run(args);
+        if (exitCode != CommandLine.ExitCode.OK) {
+            System.exit(exitCode);
+        }
+    }
+
+    /** Runs a command; a gateway that was started goes on after this has returned 0. */
+    static int run(String... args) {
+        return new CommandLine(new Fairgate()).execute(withCommand(args));
+    }
+
+    /** No command means {@code serve}, so that options may come first. */
+    static String[] withCommand(String... args) {
+        boolean wantsHelp =
+                args.length > 0 && List.of("-h", "--help", "-V", "--version").contains(args[0]);
+        if (wantsHelp || (args.length > 0 && !args[0].startsWith("-"))) {
+            return args;
+        }
+        return Stream.concat(Stream.of("serve"), Arrays.stream(args)).toArray(String[]::new);
+    }
+}

@@ -1,0 +1,56 @@
+package io.fairgate.gateway;
+
+import io.fairgate.config.PolicyFile;
+import io.fairgate.policy.Policy;
+import java.util.Map;
+import org.springframework.boot.Banner;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** Starts a gateway with a policy. */
+final class GatewayRun {
+
+    private final PolicyFile policy;
+    private final String fileName;
+
+    /** @param fileName what errors call the policy */
+    GatewayRun(PolicyFile policy, String fileName) {
+        this.policy = policy;
+        this.fileName = fileName;
+    }
+
+    /**
+     * Starts the gateway and returns when it serves. A signal to end the process lets it drain; the exit code is then 0.
+     *
+     * @throws StartFailedException when it cannot start; the reason has been logged
+     */
+    ConfigurableApplicationContext start(String... springOptions) {
+        return start(Map.of(), springOptions);
+    }
+
+    /** Starts it with other defaults for Spring properties than those of {@code application.yml}. */
+    ConfigurableApplicationContext start(Map<String, Object> defaults, String... springOptions) {
+        SpringApplication application = new SpringApplication(GatewayApplication.class);
+        application.setWebApplicationType(WebApplicationType.REACTIVE);
+        application.setBannerMode(Banner.Mode.OFF);
+        application.setDefaultProperties(defaults);
+        application.addInitializers(context -> registerPolicy((GenericApplicationContext) context));
+        try {
+            return application.run(springOptions);
+        } catch (RuntimeException e) {
+            throw new StartFailedException(e);
+        }
+    }
+
+    private void registerPolicy(GenericApplicationContext context) {
+        context.registerBean(Policy.class, policy::policy);
+        context.registerBean(PolicyRoutes.class, () -> PolicyRoutes.of(fileName, policy.routes()));
+    }
+
+    /** From now on the process ends with 0 when it is told to end: what was to be done has been done. */
+    static void endWithZeroWhenTold() {
+        SpringApplication.getShutdownHandlers().add(() -> Runtime.getRuntime().halt(0));
+    }
+}

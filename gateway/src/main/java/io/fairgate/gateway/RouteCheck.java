@@ -1,0 +1,146 @@
+package io.fairgate.gateway;
+
+import io.fairgate.gateway.PolicyRoutes.PolicyRoute;
+import java.beans.PropertyDescriptor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.springframework.beans.BeanUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.cloud.gateway.filter.FilterDefinition;
+import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
+import org.springframework.cloud.gateway.handler.predicate.PredicateDefinition;
+import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
+import org.springframework.cloud.gateway.route.RouteLocator;
+import org.springframework.cloud.gateway.support.Configurable;
+import org.springframework.cloud.gateway.support.NameUtils;
+import org.springframework.cloud.gateway.support.ShortcutConfigurable;
+import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutType;
+
+/**
+ * Checks the routes of the policy file before anything is served: that their filters and predicates exist, that none
+ * of their arguments would be ignored ({@code RequestSize=1KB} would, silently), and that they can be built at all.
+ */
+final class RouteCheck implements SmartInitializingSingleton {
+
+    private final PolicyRoutes routes;
+    private final Map<String, ShortcutConfigurable> filters = new TreeMap<>();
+    private final Map<String, ShortcutConfigurable> predicates = new TreeMap<>();
+    private final RouteLocator locator;
+
+    RouteCheck(
+            PolicyRoutes routes,
+            List<GatewayFilterFactory<?>> filters,
+            List<RoutePredicateFactory<?>> predicates,
+            RouteLocator locator) {
+        this.routes = routes;
+        filters.forEach(factory -> this.filters.put(factory.name(), factory));
+        predicates.forEach(factory -> this.predicates.put(factory.name(), factory));
+        this.locator = locator;
+    }
+
+    /** @throws InvalidRouteException naming every mistake with its line */
+    @Override
+    public void afterSingletonsInstantiated() {
+        List<String> mistakes = new ArrayList<>();
+        for (PolicyRoute route : routes.routes()) {
+            List<FilterDefinition> filterDefinitions = route.definition().getFilters();
+            for (int i = 0; i < filterDefinitions.size(); i++) {
+                FilterDefinition filter = filterDefinitions.get(i);
+                String at = at(route, route.declaration().filterLines().get(i), "filters", i);
+                mistakes.addAll(check(at, "filter", String.valueOf(filter.getName()), filter.getArgs(), filters));
+            }
+            List<PredicateDefinition> predicateDefinitions = route.definition().getPredicates();
+            for (int i = 0; i < predicateDefinitions.size(); i++) {
+                PredicateDefinition predicate = predicateDefinitions.get(i);
+                String at = at(route, route.declaration().predicateLines().get(i), "predicates", i);
+                mistakes.addAll(
+                        check(at, "predicate", String.valueOf(predicate.getName()), predicate.getArgs(), predicates));
+            }
+        }
+        if (mistakes.isEmpty()) {
+            buildAll(mistakes);
+        }
+        if (!mistakes.isEmpty()) {
+            throw new InvalidRouteException(mistakes);
+        }
+    }
+
+    private String at(PolicyRoute route, int line, String key, int index) {
+        return "%s:%d: routes.%s.%s[%d]: "
+                .formatted(routes.file(), line, route.declaration().id(), key, index);
+    }
+
+    private static List<String> check(
+            String at, String kind, String name, Map<String, String> args, Map<String, ShortcutConfigurable> known) {
+        ShortcutConfigurable factory = known.get(name);
+        if (factory == null) {
+            return List.of("%s%s: unknown %s (expected: one of %s)"
+                    .formatted(at, name, kind, String.join(", ", known.keySet())));
+        }
+        Class<?> config =
+                factory instanceof Configurable<?> configurable ? configurable.getConfigClass() : Object.class;
+        if (!isBean(config) || factory.shortcutType() != ShortcutType.DEFAULT) {
+            return List.of();
+        }
+        Set<String> taken = properties(config);
+        int shortcuts = factory.shortcutFieldOrder().size();
+        List<String> mistakes = new ArrayList<>();
+        args.forEach((key, value) -> {
+            boolean byPosition = key.startsWith(NameUtils.GENERATED_NAME_PREFIX);
+            if (byPosition && position(key) >= shortcuts) {
+                mistakes.add("%s%s: %s would be ignored (expected: %s, or the long form with name and args)"
+                        .formatted(at, name, value, shortcutForm(name, factory.shortcutFieldOrder())));
+            } else if (!byPosition && !taken.contains(plain(key))) {
+                mistakes.add("%s%s: %s would be ignored (expected: one of %s)".formatted(at, name, key, taken));
+            }
+        });
+        return mistakes;
+    }
+
+    private static String shortcutForm(String name, List<String> fields) {
+        return fields.isEmpty() ? name + " without arguments" : name + "=" + String.join(",", fields);
+    }
+
+    /** Argument classes that are maps or plain objects take what they like. */
+    private static boolean isBean(Class<?> config) {
+        return config != Object.class
+                && !Map.class.isAssignableFrom(config)
+                && !properties(config).isEmpty();
+    }
+
+    private static int position(String generated) {
+        return Integer.parseInt(generated.substring(NameUtils.GENERATED_NAME_PREFIX.length()));
+    }
+
+    private static Set<String> properties(Class<?> config) {
+        return Arrays.stream(BeanUtils.getPropertyDescriptors(config))
+                .map(PropertyDescriptor::getName)
+                .filter(name -> !name.equals("class"))
+                .map(RouteCheck::plain)
+                .collect(Collectors.toCollection(java.util.TreeSet::new));
+    }
+
+    /** Spring takes {@code max-hold}, {@code maxHold} and {@code maxhold} for the same; {@code a.b} and {@code a[0]} are within a. */
+    private static String plain(String key) {
+        return key.split("[.\\[]", 2)[0].replace("-", "").replace("_", "").toLowerCase(java.util.Locale.ROOT);
+    }
+
+    /** Builds every route, as the first request would; what throws now would throw then. */
+    private void buildAll(List<String> mistakes) {
+        var unused = locator.getRoutes()
+                .subscribe(route -> {}, e -> mistakes.add("%s: routes: %s".formatted(routes.file(), rootMessage(e))));
+    }
+
+    private static String rootMessage(Throwable e) {
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return String.valueOf(root.getMessage());
+    }
+}

@@ -1,0 +1,65 @@
+package io.fairgate.gateway;
+
+import io.fairgate.config.InvalidPolicyException;
+import io.fairgate.config.PolicyReader;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code serve}: runs the gateway with the policy of a file. */
+@Command(name = "serve", description = "Runs the gateway.", mixinStandardHelpOptions = true)
+final class ServeCommand implements Callable<Integer> {
+
+    private static final String IN_THIS_FOLDER = "fairgate.yml";
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "The policy file; without this option $FAIRGATE_CONFIG, or ./fairgate.yml.")
+    private @Nullable Path config;
+
+    @Mixin
+    private SpringOptions springOptions = new SpringOptions();
+
+    @Spec
+    private CommandSpec command;
+
+    @Override
+    public Integer call() {
+        PrintWriter err = command.commandLine().getErr();
+        String[] options = springOptions.checked();
+        Path file = policyFile(System.getenv("FAIRGATE_CONFIG"));
+        if (file == null) {
+            err.println("There is no policy: copy config/fairgate.yml (it explains every key) to ./fairgate.yml,"
+                    + " or name a file with --config FILE or FAIRGATE_CONFIG.");
+            return 1;
+        }
+        try {
+            new GatewayRun(PolicyReader.read(file), file.toString()).start(options);
+            GatewayRun.endWithZeroWhenTold();
+            return 0;
+        } catch (InvalidPolicyException invalid) {
+            invalid.mistakes().forEach(err::println);
+            return 1;
+        } catch (StartFailedException failed) {
+            return 1;
+        }
+    }
+
+    private @Nullable Path policyFile(@Nullable String fromEnvironment) {
+        if (config != null) {
+            return config;
+        }
+        if (fromEnvironment != null && !fromEnvironment.isBlank()) {
+            return Path.of(fromEnvironment);
+        }
+        return Files.exists(Path.of(IN_THIS_FOLDER)) ? Path.of(IN_THIS_FOLDER) : null;
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * The program. {@link io.fairgate.gateway.Fairgate} reads the command line; each sub-command is a class;
+ * {@link io.fairgate.gateway.GatewayRun} starts the gateway with a policy.
+ */
+@NullMarked
+package io.fairgate.gateway;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,75 @@
+package io.fairgate.gateway;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+/** A client that writes bytes and can leave in every way there is. */
+final class RawClient implements AutoCloseable {
+
+    private final Socket socket;
+
+    RawClient(int port) throws IOException {
+        socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setTcpNoDelay(true);
+        socket.setSoTimeout(30_000);
+    }
+
+    RawClient send(String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+        socket.getOutputStream().flush();
+        return this;
+    }
+
+    RawClient get(String path, String tenant) throws IOException {
+        return send("GET " + path + " HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: " + tenant + "\r\n\r\n");
+    }
+
+    /** Sends a POST whose body has that many bytes; stops early when the gateway takes no more, as a client would. */
+    RawClient post(String path, String tenant, int bytes) throws IOException {
+        send("POST " + path + " HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: " + tenant + "\r\nContent-Length: " + bytes
+                + "\r\n\r\n");
+        byte[] chunk = new byte[8192];
+        for (int sent = 0; sent < bytes; sent += chunk.length) {
+            socket.getOutputStream().write(chunk, 0, Math.min(chunk.length, bytes - sent));
+        }
+        socket.getOutputStream().flush();
+        return this;
+    }
+
+    /** Everything until the connection ends; throws when it ends by a reset. */
+    String readAll() throws IOException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        socket.getInputStream().transferTo(all);
+        return all.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Everything until this text has come. */
+    String readUntil(String text) throws IOException {
+        InputStream in = socket.getInputStream();
+        StringBuilder read = new StringBuilder();
+        while (read.indexOf(text) < 0) {
+            int c = in.read();
+            if (c < 0) {
+                throw new IOException("ended after: " + read);
+            }
+            read.append((char) c);
+        }
+        return read.toString();
+    }
+
+    /** Leaves with a FIN. */
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+
+    /** Leaves with a RST. */
+    void reset() throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+}

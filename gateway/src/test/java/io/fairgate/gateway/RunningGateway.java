@@ -1,0 +1,108 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.config.PolicyReader;
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.PermitPools;
+import io.fairgate.testkit.NothingLeft;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import reactor.blockhound.BlockHound;
+
+/**
+ * A gateway on free loopback ports, in this process, for one test. When the test ends nothing may be in flight or
+ * waiting, no Netty buffer may have leaked, and no event loop may have been blocked (BlockHound throws there).
+ */
+final class RunningGateway implements AfterEachCallback {
+
+    static {
+        BlockHound.install();
+        NettyLeaks.watch();
+    }
+
+    private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
+
+    /** Starts it with a policy and options as on the command line; a test may use one. */
+    RunningGateway start(String policy, String... options) {
+        List<String> all =
+                new ArrayList<>(List.of("--server.address=127.0.0.1", "--server.port=0", "--management.server.port=0"));
+        all.addAll(Arrays.asList(options));
+        contexts.add(new GatewayRun(PolicyReader.read("test.yml", policy), "test.yml")
+                .start(Map.of("logging.level.root", "warn"), all.toArray(String[]::new)));
+        return this;
+    }
+
+    ConfigurableApplicationContext context() {
+        assertThat(contexts).as("a gateway that was started").isNotEmpty();
+        return contexts.get(0);
+    }
+
+    int port() {
+        return localPort("local.server.port");
+    }
+
+    int managementPort() {
+        return localPort("local.management.port");
+    }
+
+    String url(String path) {
+        return "http://127.0.0.1:" + port() + path;
+    }
+
+    String managementUrl(String path) {
+        return "http://127.0.0.1:" + managementPort() + path;
+    }
+
+    private int localPort(String property) {
+        return Objects.requireNonNull(context().getEnvironment().getProperty(property, Integer.class));
+    }
+
+    PoolStatus pool(String name) {
+        PermitPool pool = context().getBean(PermitPools.class).get(name);
+        return NothingLeft.statusOf(Objects.requireNonNull(pool, () -> "no pool " + name));
+    }
+
+    void awaitWaiting(String pool, int count) {
+        eventually(
+                () -> assertThat(pool(pool).waiting()).as("waiting in %s", pool).isEqualTo(count));
+    }
+
+    void awaitInFlight(String pool, int count) {
+        eventually(() ->
+                assertThat(pool(pool).inFlight()).as("in flight in %s", pool).isEqualTo(count));
+    }
+
+    /** What happens on other threads is waited for; how long it takes on a busy machine is not judged. */
+    static void eventually(org.awaitility.core.ThrowingRunnable assertion) {
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(10))
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(assertion);
+    }
+
+    @Override
+    public void afterEach(ExtensionContext test) {
+        try {
+            for (ConfigurableApplicationContext context : contexts) {
+                for (PermitPool pool : context.getBean(PermitPools.class).all()) {
+                    awaitWaiting(pool.name(), 0);
+                    awaitInFlight(pool.name(), 0);
+                }
+            }
+        } finally {
+            contexts.forEach(ConfigurableApplicationContext::close);
+            contexts.clear();
+        }
+        NettyLeaks.assertNone();
+    }
+}

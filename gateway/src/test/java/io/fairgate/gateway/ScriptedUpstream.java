@@ -1,0 +1,196 @@
+package io.fairgate.gateway;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * An upstream that does what a test says, byte by byte, and counts by itself how many requests it has at once. It
+ * listens on loopback; its threads are daemons, so it dies with the test.
+ */
+final class ScriptedUpstream implements AfterEachCallback {
+
+    /** What to do with a request; the connection is closed when it returns, unless it says to keep it. */
+    interface Script {
+        void answer(Exchange exchange) throws Exception;
+    }
+
+    static final Script OK = exchange -> exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+
+    private final ServerSocket server;
+    private final Map<String, Script> scripts = new ConcurrentHashMap<>();
+    private final AtomicInteger now = new AtomicInteger();
+    private final AtomicInteger highest = new AtomicInteger();
+    private final Queue<String> requests = new ConcurrentLinkedQueue<>();
+    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+
+    ScriptedUpstream() {
+        try {
+            server = new ServerSocket(0, 512, InetAddress.getLoopbackAddress());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        daemon(this::acceptAll);
+    }
+
+    ScriptedUpstream on(String path, Script script) {
+        scripts.put(path, script);
+        return this;
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + server.getLocalPort();
+    }
+
+    int port() {
+        return server.getLocalPort();
+    }
+
+    /** Request lines, in the order of their arrival. */
+    Queue<String> requests() {
+        return requests;
+    }
+
+    int highestConcurrency() {
+        return highest.get();
+    }
+
+    int concurrency() {
+        return now.get();
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) throws IOException {
+        server.close();
+        for (Socket socket : open) {
+            socket.close();
+        }
+    }
+
+    /** One request that has arrived with its whole head; the body is read on demand. */
+    record Exchange(String head, Socket socket, InputStream in) {
+
+        void send(String text) throws IOException {
+            OutputStream out = socket.getOutputStream();
+            out.write(text.getBytes(StandardCharsets.ISO_8859_1));
+            out.flush();
+        }
+
+        /** Ends the connection with a reset instead of a close. */
+        void reset() throws IOException {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        }
+
+        long contentLength() {
+            return head.lines()
+                    .filter(line -> line.regionMatches(true, 0, "content-length:", 0, 15))
+                    .mapToLong(line -> Long.parseLong(line.substring(15).trim()))
+                    .findFirst()
+                    .orElse(0);
+        }
+
+        /** Reads the body, as long as its Content-Length says; the number of bytes that came. */
+        long readBody() throws IOException {
+            byte[] buffer = new byte[16_384];
+            long left = contentLength();
+            long read = 0;
+            while (left > 0) {
+                int n = in.read(buffer, 0, (int) Math.min(buffer.length, left));
+                if (n < 0) {
+                    break;
+                }
+                left -= n;
+                read += n;
+            }
+            return read;
+        }
+
+        /** Waits until the gateway has closed the connection. */
+        void awaitClose() {
+            try {
+                while (in.read() >= 0) {}
+            } catch (IOException e) {
+                // Closed the hard way is closed as well.
+            }
+        }
+
+        void await(CountDownLatch latch) throws InterruptedException {
+            latch.await();
+        }
+    }
+
+    private void acceptAll() {
+        while (!server.isClosed()) {
+            try {
+                Socket socket = server.accept();
+                socket.setTcpNoDelay(true);
+                open.add(socket);
+                daemon(() -> serve(socket));
+            } catch (IOException e) {
+                return;
+            }
+        }
+    }
+
+    private void serve(Socket socket) {
+        try (socket) {
+            InputStream in = new BufferedInputStream(socket.getInputStream());
+            for (String head = readHead(in); !head.isEmpty() && !socket.isClosed(); head = readHead(in)) {
+                answer(new Exchange(head, socket, in));
+            }
+        } catch (Exception e) {
+            // The connection is gone; the test sees it from its own side.
+        } finally {
+            open.remove(socket);
+        }
+    }
+
+    private void answer(Exchange exchange) throws Exception {
+        String requestLine = exchange.head().lines().findFirst().orElse("");
+        requests.add(requestLine);
+        String path = requestLine.split(" ", 3)[1];
+        highest.accumulateAndGet(now.incrementAndGet(), Math::max);
+        try {
+            if (!path.startsWith("/ws")) {
+                exchange.readBody();
+            }
+            scripts.getOrDefault(path, OK).answer(exchange);
+        } finally {
+            now.decrementAndGet();
+        }
+    }
+
+    private static String readHead(InputStream in) throws IOException {
+        StringBuilder head = new StringBuilder();
+        int c;
+        while ((c = in.read()) >= 0) {
+            head.append((char) c);
+            if (head.length() >= 4 && head.substring(head.length() - 4).equals("\r\n\r\n")) {
+                return head.toString();
+            }
+        }
+        return "";
+    }
+
+    private static void daemon(Runnable task) {
+        Thread thread = new Thread(task, "scripted-upstream");
+        thread.setDaemon(true);
+        thread.start();
+    }
+}

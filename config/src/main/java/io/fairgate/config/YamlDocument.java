@@ -33,19 +33,11 @@ final class YamlDocument {
     static Value read(String text, Mistakes mistakes) {
         String yaml = text.startsWith("\uFEFF") ? text.substring(1) : text;
         requirePrintable(yaml, mistakes);
-        Parser parser = new ParserImpl(new StreamReader(new StringReader(yaml)), options());
+        StreamReader stream = new StreamReader(new StringReader(yaml));
+        Parser parser = new ParserImpl(stream, options());
+        Node root;
         try {
-            Composer composer = new Composer(parser, new Resolver(), options());
-            Node root = composer.checkNode() ? composer.getNode() : null;
-            if (root == null || isEmpty(root)) {
-                throw mistakes.unreadable(1, "nothing", "a policy with at least tenants");
-            }
-            if (composer.checkNode()) {
-                throw mistakes.unreadable(lineOf(parser), "another document", ONE_DOCUMENT);
-            }
-            Value value = new Value(root, root.getStartMark(), "", mistakes);
-            Expansion.check(value);
-            return value;
+            root = compose(parser, mistakes);
         } catch (MarkedYAMLException e) {
             Mark mark = e.getProblemMark() != null ? e.getProblemMark() : e.getContextMark();
             int line = mark == null ? 1 : mark.getLine() + 1;
@@ -55,7 +47,25 @@ final class YamlDocument {
             // Only the bounds of options() end here, and they do not say where; the parser has not gone on since.
             throw mistakes.unreadable(
                     lineOf(parser), String.valueOf(e.getMessage()), "at most %d levels".formatted(MAX_NESTING));
+        } catch (IllegalArgumentException e) {
+            // SnakeYAML lets these out for escapes that are cut off or beyond Unicode.
+            throw mistakes.unreadable(stream.getLine() + 1, "an escape that means nothing", "\"\\x41\" or \"\\u0041\"");
         }
+        Value value = new Value(root, root.getStartMark(), "", mistakes);
+        Expansion.check(value);
+        return value;
+    }
+
+    private static Node compose(Parser parser, Mistakes mistakes) {
+        Composer composer = new Composer(parser, new Resolver(), options());
+        Node root = composer.checkNode() ? composer.getNode() : null;
+        if (root == null || isEmpty(root)) {
+            throw mistakes.unreadable(1, "nothing", "a policy with at least tenants");
+        }
+        if (composer.checkNode()) {
+            throw mistakes.unreadable(lineOf(parser), "another document", ONE_DOCUMENT);
+        }
+        return root;
     }
 
     private static LoaderOptions options() {
@@ -75,7 +85,7 @@ final class YamlDocument {
     private static int lineOf(Parser parser) {
         try {
             return parser.peekEvent().getStartMark().getLine() + 1;
-        } catch (YAMLException e) {
+        } catch (YAMLException | IllegalArgumentException e) {
             return 1;
         }
     }

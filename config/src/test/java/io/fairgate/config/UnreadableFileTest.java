@@ -78,6 +78,12 @@ class UnreadableFileTest {
                 .isEqualTo(PolicyReader.read("fairgate.yml", reference));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"a: b\n\"\\x", "a: b\n\"\\U99999999\"", "a: b\n\"\\uD800"})
+    void an_escape_that_means_nothing_is_a_mistake_at_its_line(String text) {
+        assertThat(PolicyReaderTest.mistakes(text)).extracting(Mistake::line).containsExactly(2);
+    }
+
     @Test
     void a_reference_that_is_cut_off_anywhere_is_read_or_refused() throws IOException {
         String reference = Files.readString(Path.of("fairgate.yml"));

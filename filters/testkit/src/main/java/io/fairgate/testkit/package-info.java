@@ -1,4 +1,8 @@
-/** What proves a backend: the contracts that every implementation inherits, and what keeps the tests honest. */
+/**
+ * What proves a backend: the contracts that every implementation inherits, the seeded model harness, and the simulator
+ * that drives the scheduler through hours of virtual time. Nothing here has threads, sleeps or reads a clock; the same
+ * seed gives the same run on every machine.
+ */
 @NullMarked
 package io.fairgate.testkit;
 

@@ -1,0 +1,193 @@
+package io.fairgate.testkit;
+
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.ToIntFunction;
+
+/**
+ * What happened in a simulation, and what follows from it. Everything is computed from the events alone; the scheduler
+ * is not asked, because it is what the log testifies about.
+ *
+ * @param workload what was run; the n-th load has the index n in a {@link Span}
+ * @param events in the order in which they happened
+ * @param spans the time between the events: who held and who waited
+ */
+public record EventLog(Workload workload, List<Event> events, List<Span> spans) {
+
+    /** What can happen to a request. */
+    public enum Kind {
+        ARRIVED,
+        GRANTED,
+        RELEASED,
+        CANCELLED
+    }
+
+    /**
+     * One thing that happened.
+     *
+     * @param load index of the load in the workload
+     * @param request number of the request, unique in the log
+     */
+    public record Event(long at, Kind kind, int load, TenantId tenant, long request, int permits) {}
+
+    /** A time in which nothing happened; arrays have one number for each load. */
+    @SuppressWarnings("ArrayRecordComponent") // compared by nobody, and there are many of them
+    public record Span(long from, long to, int[] inFlight, int[] waiting) {
+        long nanos() {
+            return to - from;
+        }
+
+        int inFlightInAll() {
+            int sum = 0;
+            for (int n : inFlight) {
+                sum += n;
+            }
+            return sum;
+        }
+
+        boolean isContended() {
+            for (int n : waiting) {
+                if (n > 0) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** How long a request waited, and how long of that as the first of its tenant. */
+    public record Wait(int load, long grantedAt, long nanos, long nanosAsHead) {}
+
+    public EventLog {
+        events = List.copyOf(events);
+        spans = List.copyOf(spans);
+    }
+
+    /** Permit-time that a load used between two moments, in permit-seconds. */
+    public double permitSeconds(int load, Duration from, Duration to) {
+        return permitNanos(span -> span.inFlight()[load], from, to) / 1e9;
+    }
+
+    /** The part of all permit-time used between two moments that was this load's. */
+    public double share(int load, Duration from, Duration to) {
+        return permitNanos(span -> span.inFlight()[load], from, to) / permitNanos(Span::inFlightInAll, from, to);
+    }
+
+    /** The part of the pool that was in use between two moments. */
+    public double utilisation(Duration from, Duration to) {
+        double whole = (double) workload.permits() * to.minus(from).toNanos();
+        return permitNanos(Span::inFlightInAll, from, to) / whole;
+    }
+
+    /** When a load held at least so many permits for the first time. */
+    public Duration firstHolding(int load, int permits) {
+        return spans.stream()
+                .filter(span -> span.inFlight()[load] >= permits)
+                .map(span -> Duration.ofNanos(span.from()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** The longest time without a permit while the load had something waiting, from a moment on. */
+    public Duration longestStarving(int load, Duration from) {
+        long longest = 0;
+        long current = 0;
+        for (Span span : spans) {
+            boolean starving = span.inFlight()[load] == 0 && span.waiting()[load] > 0 && span.from() >= from.toNanos();
+            current = starving ? current + span.nanos() : 0;
+            longest = Math.max(longest, current);
+        }
+        return Duration.ofNanos(longest);
+    }
+
+    /** The longest time from a grant to its release, or to the end when it was not released. */
+    public long longestHoldNanos() {
+        Map<Long, Long> grantedAt = new HashMap<>();
+        long longest = 0;
+        for (Event event : events) {
+            if (event.kind() == Kind.GRANTED) {
+                grantedAt.put(event.request(), event.at());
+            } else if (event.kind() == Kind.RELEASED) {
+                longest = Math.max(longest, event.at() - Objects.requireNonNull(grantedAt.remove(event.request())));
+            }
+        }
+        long end = spans.isEmpty() ? 0 : spans.get(spans.size() - 1).to();
+        for (long at : grantedAt.values()) {
+            longest = Math.max(longest, end - at);
+        }
+        return longest;
+    }
+
+    /** The wait of every request that was granted. */
+    public List<Wait> waits() {
+        Map<Long, Long> arrivedAt = new HashMap<>();
+        long[] lastGrant = new long[workload.loads().size()];
+        List<Wait> waits = new ArrayList<>();
+        for (Event event : events) {
+            if (event.kind() == Kind.ARRIVED) {
+                arrivedAt.put(event.request(), event.at());
+            } else if (event.kind() == Kind.GRANTED) {
+                long arrived = arrivedAt.getOrDefault(event.request(), event.at());
+                long head = Math.max(arrived, lastGrant[event.load()]);
+                waits.add(new Wait(event.load(), event.at(), event.at() - arrived, event.at() - head));
+                lastGrant[event.load()] = event.at();
+            }
+        }
+        return waits;
+    }
+
+    private double permitNanos(ToIntFunction<Span> permits, Duration from, Duration to) {
+        double sum = 0;
+        for (Span span : spans) {
+            long start = Math.max(span.from(), from.toNanos());
+            long end = Math.min(span.to(), to.toNanos());
+            sum += (double) permits.applyAsInt(span) * Math.max(0, end - start);
+        }
+        return sum;
+    }
+
+    /** Builds a log while a simulation runs. */
+    static final class Writer {
+        private final Workload workload;
+        private final List<Event> events = new ArrayList<>();
+        private final List<Span> spans = new ArrayList<>();
+        private final int[] inFlight;
+        private final int[] waiting;
+        private long since;
+
+        Writer(Workload workload) {
+            this.workload = workload;
+            this.inFlight = new int[workload.loads().size()];
+            this.waiting = new int[workload.loads().size()];
+        }
+
+        void add(long at, Kind kind, Load load, long request) {
+            until(at);
+            int i = workload.loads().indexOf(load);
+            events.add(new Event(at, kind, i, load.tenant(), request, load.permits()));
+            waiting[i] += kind == Kind.ARRIVED ? 1 : kind == Kind.RELEASED ? 0 : -1;
+            if (kind == Kind.GRANTED) {
+                inFlight[i] += load.permits();
+            } else if (kind == Kind.RELEASED) {
+                inFlight[i] -= load.permits();
+            }
+        }
+
+        EventLog close(long at) {
+            until(at);
+            return new EventLog(workload, events, spans);
+        }
+
+        private void until(long at) {
+            if (at > since) {
+                spans.add(new Span(since, at, inFlight.clone(), waiting.clone()));
+                since = at;
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.fairgate.testkit;
+
+import io.fairgate.testkit.EventLog.Span;
+
+/**
+ * How far two tenants that both had something waiting drifted apart in permit-time per weight, and how far they may:
+ *
+ * <pre>{@code |dS_f/w_f - dS_g/w_g| <= (H + k * D) * (U_f/w_f + U_g/w_g)}</pre>
+ *
+ * with the horizon H, the longest hold D, the most permits U that each held in that time, and k = 1 when every request
+ * asks for one permit, else 2: a large request may have to collect its permits first. It is the form of SFQ(D) (Jin,
+ * Chase, Kaur, 2004), for a horizon that does not move, a lag without bound, and no caps or guarantees.
+ *
+ * @param observed the largest drift, in seconds per weight, of the pair and time that came closest to the bound
+ * @param allowed the bound of that pair and time
+ */
+public record FairnessBound(double observed, double allowed) {
+
+    private static final FairnessBound NONE = new FairnessBound(0, 1);
+
+    /** Above 1 the bound is broken. */
+    public double ratio() {
+        return observed / allowed;
+    }
+
+    public FairnessBound orWorse(FairnessBound other) {
+        return other.ratio() > ratio() ? other : this;
+    }
+
+    /** The worst of all pairs of loads in a log, over all times in which both were backlogged throughout. */
+    public static FairnessBound worstOf(EventLog log) {
+        boolean single = log.workload().loads().stream().allMatch(load -> load.permits() == 1);
+        double reach = log.workload().horizon().toNanos() + (single ? 1.0 : 2.0) * log.longestHoldNanos();
+        FairnessBound worst = NONE;
+        for (int f = 0; f < log.workload().loads().size(); f++) {
+            for (int g = 0; g < f; g++) {
+                worst = worst.orWorse(new Pair(log, f, g).worst(reach));
+            }
+        }
+        return worst;
+    }
+
+    /** Two loads; the drift is the distance of the extremes of a running difference. */
+    private static final class Pair {
+        private final EventLog log;
+        private final int f;
+        private final int g;
+        private final double weightF;
+        private final double weightG;
+
+        private double drift;
+        private double least;
+        private double most;
+        private int mostF;
+        private int mostG;
+
+        Pair(EventLog log, int f, int g) {
+            this.log = log;
+            this.f = f;
+            this.g = g;
+            this.weightF = log.workload().weightOf(log.workload().loads().get(f));
+            this.weightG = log.workload().weightOf(log.workload().loads().get(g));
+        }
+
+        FairnessBound worst(double reach) {
+            FairnessBound worst = NONE;
+            for (Span span : log.spans()) {
+                if (span.waiting()[f] == 0 || span.waiting()[g] == 0) {
+                    worst = worst.orWorse(bound(reach));
+                    drift = least = most = mostF = mostG = 0;
+                } else {
+                    mostF = Math.max(mostF, span.inFlight()[f]);
+                    mostG = Math.max(mostG, span.inFlight()[g]);
+                    drift += span.nanos() * (span.inFlight()[f] / weightF - span.inFlight()[g] / weightG);
+                    least = Math.min(least, drift);
+                    most = Math.max(most, drift);
+                }
+            }
+            return worst.orWorse(bound(reach));
+        }
+
+        private FairnessBound bound(double reach) {
+            double allowed = reach * (mostF / weightF + mostG / weightG);
+            return allowed == 0 ? NONE : new FairnessBound((most - least) / 1e9, allowed / 1e9);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.fairgate.testkit;
+
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+
+/**
+ * What one simulated tenant does: each of its connections asks for permits, holds them, gives them back and asks again
+ * at once.
+ *
+ * @param connections how many requests it has waiting or in flight at any time; far more than the pool's permits are an
+ *     infinite backlog, fewer are a bounded demand
+ * @param permits what each request asks for
+ * @param from when it starts
+ * @param until when it stops asking and takes back what waits
+ */
+public record Load(TenantId tenant, int connections, Holds holds, int permits, Duration from, Duration until) {
+
+    private static final Duration FOREVER = Duration.ofDays(10_000);
+
+    /** Requests of one permit, from the beginning to the end. */
+    public static Load of(String tenant, int connections, Holds holds) {
+        return new Load(TenantId.of(tenant), connections, holds, 1, Duration.ZERO, FOREVER);
+    }
+
+    public Load asking(int permits) {
+        return new Load(tenant, connections, holds, permits, from, until);
+    }
+
+    public Load from(Duration from) {
+        return new Load(tenant, connections, holds, permits, from, until);
+    }
+
+    public Load until(Duration until) {
+        return new Load(tenant, connections, holds, permits, from, until);
+    }
+}

@@ -1,0 +1,149 @@
+package io.fairgate.testkit;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Random sequences of operations against something that checks itself after each, with the failing sequence shrunk.
+ *
+ * <p>Each scenario has a seed of its own. When one fails, operations are dropped, in ever smaller runs, as long as the
+ * rest still fails; then the seed and what is left are the message of the error. {@code -Dfairgate.seed=SEED} runs that
+ * one scenario alone. For dropping to make sense every sequence must be applicable: let an operation name its object by
+ * an index modulo what exists, and do nothing when nothing exists.
+ *
+ * @param <O> an operation; its {@code toString} is what the message shows
+ */
+public final class SeededModel<O> {
+
+    /** Where a run starts, and what may happen in it. */
+    public interface Scenario<O> {
+        /** The next operation of a random sequence. */
+        O operation(Random random);
+
+        /** A fresh start; called again for each attempt to shrink. */
+        Trial<O> start();
+    }
+
+    /** One run of a scenario. */
+    public interface Trial<O> {
+        /** Does the operation and checks what came of it; throws when it is wrong. */
+        void apply(O operation);
+
+        /** Checks that only make sense after the last operation. */
+        default void end() {}
+    }
+
+    /** What a failing sequence was shrunk to. */
+    private record Failure<O>(List<O> operations, Throwable cause) {}
+
+    private static final long FIRST_SEED = 20_240_601;
+
+    /** Shrinking is a convenience: it gives up after so many runs. */
+    private static final int MOST_ATTEMPTS = 3_000;
+
+    private final int scenarios;
+    private final int length;
+    private int attempts;
+
+    /**
+     * @param scenarios how many scenarios to run
+     * @param length operations in each
+     */
+    public SeededModel(int scenarios, int length) {
+        this.scenarios = scenarios;
+        this.length = length;
+    }
+
+    /**
+     * Runs all scenarios.
+     *
+     * @param scenario draws a scenario from a source of chance
+     * @throws AssertionError naming seed, scenario and the shrunk operations of the first that fails
+     */
+    public void check(Function<Random, ? extends Scenario<O>> scenario) {
+        Long only = Long.getLong("fairgate.seed");
+        if (only != null) {
+            checkOne(only, scenario);
+            return;
+        }
+        for (int i = 0; i < scenarios; i++) {
+            checkOne(FIRST_SEED + i, scenario);
+        }
+    }
+
+    private void checkOne(long seed, Function<Random, ? extends Scenario<O>> draw) {
+        Random random = new Random(seed);
+        Scenario<O> scenario = draw.apply(random);
+        List<O> operations = new ArrayList<>(length);
+        for (int i = 0; i < length; i++) {
+            operations.add(scenario.operation(random));
+        }
+        Failure<O> failure = run(scenario, operations);
+        if (failure != null) {
+            Failure<O> least = shrink(scenario, failure);
+            throw new AssertionError(message(seed, scenario, least), least.cause());
+        }
+    }
+
+    /** The failure, with the operations up to the one that failed, or null. */
+    private static <O> @Nullable Failure<O> run(Scenario<O> scenario, List<O> operations) {
+        Trial<O> trial = scenario.start();
+        int done = 0;
+        try {
+            for (O operation : operations) {
+                done++;
+                trial.apply(operation);
+            }
+            trial.end();
+            return null;
+        } catch (RuntimeException | AssertionError e) {
+            return new Failure<>(List.copyOf(operations.subList(0, done)), e);
+        }
+    }
+
+    private Failure<O> shrink(Scenario<O> scenario, Failure<O> found) {
+        Failure<O> least = found;
+        attempts = 0;
+        for (int run = Math.max(1, least.operations().size() / 2); run >= 1; run = run == 1 ? 0 : run / 2) {
+            boolean dropped = true;
+            while (dropped && attempts < MOST_ATTEMPTS) {
+                Failure<O> smaller = dropOneRun(scenario, least, run);
+                dropped = smaller.operations().size() < least.operations().size();
+                least = smaller;
+            }
+        }
+        return least;
+    }
+
+    /** Drops every run of this many operations that the failure does not need. */
+    private Failure<O> dropOneRun(Scenario<O> scenario, Failure<O> failure, int run) {
+        Failure<O> least = failure;
+        for (int end = least.operations().size(); end > 0 && attempts < MOST_ATTEMPTS; end -= run) {
+            int from = Math.max(0, end - run);
+            List<O> rest = new ArrayList<>(least.operations());
+            rest.subList(from, Math.min(end, rest.size())).clear();
+            attempts++;
+            Failure<O> smaller = run(scenario, rest);
+            if (smaller != null) {
+                least = smaller;
+                end = Math.min(end, least.operations().size() + run);
+            }
+        }
+        return least;
+    }
+
+    private static <O> String message(long seed, Scenario<O> scenario, Failure<O> failure) {
+        return "seed %d (run it alone with -Dfairgate.seed=%d)%nscenario: %s%n%d operations:%n%s%n%s"
+                .formatted(
+                        seed,
+                        seed,
+                        scenario,
+                        failure.operations().size(),
+                        failure.operations().stream().map(o -> "  " + o).collect(Collectors.joining("\n")),
+                        failure.cause());
+    }
+}

@@ -177,7 +177,7 @@ public final class FairScheduler {
         available += permits - this.permits;
         this.permits = permits;
         pin = null;
-        tenants.values().forEach(this::settle);
+        List.copyOf(tenants.values()).forEach(this::settle);
     }
 
     /** Changes what tenants may claim, while they claim it; how far each is ahead or behind stays. */

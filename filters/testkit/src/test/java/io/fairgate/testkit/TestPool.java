@@ -1,0 +1,117 @@
+package io.fairgate.testkit;
+
+import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A scheduler with a clock that the test moves, and a horizon of one second. */
+final class TestPool {
+
+    final FairScheduler scheduler;
+    private long now;
+
+    TestPool(int permits, TenantShares shares) {
+        this(permits, shares, FairScheduler.DEFAULT_THETA);
+    }
+
+    TestPool(int permits, TenantShares shares, double theta) {
+        scheduler = new FairScheduler(permits, shares, Duration.ofSeconds(1), theta, now);
+    }
+
+    /** Settings by name. */
+    static TenantShares shares(Map<String, ShareSettings> byName) {
+        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
+        byName.forEach((name, settings) -> members.put(TenantId.of(name), settings));
+        return new TenantShares(members, ShareSettings.EQUAL);
+    }
+
+    static ShareSettings guaranteed(int guaranteed, int reserved) {
+        return ShareSettings.EQUAL.withGuaranteed(guaranteed, reserved);
+    }
+
+    void seconds(double seconds) {
+        now += Math.round(seconds * 1e9);
+    }
+
+    /** A request that waits; nothing is granted yet. */
+    TestClaim ask(String tenant, int permits) {
+        TestClaim claim = TestClaim.of(tenant, permits);
+        scheduler.enqueue(claim, now);
+        return claim;
+    }
+
+    List<TestClaim> ask(String tenant, int permits, int times) {
+        List<TestClaim> claims = new ArrayList<>();
+        for (int i = 0; i < times; i++) {
+            claims.add(ask(tenant, permits));
+        }
+        return claims;
+    }
+
+    /** Asks and requires that the request is granted at once. */
+    TestClaim hold(String tenant, int permits) {
+        TestClaim claim = ask(tenant, permits);
+        grant();
+        if (!claim.isHolding()) {
+            throw new AssertionError("%s was not granted".formatted(claim));
+        }
+        return claim;
+    }
+
+    /** Hands out what can be handed out: the tenants in the order of their grants. */
+    List<String> grant() {
+        List<String> tenants = new ArrayList<>();
+        scheduler.grant(now, claim -> tenants.add(claim.tenant().value()));
+        return tenants;
+    }
+
+    /** Gives the permits back, and hands them out. */
+    List<String> release(TestClaim... claims) {
+        for (TestClaim claim : claims) {
+            scheduler.release(claim, now);
+        }
+        return grant();
+    }
+
+    List<String> cancel(TestClaim claim) {
+        scheduler.cancel(claim, now);
+        return grant();
+    }
+
+    List<String> resize(int permits) {
+        scheduler.resize(permits, now);
+        return grant();
+    }
+
+    List<String> reconfigure(TenantShares shares) {
+        scheduler.reconfigure(shares, now);
+        return grant();
+    }
+
+    boolean knows(String tenant) {
+        return scheduler.status(now).tenants().stream()
+                .anyMatch(t -> t.tenant().value().equals(tenant));
+    }
+
+    TenantStatus status(String tenant) {
+        return scheduler.status(now).tenants().stream()
+                .filter(t -> t.tenant().value().equals(tenant))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    int pinned() {
+        return scheduler.status(now).pinned();
+    }
+
+    double lagSeconds(String tenant) {
+        return status(tenant).lag().toNanos() / 1e9;
+    }
+}

@@ -1,6 +1,8 @@
 package io.fairgate.fairness;
 
 import io.fairgate.tenant.TenantId;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -16,7 +18,8 @@ public record TenantShares(Map<TenantId, ShareSettings> members, ShareSettings o
 
     /** @throws IllegalArgumentException when {@code others} reserve permits: nobody knows how many others will come */
     public TenantShares {
-        members = Map.copyOf(members);
+        // In the given order, which breaks ties: Map.copyOf has another order in every process.
+        members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
         if (others.reserved() > 0) {
             throw new IllegalArgumentException(
                     "others reserve %d (expected: 0, only a member can reserve)".formatted(others.reserved()));

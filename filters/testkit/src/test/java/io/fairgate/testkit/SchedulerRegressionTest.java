@@ -3,7 +3,12 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What was broken once. */
@@ -23,5 +28,16 @@ class SchedulerRegressionTest {
         assertThatCode(() -> pool.resize(2)).doesNotThrowAnyException();
 
         assertThat(pool.knows("ahead")).isFalse();
+    }
+
+    @Test
+    void members_that_tie_are_served_in_the_order_of_the_policy_in_every_process() {
+        List<String> names = IntStream.range(0, 40).mapToObj(i -> "m" + i).toList();
+        Map<String, ShareSettings> members = new LinkedHashMap<>();
+        names.forEach(name -> members.put(name, ShareSettings.EQUAL));
+        TestPool pool = new TestPool(40, TestPool.shares(members));
+        names.forEach(name -> pool.ask(name, 1));
+
+        assertThat(pool.grant()).isEqualTo(names);
     }
 }

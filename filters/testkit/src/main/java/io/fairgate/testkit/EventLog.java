@@ -1,6 +1,5 @@
 package io.fairgate.testkit;
 
-import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,7 +12,7 @@ import java.util.function.ToIntFunction;
  * What happened in a simulation, and what follows from it. Everything is computed from the events alone; the scheduler
  * is not asked, because it is what the log testifies about.
  *
- * @param workload what was run; the n-th load has the index n in a {@link Span}
+ * @param workload what was run; its n-th tenant has the index n here
  * @param events in the order in which they happened
  * @param spans the time between the events: who held and who waited
  */
@@ -30,12 +29,12 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
     /**
      * One thing that happened.
      *
-     * @param load index of the load in the workload
+     * @param tenant index of the tenant in the workload
      * @param request number of the request, unique in the log
      */
-    public record Event(long at, Kind kind, int load, TenantId tenant, long request, int permits) {}
+    public record Event(long at, Kind kind, int tenant, long request, int permits) {}
 
-    /** A time in which nothing happened; arrays have one number for each load. */
+    /** A time in which nothing happened; arrays have one number for each tenant. */
     @SuppressWarnings("ArrayRecordComponent") // compared by nobody, and there are many of them
     public record Span(long from, long to, int[] inFlight, int[] waiting) {
         long nanos() {
@@ -61,21 +60,21 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
     }
 
     /** How long a request waited, and how long of that as the first of its tenant. */
-    public record Wait(int load, long grantedAt, long nanos, long nanosAsHead) {}
+    public record Wait(int tenant, long grantedAt, long nanos, long nanosAsHead) {}
 
     public EventLog {
         events = List.copyOf(events);
         spans = List.copyOf(spans);
     }
 
-    /** Permit-time that a load used between two moments, in permit-seconds. */
-    public double permitSeconds(int load, Duration from, Duration to) {
-        return permitNanos(span -> span.inFlight()[load], from, to) / 1e9;
+    /** Permit-time that a tenant used between two moments, in permit-seconds. */
+    public double permitSeconds(int tenant, Duration from, Duration to) {
+        return permitNanos(span -> span.inFlight()[tenant], from, to) / 1e9;
     }
 
-    /** The part of all permit-time used between two moments that was this load's. */
-    public double share(int load, Duration from, Duration to) {
-        return permitNanos(span -> span.inFlight()[load], from, to) / permitNanos(Span::inFlightInAll, from, to);
+    /** The part of all permit-time used between two moments that was this tenant's. */
+    public double share(int tenant, Duration from, Duration to) {
+        return permitNanos(span -> span.inFlight()[tenant], from, to) / permitNanos(Span::inFlightInAll, from, to);
     }
 
     /** The part of the pool that was in use between two moments. */
@@ -84,21 +83,22 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
         return permitNanos(Span::inFlightInAll, from, to) / whole;
     }
 
-    /** When a load held at least so many permits for the first time. */
-    public Duration firstHolding(int load, int permits) {
+    /** When a tenant held at least so many permits for the first time. */
+    public Duration firstHolding(int tenant, int permits) {
         return spans.stream()
-                .filter(span -> span.inFlight()[load] >= permits)
+                .filter(span -> span.inFlight()[tenant] >= permits)
                 .map(span -> Duration.ofNanos(span.from()))
                 .findFirst()
                 .orElseThrow();
     }
 
-    /** The longest time without a permit while the load had something waiting, from a moment on. */
-    public Duration longestStarving(int load, Duration from) {
+    /** The longest time without a permit while the tenant had something waiting, from a moment on. */
+    public Duration longestStarving(int tenant, Duration from) {
         long longest = 0;
         long current = 0;
         for (Span span : spans) {
-            boolean starving = span.inFlight()[load] == 0 && span.waiting()[load] > 0 && span.from() >= from.toNanos();
+            boolean starving =
+                    span.inFlight()[tenant] == 0 && span.waiting()[tenant] > 0 && span.from() >= from.toNanos();
             current = starving ? current + span.nanos() : 0;
             longest = Math.max(longest, current);
         }
@@ -126,16 +126,16 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
     /** The wait of every request that was granted. */
     public List<Wait> waits() {
         Map<Long, Long> arrivedAt = new HashMap<>();
-        long[] lastGrant = new long[workload.loads().size()];
+        long[] lastGrant = new long[workload.tenants().size()];
         List<Wait> waits = new ArrayList<>();
         for (Event event : events) {
             if (event.kind() == Kind.ARRIVED) {
                 arrivedAt.put(event.request(), event.at());
             } else if (event.kind() == Kind.GRANTED) {
                 long arrived = arrivedAt.getOrDefault(event.request(), event.at());
-                long head = Math.max(arrived, lastGrant[event.load()]);
-                waits.add(new Wait(event.load(), event.at(), event.at() - arrived, event.at() - head));
-                lastGrant[event.load()] = event.at();
+                long head = Math.max(arrived, lastGrant[event.tenant()]);
+                waits.add(new Wait(event.tenant(), event.at(), event.at() - arrived, event.at() - head));
+                lastGrant[event.tenant()] = event.at();
             }
         }
         return waits;
@@ -162,14 +162,14 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
 
         Writer(Workload workload) {
             this.workload = workload;
-            this.inFlight = new int[workload.loads().size()];
-            this.waiting = new int[workload.loads().size()];
+            this.inFlight = new int[workload.tenants().size()];
+            this.waiting = new int[workload.tenants().size()];
         }
 
         void add(long at, Kind kind, Load load, long request) {
             until(at);
-            int i = workload.loads().indexOf(load);
-            events.add(new Event(at, kind, i, load.tenant(), request, load.permits()));
+            int i = workload.tenants().indexOf(load.tenant());
+            events.add(new Event(at, kind, i, request, load.permits()));
             waiting[i] += kind == Kind.ARRIVED ? 1 : kind == Kind.RELEASED ? 0 : -1;
             if (kind == Kind.GRANTED) {
                 inFlight[i] += load.permits();

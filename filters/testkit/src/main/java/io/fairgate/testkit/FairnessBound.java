@@ -27,12 +27,12 @@ public record FairnessBound(double observed, double allowed) {
         return other.ratio() > ratio() ? other : this;
     }
 
-    /** The worst of all pairs of loads in a log, over all times in which both were backlogged throughout. */
+    /** The worst of all pairs of tenants in a log, over all times in which both were backlogged throughout. */
     public static FairnessBound worstOf(EventLog log) {
         boolean single = log.workload().loads().stream().allMatch(load -> load.permits() == 1);
         double reach = log.workload().horizon().toNanos() + (single ? 1.0 : 2.0) * log.longestHoldNanos();
         FairnessBound worst = NONE;
-        for (int f = 0; f < log.workload().loads().size(); f++) {
+        for (int f = 0; f < log.workload().tenants().size(); f++) {
             for (int g = 0; g < f; g++) {
                 worst = worst.orWorse(new Pair(log, f, g).worst(reach));
             }
@@ -40,7 +40,7 @@ public record FairnessBound(double observed, double allowed) {
         return worst;
     }
 
-    /** Two loads; the drift is the distance of the extremes of a running difference. */
+    /** Two tenants; the drift is the distance of the extremes of a running difference. */
     private static final class Pair {
         private final EventLog log;
         private final int f;
@@ -58,8 +58,8 @@ public record FairnessBound(double observed, double allowed) {
             this.log = log;
             this.f = f;
             this.g = g;
-            this.weightF = log.workload().weightOf(log.workload().loads().get(f));
-            this.weightG = log.workload().weightOf(log.workload().loads().get(g));
+            this.weightF = log.workload().weightOf(f);
+            this.weightG = log.workload().weightOf(g);
         }
 
         FairnessBound worst(double reach) {

@@ -2,6 +2,7 @@ package io.fairgate.testkit;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
 
@@ -39,7 +40,12 @@ public record Workload(
         return new Workload(permits, shares, loads, length, horizon, theta, seed);
     }
 
-    double weightOf(Load load) {
-        return shares.of(load.tenant()).weight();
+    /** In the order of their first loads; a tenant may have several, one after another. */
+    public List<TenantId> tenants() {
+        return loads.stream().map(Load::tenant).distinct().toList();
+    }
+
+    double weightOf(int tenant) {
+        return shares.of(tenants().get(tenant)).weight();
     }
 }

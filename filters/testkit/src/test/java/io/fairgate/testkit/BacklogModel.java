@@ -1,0 +1,347 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules written down as naively as they read: every account is brought forward whenever time passes, every set is
+ * searched for anew. It says who is to be granted next and requires the scheduler to have granted the same, in the same
+ * order, and to keep the same accounts.
+ *
+ * <p>It shares nothing with the scheduler, so the last digits of a key may differ. Where two keys differ by no more
+ * than that, either tenant may be next and the model follows, or gives up when it cannot see where to.
+ */
+final class BacklogModel implements PoolWatch {
+
+    private static final double HORIZON_FOLLOWS = 0.05;
+
+    private final PoolTrial trial;
+    private final Map<TenantId, BacklogTenant> known = new LinkedHashMap<>();
+    private final Map<TestClaim, Long> grantedAt = new LinkedHashMap<>();
+    private int permits;
+    private TenantShares shares;
+    private long now;
+    private boolean contended;
+    private double lastLevel;
+    private double horizon;
+    private double meanHold = Double.NaN;
+    private long horizonSince = -1_000_000_000L;
+    private @Nullable TestClaim pin;
+
+    private long pins;
+    private boolean lost;
+    private long tenantsSeen;
+    private long grants;
+
+    int grantsCompared;
+    int timesFollowed;
+
+    boolean isLost() {
+        return lost;
+    }
+
+    BacklogModel(PoolTrial trial) {
+        this.trial = trial;
+        this.permits = trial.permits;
+        this.shares = trial.shares;
+        this.horizon =
+                trial.pool.horizon().isZero() ? 100e6 : trial.pool.horizon().toNanos();
+        reconfigured(shares);
+    }
+
+    // ---- what happens ----
+
+    @Override
+    public void passed(long nanos) {
+        now += nanos;
+        if (contended) {
+            known.values().forEach(t -> t.served += (double) t.inFlight * nanos);
+        }
+    }
+
+    @Override
+    public void arrived(TestClaim claim) {
+        BacklogTenant tenant = known.computeIfAbsent(claim.tenant(), this::meet);
+        tenant.queue.add(claim);
+        joinOrLeave(tenant);
+    }
+
+    @Override
+    public void cancelled(TestClaim claim) {
+        BacklogTenant tenant = tenantOf(claim);
+        tenant.queue.remove(claim);
+        unpin(claim);
+        joinOrLeave(tenant);
+    }
+
+    @Override
+    public void released(TestClaim claim) {
+        BacklogTenant tenant = tenantOf(claim);
+        long hold = now - Objects.requireNonNull(grantedAt.remove(claim));
+        meanHold = Double.isNaN(meanHold) ? hold : meanHold + HORIZON_FOLLOWS * (hold - meanHold);
+        tenant.inFlight -= claim.permits();
+        boundLag(tenant);
+        joinOrLeave(tenant);
+    }
+
+    @Override
+    public void resized(int permits) {
+        this.permits = permits;
+        pin = null;
+        known.values().forEach(this::joinOrLeave);
+    }
+
+    @Override
+    public void reconfigured(TenantShares shares) {
+        this.shares = shares;
+        pin = null;
+        // Ordinals break ties between those who were never granted anything.
+        shares.members().keySet().forEach(id -> known.computeIfAbsent(id, this::meet));
+        double level = level();
+        for (BacklogTenant tenant : known.values()) {
+            double lag = level * tenant.weight() - tenant.served;
+            tenant.settings = shares.of(tenant.id);
+            tenant.served = level * tenant.weight() - lag;
+        }
+        known.values().forEach(this::joinOrLeave);
+    }
+
+    @Override
+    public void handedOut(List<TestClaim> granted) {
+        followHolds();
+        List<TestClaim> actual = new ArrayList<>(granted);
+        TestClaim next = next(actual.isEmpty() ? null : actual.get(0));
+        while (next != null && !lost) {
+            BacklogTenant tenant = tenantOf(next);
+            if (next.wanted) {
+                assertThat(actual)
+                        .as("%s is next, at %d ns; known: %s", next, now, known.values())
+                        .startsWith(next);
+                actual.remove(0);
+                give(tenant, next);
+            }
+            tenant.queue.remove(next);
+            unpin(next);
+            joinOrLeave(tenant);
+            next = next(actual.isEmpty() ? null : actual.get(0));
+        }
+        contended = !backlogged().isEmpty();
+        grantsCompared += granted.size();
+        if (lost) {
+            trial.stopWatching();
+        } else {
+            assertThat(actual)
+                    .as("granted beyond what the rules allow; pinned: %s; known: %s", pin, known.values())
+                    .isEmpty();
+        }
+    }
+
+    @Override
+    public void stepped() {
+        new AccountCheck(trial.scheduler.status(trial.now), level(), pin == null ? 0 : pin.permits()).run();
+    }
+
+    // ---- the rules ----
+
+    private List<BacklogTenant> backlogged() {
+        return known.values().stream().filter(t -> t.backlogged).toList();
+    }
+
+    private double level() {
+        List<BacklogTenant> backlogged = backlogged();
+        return backlogged.isEmpty()
+                ? lastLevel
+                : backlogged.stream().mapToDouble(t -> t.served).sum() / weightOf(backlogged);
+    }
+
+    private static double weightOf(List<BacklogTenant> tenants) {
+        return tenants.stream().mapToDouble(BacklogTenant::weight).sum();
+    }
+
+    private long available() {
+        return permits
+                - known.values().stream().mapToLong(BacklogTenant::occupied).sum();
+    }
+
+    private void joinOrLeave(BacklogTenant tenant) {
+        boolean competes = !tenant.queue.isEmpty()
+                && tenant.inFlight + tenant.asks() <= tenant.settings.maxInFlight()
+                && Math.max(tenant.asks(), tenant.settings.reserved()) + reservedByOthers(tenant) <= permits;
+        if (competes && !tenant.backlogged) {
+            tenant.served = Math.max(tenant.served, level() * tenant.weight());
+            boundLag(tenant);
+        } else if (!competes && tenant.backlogged) {
+            lastLevel = level();
+            if (pin != null && pin.tenant().equals(tenant.id)) {
+                pin = null;
+            }
+        }
+        tenant.backlogged = competes;
+        forget(tenant);
+    }
+
+    /** Idle, not configured, and not ahead: it would come back at the level in any case. */
+    private void forget(BacklogTenant tenant) {
+        boolean idle = tenant.inFlight == 0
+                && tenant.queue.isEmpty()
+                && !shares.members().containsKey(tenant.id);
+        double ahead = tenant.served - level() * tenant.weight();
+        tenant.mayBeForgotten = idle && ahead <= tolerance(tenant);
+        tenant.mustBeForgotten = idle && ahead < -tolerance(tenant);
+    }
+
+    private double tolerance(BacklogTenant tenant) {
+        return 1_000 + 1e-12 * (Math.abs(tenant.served) + Math.abs(level() * tenant.weight()));
+    }
+
+    private long reservedByOthers(BacklogTenant tenant) {
+        return shares.reserved() - tenant.settings.reserved();
+    }
+
+    private void boundLag(BacklogTenant tenant) {
+        double weights = Math.max(weightOf(backlogged()), tenant.weight());
+        double bound = trial.pool.theta() * horizon * permits / weights;
+        double level = level();
+        double virtual = tenant.served / tenant.weight();
+        if (virtual < level - bound) {
+            tenant.served = (level - bound) * tenant.weight();
+        } else if (virtual > level + bound) {
+            tenant.served = (level + bound) * tenant.weight();
+        }
+    }
+
+    private @Nullable TestClaim next(@Nullable TestClaim actual) {
+        long available = available();
+        List<BacklogTenant> own = backlogged().stream()
+                .filter(t -> t.costs(t.asks()) == 0 && available >= 0)
+                .toList();
+        if (!own.isEmpty()) {
+            return smallestKey(own, actual).queue.get(0);
+        }
+        BacklogTenant first = backlogged().stream()
+                .filter(t -> t.inFlight < t.settings.guaranteed())
+                .filter(t -> pin == null || (t.costs(t.asks()) <= available && t.mayPass(pins)))
+                .min(BacklogTenant.SMALLEST_PART_OF_ITS_GUARANTEE)
+                .orElse(null);
+        if (first == null) {
+            first = pin != null ? tenantOf(pin) : backlogged().isEmpty() ? null : smallestKey(backlogged(), actual);
+        }
+        if (first == null) {
+            return null;
+        }
+        TestClaim head = first.queue.get(0);
+        if (first.costs(head.permits()) <= available) {
+            return head;
+        }
+        if (pin == null && available > 0) {
+            pin = head;
+            pins++;
+        }
+        return null;
+    }
+
+    private BacklogTenant smallestKey(List<BacklogTenant> candidates, @Nullable TestClaim actual) {
+        List<BacklogTenant.Key> keys =
+                candidates.stream().map(t -> t.key(horizon)).sorted().toList();
+        BacklogTenant.Key least = keys.get(0);
+        List<BacklogTenant.Key> close =
+                keys.stream().filter(key -> key.isCloseTo(least)).toList();
+        if (close.size() > 1 && !BacklogTenant.Key.areCertain(close)) {
+            List<TestClaim> heads =
+                    close.stream().map(key -> key.tenant().queue.get(0)).toList();
+            if (actual != null && heads.contains(actual) && heads.stream().allMatch(head -> head.wanted)) {
+                timesFollowed++;
+                return tenantOf(actual);
+            }
+            // What the scheduler dropped or pinned cannot be seen; without a permit to give it did neither.
+            lost = available() > 0 || heads.stream().anyMatch(head -> !head.wanted);
+        }
+        return least.tenant();
+    }
+
+    private void give(BacklogTenant tenant, TestClaim claim) {
+        if (pin != null
+                && pin != claim
+                && tenant.inFlight < tenant.settings.guaranteed()
+                && tenant.costs(claim.permits()) > 0) {
+            tenant.countPass(pins, claim.permits());
+        }
+        tenant.inFlight += claim.permits();
+        boundLag(tenant);
+        tenant.lastGrant = ++grants;
+        grantedAt.put(claim, now);
+    }
+
+    /** Twice the mean hold, more when shares are below one permit; at most once a second and by more than a quarter. */
+    private void followHolds() {
+        boolean due = trial.pool.horizon().isZero() && !Double.isNaN(meanHold) && now - horizonSince >= 1_000_000_000L;
+        if (due && !backlogged().isEmpty()) {
+            horizonSince = now;
+            double least = backlogged().stream()
+                    .mapToDouble(BacklogTenant::weight)
+                    .min()
+                    .orElseThrow();
+            double wanted = 2 * meanHold * Math.max(1, weightOf(backlogged()) / (permits * least));
+            wanted = Math.max(100e6, Math.min(60e9, wanted));
+            horizon = Math.abs(wanted - horizon) > 0.25 * horizon ? wanted : horizon;
+        }
+    }
+
+    private BacklogTenant meet(TenantId id) {
+        return new BacklogTenant(id, shares.of(id), ++tenantsSeen);
+    }
+
+    private BacklogTenant tenantOf(TestClaim claim) {
+        return Objects.requireNonNull(known.get(claim.tenant()), claim::toString);
+    }
+
+    private void unpin(TestClaim claim) {
+        if (pin == claim) {
+            pin = null;
+        }
+    }
+
+    /** Compares what the scheduler says of itself, and follows whom it forgets, when it may. */
+    private final class AccountCheck {
+        private final PoolStatus status;
+        private final double level;
+        private final int pinned;
+
+        AccountCheck(PoolStatus status, double level, int pinned) {
+            this.status = status;
+            this.level = level;
+            this.pinned = pinned;
+        }
+
+        void run() {
+            Map<TenantId, TenantStatus> told =
+                    status.tenants().stream().collect(Collectors.toMap(TenantStatus::tenant, t -> t));
+            known.values()
+                    .removeIf(tenant -> told.containsKey(tenant.id) ? tenant.mustBeForgotten : tenant.mayBeForgotten);
+            assertThat(status.tenants())
+                    .as("tenants known, in the order in which they came to be known")
+                    .extracting(TenantStatus::tenant)
+                    .containsExactlyElementsOf(known.keySet());
+            assertThat(status.pinned()).as("permits that are pinned").isEqualTo(pinned);
+            for (BacklogTenant tenant : known.values()) {
+                double lag = level * tenant.weight() - tenant.served;
+                double toldLag =
+                        Objects.requireNonNull(told.get(tenant.id)).lag().toNanos();
+                // Who is behind and does not compete is lifted to the level before it does: how far is no matter.
+                double off = tenant.backlogged ? toldLag - lag : Math.min(toldLag, 0) - Math.min(lag, 0);
+                assertThat(Math.abs(off)).as("lag of %s, off by", tenant).isLessThan(tolerance(tenant));
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.testkit.EventLog.Event;
+import io.fairgate.testkit.EventLog.Kind;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What holds over time, in simulations; everything is computed from their event logs. */
+class FairnessPropertiesTest {
+
+    private static final int SCENARIOS = 160;
+
+    @Test
+    void p3_tenants_that_both_wait_get_permit_time_by_weight_within_the_bound() {
+        FairnessBound worst = PermitTimeBound.worst(SCENARIOS);
+
+        assertThat(worst.ratio()).as("%s", worst).isBetween(0.1, 1.0);
+    }
+
+    @Test
+    void p4_right_after_a_grant_nobody_holds_more_than_its_share_and_the_bounded_lag_allow() {
+        for (int seed = 0; seed < SCENARIOS; seed++) {
+            double theta = seed % 2 == 0 ? 0.5 : 3;
+            Workload workload = new RandomWorkload(seed).backlogged(theta);
+            OccupancyWatch.afterEveryGrant(Simulation.run(workload), (event, inFlight) -> {
+                double share = shareOf(workload, event.tenant());
+                assertThat((double) inFlight[event.tenant()])
+                        .as("permits of %s in %s", event, workload)
+                        .isLessThanOrEqualTo((1 + theta) * share + event.permits() + 1e-6);
+            });
+        }
+    }
+
+    @Test
+    void p5_who_joins_gets_every_freed_permit_until_it_holds_what_the_others_hold_per_weight() {
+        Duration joins = Duration.ofSeconds(100);
+        for (int seed = 0; seed < SCENARIOS; seed++) {
+            Workload workload = new RandomWorkload(seed, 1).joinedAt(joins);
+            JoinWatch watch = new JoinWatch(workload, joins);
+            OccupancyWatch.afterEveryGrant(Simulation.run(workload), watch);
+            assertThat(watch.passedOver).as("passed over in %s", workload).isZero();
+        }
+    }
+
+    /** Counts grants to others while the joiner was behind each of them by more than a permit on both sides. */
+    private static final class JoinWatch implements OccupancyWatch {
+        private final Workload workload;
+        private final Duration joins;
+        private final int joiner;
+        private boolean caughtUp;
+        private int passedOver;
+
+        JoinWatch(Workload workload, Duration joins) {
+            this.workload = workload;
+            this.joins = joins;
+            this.joiner = workload.tenants().size() - 1;
+        }
+
+        @Override
+        public void granted(Event event, int[] inFlight) {
+            if (event.at() < joins.toNanos() || caughtUp) {
+                return;
+            }
+            double own = (inFlight[joiner] + 1) / workload.weightOf(joiner);
+            for (int i = 0; i < joiner; i++) {
+                int before = inFlight[i] - (event.tenant() == i ? event.permits() : 0);
+                caughtUp |= own > (before - 1) / workload.weightOf(i);
+            }
+            passedOver += caughtUp || event.tenant() == joiner ? 0 : 1;
+        }
+    }
+
+    @Test
+    void p6_the_first_in_line_of_a_tenant_within_its_share_waits_no_longer_than_the_bound() {
+        for (int seed = 0; seed < SCENARIOS; seed++) {
+            double theta = seed % 2 == 0 ? 0.5 : 3;
+            Workload workload = new RandomWorkload(seed).backlogged(theta);
+            EventLog log = Simulation.run(workload);
+            double pin = workload.loads().stream().allMatch(load -> load.permits() == 1) ? 1 : 2;
+            double bound = (2 * theta + 1) * workload.horizon().toNanos() + pin * log.longestHoldNanos();
+            assertThat((double) longestWaitWithinShare(log)).as("%s", workload).isLessThanOrEqualTo(bound);
+        }
+    }
+
+    /** The longest time in which a tenant waited and held no more than its share, without a grant. */
+    private static long longestWaitWithinShare(EventLog log) {
+        long longest = 0;
+        Workload workload = log.workload();
+        long[] since = new long[workload.tenants().size()];
+        int[] inFlight = new int[since.length];
+        for (Event event : log.events()) {
+            int tenant = event.tenant();
+            double share = shareOf(workload, tenant);
+            if (event.kind() == Kind.GRANTED) {
+                longest = inFlight[tenant] <= share ? Math.max(longest, event.at() - since[tenant]) : longest;
+                inFlight[tenant] += event.permits();
+                since[tenant] = event.at();
+            } else if (event.kind() == Kind.RELEASED) {
+                since[tenant] = inFlight[tenant] > share ? event.at() : since[tenant];
+                inFlight[tenant] -= event.permits();
+            }
+        }
+        return longest;
+    }
+
+    @Test
+    void p7_idle_time_creates_no_credit() {
+        Holds holds = Holds.exponential(Duration.ofSeconds(1));
+        for (int seed = 0; seed < 20; seed++) {
+            fairAfterwards(seed, Load.of("a", 30, holds).until(Duration.ofSeconds(100)), Load.of("b", 30, holds));
+        }
+    }
+
+    @Test
+    void p7_wanting_little_creates_no_credit() {
+        Holds holds = Holds.exponential(Duration.ofSeconds(1));
+        for (int seed = 0; seed < 20; seed++) {
+            Load little = Load.of("a", 1 + seed % 4, holds).until(Duration.ofSeconds(1_000));
+            fairAfterwards(seed, little, Load.of("b", 30, holds));
+        }
+    }
+
+    @Test
+    void p7_using_a_pool_that_nobody_else_wants_creates_no_debt() {
+        Holds holds = Holds.exponential(Duration.ofSeconds(1));
+        for (int seed = 0; seed < 20; seed++) {
+            Load solo = Load.of("a", 10, holds).until(Duration.ofSeconds(1_000));
+            fairAfterwards(seed, solo, Load.of("b", 30, holds).from(Duration.ofSeconds(1_000)));
+        }
+    }
+
+    /** From 1000 s on, when everybody waits, both get a half at once, whatever was before. */
+    private static void fairAfterwards(long seed, Load before, Load other) {
+        Duration from = Duration.ofSeconds(1_000);
+        Load after = Load.of("a", 30, before.holds()).from(from);
+        Workload workload = Workload.of(10, TenantShares.EQUAL, Duration.ofSeconds(1_300), seed, before, other, after)
+                .fixed(Duration.ofSeconds(2), Double.POSITIVE_INFINITY);
+        EventLog log = Simulation.run(workload);
+        for (int seconds = 20; seconds <= 300; seconds += 20) {
+            assertThat(log.share(0, from, from.plusSeconds(seconds)))
+                    .as("share of the first %d s, seed %d", seconds, seed)
+                    .isBetween(0.5 - 2.0 / seconds, 0.5 + 2.0 / seconds);
+        }
+        assertThat(FairnessBound.worstOf(log).ratio()).isLessThanOrEqualTo(1);
+    }
+
+    /** Permits that a tenant is entitled to while all tenants are backlogged. */
+    private static double shareOf(Workload workload, int tenant) {
+        double weights = 0;
+        for (int i = 0; i < workload.tenants().size(); i++) {
+            weights += workload.weightOf(i);
+        }
+        return workload.weightOf(tenant) * workload.permits() / weights;
+    }
+}

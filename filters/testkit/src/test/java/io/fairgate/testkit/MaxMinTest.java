@@ -1,0 +1,160 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.fairness.WaterFilling;
+import io.fairgate.fairness.WaterFilling.Demand;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Max-min fair shares, against an oracle that finds the level by halving an interval. */
+class MaxMinTest {
+
+    private static double[] oracle(double capacity, List<Demand> demands) {
+        if (demands.stream().mapToDouble(Demand::floor).sum() > capacity) {
+            List<Demand> floors = demands.stream()
+                    .map(d -> new Demand(d.weight(), 0, d.floor()))
+                    .toList();
+            return oracle(capacity, floors);
+        }
+        double low = 0;
+        double high = 1e9;
+        for (int i = 0; i < 200; i++) {
+            double level = (low + high) / 2;
+            if (demands.stream().mapToDouble(d -> at(level, d)).sum() <= capacity) {
+                low = level;
+            } else {
+                high = level;
+            }
+        }
+        double level = low;
+        return demands.stream().mapToDouble(d -> at(level, d)).toArray();
+    }
+
+    private static double at(double level, Demand d) {
+        return Math.max(d.floor(), Math.min(d.demand(), level * d.weight()));
+    }
+
+    @Test
+    void water_filling_agrees_with_an_oracle_that_searches_for_the_level() {
+        Random random = new Random(8);
+        for (int i = 0; i < 20_000; i++) {
+            List<Demand> demands = new ArrayList<>();
+            for (int n = random.nextInt(8); n >= 0; n--) {
+                double demand = random.nextInt(4) == 0 ? 0 : random.nextInt(30) * random.nextDouble();
+                double floor = random.nextBoolean() ? 0 : demand * random.nextDouble();
+                demands.add(new Demand(0.1 + 5 * random.nextDouble(), floor, demand));
+            }
+            double capacity = random.nextInt(40) * random.nextDouble();
+            assertThat(WaterFilling.shares(capacity, demands))
+                    .as("%s of %s", capacity, demands)
+                    .containsExactly(oracle(capacity, demands), offset(1e-6));
+        }
+    }
+
+    @Test
+    void p8_while_holds_last_the_permits_held_come_within_one_request_of_the_max_min_fair_shares() {
+        for (int seed = 0; seed < 2_000; seed++) {
+            new LastingHolds(new Random(seed)).fillAndChurn(seed);
+        }
+    }
+
+    @Test
+    void the_share_that_the_status_tells_is_the_oracle_s() {
+        for (int seed = 0; seed < 2_000; seed++) {
+            LastingHolds pool = new LastingHolds(new Random(seed));
+            pool.fillAndChurn(seed);
+            assertThat(pool.scheduler.status(0).tenants().stream()
+                            .mapToDouble(TenantStatus::share)
+                            .toArray())
+                    .as("seed %d", seed)
+                    .containsExactly(pool.entitled(), offset(1e-6));
+        }
+    }
+
+    /** Random demands on a pool in which no time passes: requests end, but nobody's account moves. */
+    private static final class LastingHolds {
+        private final Random random;
+        private final int permits;
+        private final int asked;
+        private final Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
+        private final Map<TenantId, Integer> demand = new LinkedHashMap<>();
+        private final List<TestClaim> holding = new ArrayList<>();
+        private final FairScheduler scheduler;
+
+        LastingHolds(Random random) {
+            this.random = random;
+            this.permits = 2 + random.nextInt(30);
+            this.asked = random.nextBoolean() ? 1 : 1 + random.nextInt(Math.min(permits, 4));
+            int free = permits;
+            for (int i = 1 + random.nextInt(6); i >= 0; i--) {
+                ShareSettings settings = ShareSettings.ofWeight(0.5 + 4 * random.nextDouble());
+                if (random.nextInt(3) == 0) {
+                    settings = settings.withMaxInFlight(asked + random.nextInt(permits));
+                }
+                if (asked == 1 && random.nextInt(3) == 0 && free > 1) {
+                    int guaranteed = Math.min(settings.maxInFlight(), 1 + random.nextInt(free / 2));
+                    free -= guaranteed;
+                    settings = settings.withGuaranteed(guaranteed, random.nextInt(guaranteed + 1));
+                }
+                members.put(TenantId.of("t" + i), settings);
+                demand.put(TenantId.of("t" + i), random.nextInt(3) == 0 ? asked * random.nextInt(4) : 10 * permits);
+            }
+            scheduler = new FairScheduler(permits, new TenantShares(members, ShareSettings.EQUAL), 0);
+        }
+
+        void fillAndChurn(int seed) {
+            demand.forEach((tenant, n) -> {
+                for (int i = 0; i < n / asked; i++) {
+                    scheduler.enqueue(new TestClaim(tenant, asked, i), 0);
+                }
+            });
+            grant();
+            for (int i = 0; i < 10 * permits && !holding.isEmpty(); i++) {
+                TestClaim ended = holding.remove(random.nextInt(holding.size()));
+                scheduler.release(ended, 0);
+                scheduler.enqueue(new TestClaim(ended.tenant(), asked, i), 0);
+                grant();
+            }
+            double[] entitled = entitled();
+            int i = 0;
+            for (TenantId tenant : members.keySet()) {
+                int held = asked
+                        * (int) holding.stream()
+                                .filter(c -> c.tenant().equals(tenant))
+                                .count();
+                assertThat(Math.abs(held - entitled[i]))
+                        .as("%s holds %d of %d, entitled to %s, seed %d", tenant, held, permits, entitled[i], seed)
+                        .isLessThan(1 + asked);
+                i++;
+            }
+        }
+
+        private void grant() {
+            scheduler.grant(0, claim -> holding.add((TestClaim) claim));
+        }
+
+        double[] entitled() {
+            List<Demand> demands = new ArrayList<>();
+            double capacity = permits;
+            for (Map.Entry<TenantId, ShareSettings> member : members.entrySet()) {
+                ShareSettings settings = member.getValue();
+                double wanted =
+                        Math.min(settings.maxInFlight(), demand.getOrDefault(member.getKey(), 0) / asked * asked);
+                demands.add(new Demand(settings.weight(), Math.min(wanted, settings.guaranteed()), wanted));
+                capacity -= Math.max(0, settings.reserved() - wanted);
+            }
+            return oracle(capacity, demands);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package io.fairgate.testkit;
+
+import io.fairgate.testkit.EventLog.Event;
+import io.fairgate.testkit.EventLog.Kind;
+
+/** Looks at every grant of a log, and at what every tenant holds right after it. */
+interface OccupancyWatch {
+
+    void granted(Event event, int[] inFlight);
+
+    static void afterEveryGrant(EventLog log, OccupancyWatch watch) {
+        int[] inFlight = new int[log.workload().tenants().size()];
+        for (Event event : log.events()) {
+            if (event.kind() == Kind.GRANTED) {
+                inFlight[event.tenant()] += event.permits();
+                watch.granted(event, inFlight);
+            } else if (event.kind() == Kind.RELEASED) {
+                inFlight[event.tenant()] -= event.permits();
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.fairgate.testkit;
+
+import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Does random steps to a scheduler and keeps a ledger of its own: who waits and who holds, from the calls alone. What
+ * looks on takes its facts from here and not from the scheduler.
+ */
+final class PoolTrial implements SeededModel.Trial<Step> {
+
+    final RandomPool pool;
+    final FairScheduler scheduler;
+    final List<TestClaim> waiting = new ArrayList<>();
+    final List<TestClaim> holding = new ArrayList<>();
+    TenantShares shares;
+    int permits;
+    long now;
+
+    private PoolWatch watch;
+    private int claims;
+
+    PoolTrial(RandomPool pool) {
+        this.pool = pool;
+        this.permits = pool.permits();
+        this.shares = pool.shares();
+        this.scheduler = new FairScheduler(permits, shares, pool.horizon(), pool.theta(), now);
+        this.watch = pool.watch().apply(this);
+    }
+
+    /** From here on nobody looks on; the steps go on. */
+    void stopWatching() {
+        watch = new PoolWatch() {};
+    }
+
+    int inFlight() {
+        return holding.stream().mapToInt(TestClaim::permits).sum();
+    }
+
+    int inFlight(TenantId tenant) {
+        return holding.stream()
+                .filter(claim -> claim.tenant().equals(tenant))
+                .mapToInt(TestClaim::permits)
+                .sum();
+    }
+
+    ShareSettings settings(TenantId tenant) {
+        return shares.of(tenant);
+    }
+
+    @Override
+    public void apply(Step step) {
+        watch.passed(step.pause());
+        now += step.pause();
+        switch (step.kind()) {
+            case ARRIVE -> arrive(new TestClaim(RandomPool.tenant(step.tenant()), step.number(), claims++));
+            case RELEASE -> release(step.number());
+            case CANCEL -> cancel(step.number());
+            case DECLINE -> decline(step.number());
+            case RESIZE -> resize(step.number());
+            case RECONFIGURE -> reconfigure(RandomPool.shares(step.number(), permits, pool.tenants()));
+            case WAIT -> {}
+        }
+        if (step.grants()) {
+            grant();
+        }
+        watch.stepped();
+    }
+
+    private void arrive(TestClaim claim) {
+        scheduler.enqueue(claim, now);
+        waiting.add(claim);
+        watch.arrived(claim);
+    }
+
+    private void release(int index) {
+        if (!holding.isEmpty()) {
+            TestClaim claim = holding.remove(index % holding.size());
+            scheduler.release(claim, now);
+            watch.released(claim);
+        }
+    }
+
+    private void cancel(int index) {
+        if (!waiting.isEmpty()) {
+            TestClaim claim = waiting.remove(index % waiting.size());
+            scheduler.cancel(claim, now);
+            watch.cancelled(claim);
+        }
+    }
+
+    private void decline(int index) {
+        if (!waiting.isEmpty()) {
+            waiting.get(index % waiting.size()).wanted = false;
+        }
+    }
+
+    private void resize(int permits) {
+        // Reservations of more than the pool are a mistake of the policy, not a state of the pool.
+        this.permits = (int) Math.max(permits, shares.reserved());
+        scheduler.resize(this.permits, now);
+        watch.resized(this.permits);
+    }
+
+    private void reconfigure(TenantShares shares) {
+        this.shares = shares;
+        scheduler.reconfigure(shares, now);
+        watch.reconfigured(shares);
+    }
+
+    private void grant() {
+        List<TestClaim> granted = new ArrayList<>();
+        scheduler.grant(now, claim -> {
+            TestClaim given = (TestClaim) claim;
+            waiting.remove(given);
+            holding.add(given);
+            granted.add(given);
+            watch.granted(given);
+        });
+        waiting.removeIf(claim -> !claim.isWaiting());
+        watch.handedOut(granted);
+    }
+}

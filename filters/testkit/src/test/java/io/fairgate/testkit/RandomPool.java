@@ -1,0 +1,116 @@
+package io.fairgate.testkit;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.Step.Kind;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Function;
+
+/**
+ * A pool of random size and settings, and random steps for it.
+ *
+ * @param watch makes what looks on in a run
+ */
+record RandomPool(
+        int permits,
+        int tenants,
+        int mostAsked,
+        TenantShares shares,
+        Duration horizon,
+        double theta,
+        Function<PoolTrial, PoolWatch> watch)
+        implements SeededModel.Scenario<Step> {
+
+    private static final double[] WEIGHTS = {0.5, 1, 1, 1, 1.7, 2, 4, 100};
+
+    static Function<Random, RandomPool> watchedBy(Function<PoolTrial, PoolWatch> watch) {
+        return random -> {
+            int permits = 1 + random.nextInt(12);
+            int tenants = 1 + random.nextInt(6);
+            return new RandomPool(
+                    permits,
+                    tenants,
+                    random.nextBoolean() ? 1 : 1 + random.nextInt(permits + 2),
+                    shares(random.nextInt(), permits, tenants),
+                    Duration.ofMillis(random.nextBoolean() ? 0 : 100 + random.nextInt(5_000)),
+                    random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5,
+                    watch);
+        };
+    }
+
+    static TenantId tenant(int index) {
+        return TenantId.of("t" + index);
+    }
+
+    /** Settings for some of the tenants; together they reserve at most the pool. */
+    static TenantShares shares(int seed, int permits, int tenants) {
+        Random random = new Random(seed);
+        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
+        boolean plain = random.nextInt(3) == 0;
+        int free = permits;
+        for (int i = 0; i < tenants; i++) {
+            ShareSettings settings =
+                    ShareSettings.ofWeight(plain || random.nextBoolean() ? 1 : WEIGHTS[random.nextInt(WEIGHTS.length)]);
+            if (!plain && random.nextInt(3) == 0) {
+                settings = settings.withMaxInFlight(1 + random.nextInt(permits));
+            }
+            if (!plain && random.nextInt(3) == 0) {
+                int guaranteed = random.nextInt(Math.min(permits, settings.maxInFlight()) + 1);
+                int reserved = random.nextBoolean() ? 0 : random.nextInt(Math.min(free, guaranteed) + 1);
+                free -= reserved;
+                settings = settings.withGuaranteed(guaranteed, reserved);
+            }
+            if (random.nextInt(4) > 0) {
+                members.put(tenant(i), settings);
+            }
+        }
+        return new TenantShares(members, ShareSettings.EQUAL);
+    }
+
+    @Override
+    public Step operation(Random random) {
+        int dice = random.nextInt(100);
+        Kind kind = dice < 45
+                ? Kind.ARRIVE
+                : dice < 75
+                        ? Kind.RELEASE
+                        : dice < 83
+                                ? Kind.CANCEL
+                                : dice < 87
+                                        ? Kind.DECLINE
+                                        : dice < 91 ? Kind.RESIZE : dice < 94 ? Kind.RECONFIGURE : Kind.WAIT;
+        int number = switch (kind) {
+            case ARRIVE -> 1 + random.nextInt(mostAsked);
+            case RESIZE -> random.nextBoolean() ? permits : 1 + random.nextInt(2 * permits);
+            default -> random.nextInt(1 << 20);
+        };
+        return new Step(kind, random.nextInt(tenants), number, pause(random), random.nextInt(8) > 0);
+    }
+
+    /** Mostly whole milliseconds, often none at all, so that there are ties. */
+    private static long pause(Random random) {
+        int dice = random.nextInt(100);
+        if (dice < 40) {
+            return 0;
+        }
+        if (dice == 99) {
+            return Duration.ofHours(1 + random.nextInt(400)).toNanos();
+        }
+        return Duration.ofMillis(1 + random.nextInt(dice < 90 ? 500 : 30_000)).toNanos();
+    }
+
+    @Override
+    public SeededModel.Trial<Step> start() {
+        return new PoolTrial(this);
+    }
+
+    @Override
+    public String toString() {
+        return "%d permits, %d tenants, requests of up to %d, horizon %s, theta %s, %s"
+                .formatted(permits, tenants, mostAsked, horizon, theta, shares);
+    }
+}

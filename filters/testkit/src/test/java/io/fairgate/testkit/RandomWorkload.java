@@ -1,0 +1,99 @@
+package io.fairgate.testkit;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/** Random workloads of 1 to 20 permits and 2 to 7 tenants with weights from 0.5 to 5 and holds of every kind. */
+final class RandomWorkload {
+
+    private static final Duration LENGTH = Duration.ofMinutes(10);
+
+    private final Random random;
+    private final long seed;
+    private final int permits;
+    private final int tenants;
+    private final int mostAsked;
+    private final Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
+    private double longestMean;
+
+    RandomWorkload(long seed) {
+        this(seed, 4);
+    }
+
+    RandomWorkload(long seed, int mostAsked) {
+        this.seed = seed;
+        this.random = new Random(seed);
+        this.permits = 1 + random.nextInt(20);
+        this.tenants = 2 + random.nextInt(6);
+        this.mostAsked = random.nextBoolean() ? 1 : Math.min(permits, mostAsked);
+        for (int i = 0; i < tenants; i++) {
+            members.put(TenantId.of("t" + i), ShareSettings.ofWeight(0.5 + 4.5 * random.nextDouble()));
+        }
+    }
+
+    /** Every tenant always has something waiting, from the beginning to the end. */
+    Workload backlogged(double theta) {
+        List<Load> loads = new ArrayList<>();
+        members.keySet().forEach(tenant -> loads.add(load(tenant, 2 * permits + 5)));
+        return workload(loads, theta);
+    }
+
+    /** Tenants come and go; some want less than they might have. */
+    Workload comingAndGoing(double theta) {
+        List<Load> loads = new ArrayList<>();
+        for (TenantId tenant : members.keySet()) {
+            int connections = random.nextInt(4) == 0 ? 1 + random.nextInt(permits) : 2 * permits + 5;
+            double from = random.nextInt(3) == 0 ? 0 : random.nextDouble() * 200;
+            double until = random.nextBoolean() ? 600 : from + 50 + random.nextDouble() * 200;
+            loads.add(load(tenant, connections).from(seconds(from)).until(seconds(until)));
+            if (until < 400) {
+                loads.add(load(tenant, 2 * permits + 5).from(seconds(until + 50 + random.nextDouble() * 100)));
+            }
+        }
+        return workload(loads, theta);
+    }
+
+    /** All but the last are backlogged from the beginning, the last joins them. */
+    Workload joinedAt(Duration at) {
+        List<Load> loads = new ArrayList<>();
+        members.keySet().forEach(tenant -> loads.add(load(tenant, 2 * permits + 5)));
+        loads.add(loads.remove(loads.size() - 1).from(at));
+        return workload(loads, Double.POSITIVE_INFINITY);
+    }
+
+    private Load load(TenantId tenant, int connections) {
+        double mean = 0.05 + 3 * random.nextDouble();
+        longestMean = Math.max(longestMean, mean);
+        Holds holds = switch (random.nextInt(3)) {
+            case 0 -> Holds.constant(seconds(mean));
+            case 1 -> Holds.uniform(seconds(mean), 0.9);
+            default -> Holds.exponential(seconds(mean));
+        };
+        return Load.of(tenant.value(), connections, holds).asking(1 + random.nextInt(mostAsked));
+    }
+
+    /** The horizon is fixed, and as the rule for it asks: more than two holds when shares are below one permit. */
+    private Workload workload(List<Load> loads, double theta) {
+        double weights =
+                members.values().stream().mapToDouble(ShareSettings::weight).sum();
+        double least = members.values().stream()
+                .mapToDouble(ShareSettings::weight)
+                .min()
+                .orElseThrow();
+        double crowding = Math.max(1, weights / (permits * least));
+        Duration horizon = seconds(longestMean * crowding * (1 + 2 * random.nextDouble()));
+        return new Workload(
+                permits, new TenantShares(members, ShareSettings.EQUAL), loads, LENGTH, horizon, theta, seed);
+    }
+
+    private static Duration seconds(double seconds) {
+        return Duration.ofNanos(Math.round(seconds * 1e9));
+    }
+}

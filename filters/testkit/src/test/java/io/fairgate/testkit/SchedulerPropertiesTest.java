@@ -1,0 +1,151 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** What holds after every step of a random life, by the ledger of the calls alone. */
+class SchedulerPropertiesTest {
+
+    private static void afterEveryStep(Function<PoolTrial, PoolWatch> watch) {
+        new SeededModel<Step>(1_000, 200).check(RandomPool.watchedBy(watch));
+    }
+
+    @Test
+    void p0_permits_in_flight_never_exceed_the_pool_and_never_grow_while_a_shrunk_pool_is_overfull() {
+        afterEveryStep(trial -> new PoolWatch() {
+            @Override
+            public void granted(TestClaim claim) {
+                assertThat(trial.inFlight()).as("in flight after %s", claim).isLessThanOrEqualTo(trial.permits);
+            }
+
+            @Override
+            public void stepped() {
+                assertThat(trial.scheduler.inFlight()).isEqualTo(trial.inFlight());
+            }
+        });
+    }
+
+    @Test
+    void p0_no_grant_uses_what_is_reserved_for_others_and_none_exceeds_its_own_cap() {
+        afterEveryStep(trial -> new PoolWatch() {
+            @Override
+            public void granted(TestClaim claim) {
+                int held = trial.inFlight(claim.tenant());
+                assertThat(held)
+                        .isLessThanOrEqualTo(trial.settings(claim.tenant()).maxInFlight());
+                if (held > trial.settings(claim.tenant()).reserved()) {
+                    assertThat(available(trial)).as("left after %s", claim).isNotNegative();
+                }
+            }
+        });
+    }
+
+    @Test
+    void p1_nothing_that_fits_is_left_waiting_except_behind_a_pinned_request() {
+        afterEveryStep(trial -> new PoolWatch() {
+            @Override
+            public void handedOut(List<TestClaim> granted) {
+                long available = available(trial);
+                List<TestClaim> heads = heads(trial).stream()
+                        .filter(head -> competes(trial, head))
+                        .toList();
+                List<TestClaim> fitting = heads.stream()
+                        .filter(head -> cost(trial, head) <= available)
+                        .toList();
+                assertThat(fitting)
+                        .filteredOn(head -> cost(trial, head) == 0 && available >= 0)
+                        .isEmpty();
+                if (!fitting.isEmpty() && available >= 0) {
+                    Predicate<TestClaim> isPinned = head ->
+                            head.permits() == trial.scheduler.status(trial.now).pinned()
+                                    && cost(trial, head) > available;
+                    assertThat(heads).as("%s fit into %d", fitting, available).anyMatch(isPinned);
+                }
+            }
+        });
+    }
+
+    @Test
+    void p1_nothing_is_pinned_when_no_permit_is_free() {
+        afterEveryStep(trial -> new PoolWatch() {
+            private int pinned;
+
+            @Override
+            public void handedOut(List<TestClaim> granted) {
+                int before = pinned;
+                pinned = trial.scheduler.status(trial.now).pinned();
+                if (before == 0 && pinned > 0) {
+                    assertThat(available(trial)).as("free when pinned").isPositive();
+                }
+            }
+        });
+    }
+
+    @Test
+    void p2_within_a_tenant_the_first_that_asked_is_granted_first() {
+        afterEveryStep(trial -> new PoolWatch() {
+            @Override
+            public void granted(TestClaim claim) {
+                assertThat(trial.waiting)
+                        .filteredOn(other -> other.wanted && other.tenant().equals(claim.tenant()))
+                        .allMatch(other -> other.number > claim.number);
+            }
+        });
+    }
+
+    @Test
+    void who_does_not_want_the_permit_any_more_is_never_granted_it() {
+        afterEveryStep(trial -> new PoolWatch() {
+            @Override
+            public void granted(TestClaim claim) {
+                assertThat(claim.wanted).isTrue();
+            }
+        });
+    }
+
+    private static List<TestClaim> heads(PoolTrial trial) {
+        List<TestClaim> heads = new ArrayList<>();
+        for (TestClaim claim : trial.waiting) {
+            if (heads.stream().noneMatch(head -> head.tenant().equals(claim.tenant()))) {
+                heads.add(claim);
+            }
+        }
+        return heads;
+    }
+
+    /** Permits that are neither held nor kept for somebody. */
+    private static long available(PoolTrial trial) {
+        List<TenantId> tenants = new ArrayList<>(trial.shares.members().keySet());
+        trial.holding.stream()
+                .map(TestClaim::tenant)
+                .filter(id -> !tenants.contains(id))
+                .distinct()
+                .forEach(tenants::add);
+        return trial.permits
+                - tenants.stream()
+                        .mapToLong(id ->
+                                Math.max(trial.inFlight(id), trial.settings(id).reserved()))
+                        .sum();
+    }
+
+    private static int cost(PoolTrial trial, TestClaim claim) {
+        int held = trial.inFlight(claim.tenant());
+        int reserved = trial.settings(claim.tenant()).reserved();
+        return Math.max(held + claim.permits(), reserved) - Math.max(held, reserved);
+    }
+
+    /** Its cap lets it in, and so does the pool without what others have reserved. */
+    private static boolean competes(PoolTrial trial, TestClaim claim) {
+        ShareSettings settings = trial.settings(claim.tenant());
+        long others = trial.shares.reserved() - settings.reserved();
+        return trial.inFlight(claim.tenant()) + claim.permits() <= settings.maxInFlight()
+                && Math.max(claim.permits(), settings.reserved()) + others <= trial.permits;
+    }
+}

@@ -1,0 +1,409 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The cases in which schedulers of this kind have gone wrong, one at a time. */
+class SchedulerHardCasesTest {
+
+    private final TestPool pool = new TestPool(10, TenantShares.EQUAL);
+
+    @Test
+    void several_permits_freed_at_once_are_several_grants_in_one_go() {
+        TestClaim large = pool.hold("a", 10);
+        pool.ask("b", 1, 4);
+        pool.ask("c", 1, 4);
+        assertThat(pool.grant()).isEmpty();
+
+        assertThat(pool.release(large)).containsExactly("b", "c", "b", "c", "b", "c", "b", "c");
+    }
+
+    @Test
+    void a_large_request_is_pinned_only_when_some_permit_is_free() {
+        List<TestClaim> small = pool.ask("small", 1, 10);
+        pool.grant();
+        pool.ask("large", 8);
+        pool.grant();
+        assertThat(pool.pinned()).as("pinned while no permit is free").isZero();
+
+        pool.release(small.get(0));
+
+        assertThat(pool.pinned()).as("pinned once a permit is free").isEqualTo(8);
+    }
+
+    @Test
+    void a_newcomer_with_a_lower_key_does_not_starve_a_pinned_request() {
+        List<TestClaim> small = pool.ask("small", 1, 10);
+        pool.grant();
+        TestClaim large = pool.ask("large", 3);
+        pool.seconds(1);
+        pool.release(small.get(0));
+        for (int i = 1; i < 3; i++) {
+            pool.ask("newcomer" + i, 1);
+            assertThat(pool.grant()).isEmpty();
+            assertThat(large.isWaiting()).isTrue();
+            assertThat(pool.release(small.get(i))).isEqualTo(i < 2 ? List.of() : List.of("large"));
+        }
+    }
+
+    @Test
+    void a_pinned_request_that_is_cancelled_lets_the_others_have_what_was_collected() {
+        List<TestClaim> small = pool.ask("small", 1, 10);
+        pool.grant();
+        TestClaim large = pool.ask("large", 5);
+        pool.seconds(1);
+        pool.release(small.get(0), small.get(1));
+        pool.ask("other", 1, 2);
+        assertThat(pool.grant()).isEmpty();
+
+        assertThat(pool.cancel(large)).containsExactly("other", "other");
+    }
+
+    @Test
+    void a_request_for_more_than_the_shrunk_pool_waits_without_being_in_the_way() {
+        pool.resize(4);
+        TestClaim tooLarge = pool.ask("large", 6);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.scheduler.canEverFit(tooLarge.tenant(), 6)).isFalse();
+        assertThat(pool.pinned()).isZero();
+        pool.ask("small", 1, 4);
+        assertThat(pool.grant()).hasSize(4);
+        assertThat(pool.resize(10)).containsExactly("large");
+    }
+
+    @Test
+    void a_request_for_more_than_its_tenant_s_cap_waits_without_being_in_the_way() {
+        TestPool capped = new TestPool(10, TestPool.shares(Map.of("capped", ShareSettings.EQUAL.withMaxInFlight(3))));
+        TestClaim tooLarge = capped.ask("capped", 4);
+        capped.ask("other", 1);
+
+        assertThat(capped.grant()).containsExactly("other");
+        assertThat(capped.scheduler.waitsForOwnCap(tooLarge)).isTrue();
+        assertThat(capped.scheduler.canEverFit(tooLarge.tenant(), 4)).isFalse();
+        assertThat(capped.scheduler.canEverFit(tooLarge.tenant(), 3)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
+    void a_request_for_no_permits_or_fewer_is_refused(int permits) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> pool.ask("a", permits))
+                .withMessage("permits: %d (expected: >= 1)", permits);
+        assertThatIllegalArgumentException().isThrownBy(() -> pool.resize(permits));
+    }
+
+    @Test
+    void a_request_for_as_many_permits_as_an_int_can_count_waits_and_overflows_nothing() {
+        pool.hold("a", 1);
+        TestClaim largest = pool.ask("a", Integer.MAX_VALUE);
+        pool.ask("b", 1);
+
+        assertThat(pool.grant()).containsExactly("b");
+        assertThat(largest.isWaiting()).isTrue();
+        assertThat(pool.scheduler.inFlight()).isEqualTo(2);
+    }
+
+    @Test
+    void a_pool_that_shrinks_below_what_is_in_flight_takes_nothing_back_and_grants_nothing_until_it_fits() {
+        List<TestClaim> held = pool.ask("a", 1, 8);
+        pool.grant();
+        pool.ask("b", 1, 8);
+        pool.grant();
+
+        assertThat(pool.resize(3)).isEmpty();
+        assertThat(pool.scheduler.inFlight()).as("nothing is taken back").isEqualTo(10);
+        for (TestClaim claim : held.subList(0, 7)) {
+            assertThat(pool.release(claim)).isEmpty();
+        }
+        assertThat(pool.release(held.get(7))).containsExactly("b");
+        assertThat(pool.resize(10)).containsExactly("b", "b", "b", "b", "b");
+    }
+
+    @Test
+    void a_change_of_weight_while_waiting_keeps_the_lag_in_permit_time() {
+        pool.ask("a", 1, 30);
+        pool.grant();
+        pool.ask("b", 1, 30);
+        pool.grant();
+        pool.seconds(0.3);
+        double behind = pool.lagSeconds("b");
+        assertThat(behind).isEqualTo(1.5, offset(1e-6));
+
+        pool.reconfigure(TestPool.shares(Map.of("b", ShareSettings.ofWeight(5))));
+
+        assertThat(pool.lagSeconds("b")).isEqualTo(behind, offset(1e-6));
+        assertThat(pool.lagSeconds("a")).isEqualTo(-behind, offset(1e-6));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0, -1, Double.NaN, Double.POSITIVE_INFINITY, 1e7})
+    void a_weight_that_is_no_weight_is_refused(double weight) {
+        assertThatIllegalArgumentException().isThrownBy(() -> ShareSettings.ofWeight(weight));
+    }
+
+    @Test
+    void a_tenant_at_its_cap_stops_competing_and_the_contended_clock_stops_with_it() {
+        TestPool capped = new TestPool(10, TestPool.shares(Map.of("capped", ShareSettings.EQUAL.withMaxInFlight(2))));
+        capped.ask("capped", 1, 5);
+        assertThat(capped.grant()).hasSize(2);
+        capped.ask("other", 1, 3);
+        assertThat(capped.grant()).as("others run").hasSize(3);
+
+        capped.seconds(100);
+
+        assertThat(capped.lagSeconds("capped")).as("nothing is charged").isZero();
+        assertThat(capped.lagSeconds("other")).as("nothing is charged").isZero();
+    }
+
+    @Test
+    void a_tenant_that_wanted_little_gets_no_credit_for_it() {
+        List<TestClaim> busy = pool.ask("busy", 1, 100);
+        TestClaim little = pool.hold("little", 1);
+        pool.seconds(1_000);
+        pool.release(little);
+        pool.ask("little", 1, 100);
+
+        List<TestClaim> held = busy.stream().filter(TestClaim::isHolding).toList();
+        List<String> next = pool.release(held.toArray(new TestClaim[0]));
+
+        // One got the permit that the little one gave back; of ten, each gets five.
+        assertThat(next.stream().filter("little"::equals).count()).isBetween(4L, 6L);
+    }
+
+    @Test
+    void a_long_time_alone_creates_no_debt() {
+        List<TestClaim> alone = pool.ask("alone", 1, 10);
+        pool.grant();
+        pool.seconds(1_000_000);
+        pool.ask("alone", 1, 20);
+        pool.ask("newcomer", 1, 20);
+
+        assertThat(pool.release(alone.toArray(new TestClaim[0])).stream()
+                        .filter("alone"::equals)
+                        .count())
+                .isEqualTo(5);
+    }
+
+    @Test
+    void a_debt_is_not_forgotten_by_a_short_pause() {
+        TestClaim held = pool.hold("ahead", 10);
+        pool.ask("waits", 1, 30);
+        pool.grant();
+        pool.seconds(0.4);
+        pool.release(held);
+        pool.seconds(0.01);
+        List<TestClaim> running = pool.ask("ahead", 1, 10);
+        pool.grant();
+
+        // 4 permit-seconds ahead of one that has used 0.1: the level is their mean.
+        assertThat(pool.lagSeconds("ahead")).isEqualTo(-1.95, offset(0.001));
+        assertThat(running).noneMatch(TestClaim::isHolding);
+    }
+
+    @Test
+    void a_lag_of_long_ago_is_bounded_within_a_few_grants() {
+        TestClaim held = pool.hold("ahead", 10);
+        pool.ask("ahead", 1, 30);
+        List<TestClaim> waits = pool.ask("waits", 1, 100);
+        pool.grant();
+        pool.seconds(1_000_000);
+        pool.release(held);
+
+        // Each grant halves what is beyond the bound, because the level moves along.
+        for (TestClaim claim : waits.subList(0, 30)) {
+            pool.release(claim);
+        }
+
+        // theta 3, horizon 1 s, 10 permits, weights 2
+        assertThat(pool.lagSeconds("ahead")).isBetween(-15.1, 0.0);
+    }
+
+    @Test
+    void ties_go_to_whom_was_granted_longest_ago_and_then_to_whom_is_known_longest() {
+        TestPool one = new TestPool(1, TenantShares.EQUAL);
+        TestClaim first = one.hold("z", 1);
+        one.ask("z", 1);
+        one.ask("y", 1);
+        one.ask("x", 1);
+
+        assertThat(one.release(first))
+                .as("y and x were never granted, y is known longer")
+                .containsExactly("y");
+    }
+
+    @Test
+    void a_guarantee_is_served_first_and_lent_while_it_is_not_wanted() {
+        TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 0))));
+        List<TestClaim> others = promised.ask("other", 1, 30);
+        assertThat(promised.grant()).as("all are lent").hasSize(10);
+        promised.ask("gold", 1, 6);
+        promised.seconds(50);
+        promised.grant();
+
+        for (int i = 0; i < 4; i++) {
+            assertThat(promised.release(others.get(i))).containsExactly("gold");
+        }
+    }
+
+    @Test
+    void below_their_guarantees_the_tenant_with_the_smallest_part_of_it_is_first() {
+        TestPool promised = new TestPool(
+                10, TestPool.shares(Map.of("four", TestPool.guaranteed(4, 0), "two", TestPool.guaranteed(2, 0))));
+        promised.hold("four", 1);
+        promised.hold("two", 1);
+        promised.ask("two", 1, 3);
+        promised.ask("four", 1, 3);
+
+        assertThat(promised.grant()).as("a quarter before a half").startsWith("four", "two", "four");
+    }
+
+    @Test
+    void reserved_permits_stay_free_while_their_tenant_is_idle_and_are_its_at_once() {
+        TestPool reserving = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 3))));
+        reserving.ask("other", 1, 30);
+        assertThat(reserving.grant()).as("three stay free").hasSize(7);
+        reserving.ask("gold", 1, 3);
+
+        assertThat(reserving.grant()).containsExactly("gold", "gold", "gold");
+    }
+
+    @Test
+    void own_reserved_permits_are_served_beside_a_pinned_request() {
+        TestPool reserving = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 2))));
+        List<TestClaim> small = reserving.ask("small", 1, 8);
+        reserving.grant();
+        reserving.ask("large", 6);
+        reserving.release(small.get(0));
+        assertThat(reserving.pinned()).isEqualTo(6);
+        reserving.ask("gold", 1, 3);
+
+        assertThat(reserving.grant()).containsExactly("gold", "gold");
+    }
+
+    @Test
+    void a_guarantee_passes_a_pinned_request_only_up_to_its_bound() {
+        TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 0))));
+        List<TestClaim> small = promised.ask("small", 1, 10);
+        promised.grant();
+        promised.ask("large", 8);
+        promised.release(small.get(0));
+        TestClaim first = promised.hold("gold", 1);
+        promised.release(first);
+        TestClaim second = promised.hold("gold", 1);
+        promised.release(second);
+        TestClaim third = promised.ask("gold", 1);
+
+        assertThat(promised.grant()).as("a third pass").isEmpty();
+        assertThat(third.isWaiting()).isTrue();
+        assertThat(promised.release(small.subList(1, 8).toArray(new TestClaim[0])))
+                .startsWith("large");
+    }
+
+    @Test
+    void beyond_the_pool_s_bound_the_one_that_floods_the_queue_has_to_leave() {
+        pool.hold("a", 10);
+        List<TestClaim> flood = pool.ask("flood", 1, 50);
+        TestClaim modest = pool.ask("modest", 1);
+
+        assertThat(pool.scheduler.overPoolBound(51)).isNull();
+        assertThat(pool.scheduler.overPoolBound(50)).isSameAs(flood.get(49));
+        assertThat(modest.isWaiting()).isTrue();
+    }
+
+    @Test
+    void what_counts_as_a_flood_is_the_queue_per_weight() {
+        TestPool weighted = new TestPool(1, TestPool.shares(Map.of("heavy", ShareSettings.ofWeight(10))));
+        weighted.hold("heavy", 1);
+        weighted.ask("heavy", 1, 20);
+        List<TestClaim> light = weighted.ask("light", 1, 3);
+
+        assertThat(weighted.scheduler.overPoolBound(22)).isSameAs(light.get(2));
+    }
+
+    @Test
+    void beyond_its_own_bound_the_newest_of_the_tenant_has_to_leave() {
+        TestPool bounded = new TestPool(1, TestPool.shares(Map.of("a", ShareSettings.EQUAL.withMaxWaiting(2))));
+        bounded.hold("a", 1);
+        List<TestClaim> waiting = bounded.ask("a", 1, 3);
+
+        assertThat(bounded.scheduler.overOwnBound(waiting.get(0).tenant())).isSameAs(waiting.get(2));
+        bounded.cancel(waiting.get(2));
+        assertThat(bounded.scheduler.overOwnBound(waiting.get(0).tenant())).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {1, 1.7, 0.3})
+    void ids_that_come_and_go_are_forgotten(double weight) {
+        TestPool open = new TestPool(4, new TenantShares(Map.of(), ShareSettings.ofWeight(weight)));
+        int most = 0;
+        for (int i = 0; i < 20_000; i += 8) {
+            List<TestClaim> claims = List.copyOf(open.ask("id" + i, 1, 4));
+            for (int j = 1; j < 8; j++) {
+                TestClaim other = open.ask("id" + (i + j), 1);
+                open.grant();
+                open.seconds(0.01);
+                open.release(claims.get(j % 4).isHolding() ? claims.get(j % 4) : open.hold("busy" + i, 1));
+                settleAll(open, other);
+            }
+            claims.forEach(claim -> settleAll(open, claim));
+            most = Math.max(most, open.scheduler.status(0).tenants().size());
+        }
+        assertThat(most).isLessThan(200);
+        assertThat(open.scheduler.waiting()).isZero();
+        assertThat(open.scheduler.inFlight()).isZero();
+    }
+
+    private static void settleAll(TestPool pool, TestClaim claim) {
+        if (claim.isWaiting()) {
+            pool.cancel(claim);
+        } else if (claim.isHolding()) {
+            pool.release(claim);
+        }
+    }
+
+    @Test
+    void a_clock_that_goes_back_stands_still() {
+        pool.hold("a", 10);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        pool.grant();
+        pool.seconds(5);
+        double lag = pool.lagSeconds("b");
+        pool.seconds(-4);
+
+        assertThat(pool.lagSeconds("b")).isEqualTo(lag);
+        pool.seconds(4);
+        assertThat(pool.lagSeconds("b")).isEqualTo(lag);
+    }
+
+    @Test
+    void permits_given_back_twice_are_a_bug_that_fails_loudly() {
+        TestClaim claim = pool.hold("a", 1);
+        pool.release(claim);
+
+        assertThatIllegalStateException().isThrownBy(() -> pool.release(claim));
+        assertThatIllegalStateException().isThrownBy(() -> pool.cancel(claim));
+    }
+
+    @Test
+    void a_tenant_that_leaves_the_policy_with_permits_in_flight_gives_them_back_and_is_forgotten() {
+        TestPool configured = new TestPool(2, TestPool.shares(Map.of("gone", TestPool.guaranteed(2, 2))));
+        TestClaim claim = configured.hold("gone", 2);
+        configured.ask("other", 2);
+        configured.grant();
+
+        assertThat(configured.reconfigure(TenantShares.EQUAL)).isEmpty();
+        assertThat(configured.release(claim)).containsExactly("other");
+    }
+}

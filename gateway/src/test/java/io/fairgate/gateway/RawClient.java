@@ -61,6 +61,11 @@ final class RawClient implements AutoCloseable {
         return read.toString();
     }
 
+    /** Bytes that have come and were not read yet. */
+    int available() throws IOException {
+        return socket.getInputStream().available();
+    }
+
     /** Leaves with a FIN. */
     @Override
     public void close() throws IOException {

@@ -71,7 +71,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         cancel();
         kept.tryEmitComplete();
         if (taken.compareAndSet(false, true)) {
-            var unused = kept.asFlux().subscribe(this::free);
+            var unused = kept.asFlux().subscribe(this::free, clientHasLeft -> {});
         }
     }
 

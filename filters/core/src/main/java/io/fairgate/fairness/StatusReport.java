@@ -31,10 +31,16 @@ record StatusReport(
                     share.queue.size(),
                     entitled[i++],
                     nanos(share.usedNanos(now)),
-                    nanos(level * share.weight() - share.served(contendedNow))));
+                    nanos(lag(share))));
         }
         return new PoolStatus(
                 permits, inFlight, waiting, pin == null ? 0 : pin.permits(), nanos(horizonNanos), statuses);
+    }
+
+    /** Who is not backlogged and behind will be lifted to the level when it joins: it is not behind. */
+    private double lag(TenantShare share) {
+        double behind = level * share.weight() - share.served(contendedNow);
+        return share.backlogged ? behind : Math.min(0, behind);
     }
 
     /** Reserved permits that their tenant does not ask for are nobody's; the rest is filled up like water. */

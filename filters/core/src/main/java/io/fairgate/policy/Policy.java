@@ -2,7 +2,10 @@ package io.fairgate.policy;
 
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +27,9 @@ public record Policy(
     /** @throws IllegalArgumentException when the members together reserve more permits than a pool has */
     public Policy {
         identify = List.copyOf(identify);
-        members = Map.copyOf(members);
-        pools = Map.copyOf(pools);
+        // Not Map.copyOf: that forgets the order of the policy, which decides between tenants that tie.
+        members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
+        pools = Collections.unmodifiableMap(new LinkedHashMap<>(pools));
         long reserved = reserved(members.values())
                 + (unknown == null ? 0 : unknown.share().reserved());
         pools.forEach((name, pool) -> {
@@ -49,7 +53,7 @@ public record Policy(
 
     /** Every tenant that can ever hold a permit: the members, and the one that unknown ids share. */
     public List<TenantPolicy> tenants() {
-        List<TenantPolicy> all = new java.util.ArrayList<>(members.values());
+        List<TenantPolicy> all = new ArrayList<>(members.values());
         if (unknown != null) {
             all.add(unknown);
         }

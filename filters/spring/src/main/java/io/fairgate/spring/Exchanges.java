@@ -11,6 +11,7 @@ import reactor.netty.Connection;
 public final class Exchanges {
 
     private static final String TENANT = Exchanges.class.getName() + ".tenant";
+    private static final String PERMIT = Exchanges.class.getName() + ".permit";
 
     private Exchanges() {}
 
@@ -31,6 +32,15 @@ public final class Exchanges {
                     "the request has no tenant: TenantFilter must run before (see FilterOrder)");
         }
         return tenant;
+    }
+
+    static void setHoldsPermit(ServerWebExchange exchange) {
+        exchange.getAttributes().put(PERMIT, true);
+    }
+
+    /** Whether a permit is held for this exchange. */
+    static boolean holdsPermit(ServerWebExchange exchange) {
+        return exchange.getAttribute(PERMIT) != null;
     }
 
     /** The client's connection, or null when this is not served by Reactor Netty. */

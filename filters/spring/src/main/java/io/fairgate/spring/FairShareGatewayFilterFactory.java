@@ -84,6 +84,7 @@ public final class FairShareGatewayFilterFactory
                 if (body.isPaused() && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
                     return Mono.error(new ClientLeftException());
                 }
+                Exchanges.setHoldsPermit(exchange);
                 reportWait(exchange, time.now(TimeUnit.NANOSECONDS) - askedAt);
                 return chain.filter(exchange.mutate()
                         .request(new WithBody(exchange.getRequest(), body))

@@ -100,6 +100,11 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        static HeldWebSockets fairgateHeldWebSockets() {
+            return new HeldWebSockets();
+        }
+
+        @Bean
         UpstreamBodyIdleFilter fairgateUpstreamBodyIdleFilter(FairgateProperties properties) {
             return new UpstreamBodyIdleFilter(properties.upstreamBodyIdle());
         }

@@ -47,9 +47,9 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         source.subscribe(this);
     }
 
-    /** Whether there are bytes of the body still to be read from the client, so that its leaving may go unnoticed. */
+    /** Whether nothing is being read from the client, so that its leaving goes unnoticed. */
     boolean isPaused() {
-        return started && !complete && paused.get();
+        return !complete && (!started || paused.get());
     }
 
     /** The whole body, from its first byte; for one subscriber. */

@@ -46,8 +46,19 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         if (failure instanceof ClientLeftException) {
             return hangUp(exchange);
         }
-        Refusal refusal = exchange.getResponse().isCommitted() ? null : refusals.of(failure);
-        return refusal == null ? Mono.error(failure) : answer(exchange, refusal);
+        Refusal refusal = refusals.of(failure);
+        if (refusal == null) {
+            return Mono.error(failure);
+        }
+        return exchange.getResponse().isCommitted() ? breakOff(exchange, refusal) : answer(exchange, refusal);
+    }
+
+    /** The answer has begun, so it cannot be replaced; what must not happen is that it looks complete. */
+    private Mono<Void> breakOff(ServerWebExchange exchange, Refusal refusal) {
+        Decision decision = decide(exchange, refusal);
+        decisions.add(decision);
+        log.debug("Broken off: {}", decision);
+        return hangUp(exchange);
     }
 
     private Mono<Void> answer(ServerWebExchange exchange, Refusal refusal) {

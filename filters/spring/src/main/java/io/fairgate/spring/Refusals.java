@@ -3,6 +3,7 @@ package io.fairgate.spring;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
@@ -33,10 +34,11 @@ final class Refusals {
             return identity(identity);
         } else if (failure instanceof QuotaRefusedException quota) {
             return quota(quota);
+        } else if (failure instanceof DrainingException
+                || (failure instanceof PermitRefusedException permit && permit.reason() == RefusalReason.DRAINING)) {
+            return draining();
         } else if (failure instanceof PermitRefusedException permit) {
             return permit(permit);
-        } else if (failure instanceof DrainingException) {
-            return draining();
         } else if (failure instanceof HoldExpiredException) {
             return Refusal.of(HttpStatus.GATEWAY_TIMEOUT, "max-hold", "The request took longer than it may.");
         } else {
@@ -78,7 +80,7 @@ final class Refusals {
     private Refusal permit(PermitRefusedException failure) {
         Duration retryAfter = switch (failure.reason()) {
             case TOO_LARGE -> null;
-            case DRAINING -> Duration.ofSeconds(1);
+            case DRAINING -> throw new IllegalArgumentException("a draining pool is told of elsewhere");
             default -> maxWait(failure.pool());
         };
         boolean own = failure.reason().isTenantsOwn();
@@ -97,13 +99,16 @@ final class Refusals {
                 own ? ownLimits(failure) : new HttpHeaders());
     }
 
-    /** A pool's limit as a policy of its own, in the unit that the draft has for permits. */
+    /** The tenant's own limit that refused, as a policy in the unit that the draft has for permits. */
     private HttpHeaders ownLimits(PermitRefusedException failure) {
         HttpHeaders headers = new HttpHeaders();
         TenantPolicy tenant = policy.tenant(failure.tenant());
-        if (tenant != null) {
-            int cap = tenant.share().maxInFlight();
-            int limit = cap == ShareSettings.UNBOUNDED ? tenant.share().maxWaiting() : cap;
+        if (tenant == null) {
+            return headers;
+        }
+        ShareSettings share = tenant.share();
+        int limit = failure.reason() == RefusalReason.TENANT_QUEUE_FULL ? share.maxWaiting() : share.maxInFlight();
+        if (limit != ShareSettings.UNBOUNDED) {
             headers.add(
                     RateLimitFields.POLICY, "\"%s\";q=%d;qu=\"concurrent-requests\"".formatted(failure.pool(), limit));
             headers.add(RateLimitFields.LIMIT, "\"%s\";r=0".formatted(failure.pool()));

@@ -28,7 +28,7 @@ class EmbeddedPermitPoolStressTest {
 
     private final EmbeddedPermitPool pool = new EmbeddedPermitPool(
             "stress",
-            new PoolSettings(PERMITS, 500, Duration.ofMillis(20), Duration.ofSeconds(60)),
+            new PoolSettings(PERMITS, 500, Duration.ofMillis(500), Duration.ofSeconds(60)),
             TenantShares.EQUAL);
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger mostRunning = new AtomicInteger();

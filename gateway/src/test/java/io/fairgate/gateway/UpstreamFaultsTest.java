@@ -1,0 +1,212 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.SocketException;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Whatever an upstream does, the client is told, and the permit comes back once: after each fault the only permit of the
+ * pool is used again.
+ */
+class UpstreamFaultsTest {
+
+    private static final String CHUNKED_START = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
+
+    @RegisterExtension
+    final RunningGateway gateway = new RunningGateway();
+
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    private void start(String... options) {
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 20s"), options);
+    }
+
+    private String get(String path) throws IOException {
+        try (RawClient client = new RawClient(gateway.port())) {
+            return client.get(path, "a").readUntil("}");
+        }
+    }
+
+    private void assertPermitIsBack() throws IOException {
+        gateway.awaitInFlight("pool", 0);
+        try (RawClient client = new RawClient(gateway.port())) {
+            assertThat(client.get("/fair/after", "b").readUntil("ok")).contains("200 OK");
+        }
+        assertThat(upstream.highestConcurrency()).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void an_upstream_that_refuses_is_502() throws IOException {
+        int closedPort;
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            closedPort = server.getLocalPort();
+        }
+        gateway.start(TestPolicy.onePool("http://127.0.0.1:" + closedPort, "permits: 1"));
+        assertThat(get("/fair/x"))
+                .contains("502 Bad Gateway", "application/problem+json", "\"reason\":\"upstream-lost\"");
+        assertThat(get("/fair/x")).contains("502 Bad Gateway");
+    }
+
+    @Test
+    void an_upstream_that_resets_before_its_headers_is_502() throws IOException {
+        upstream.on("/fair/x", ScriptedUpstream.Exchange::reset);
+        start();
+        assertThat(get("/fair/x")).contains("502 Bad Gateway");
+        assertPermitIsBack();
+    }
+
+    @Test
+    void an_upstream_that_closes_before_its_headers_is_502() throws IOException {
+        upstream.on("/fair/x", exchange -> exchange.socket().close());
+        start();
+        assertThat(get("/fair/x")).contains("502 Bad Gateway");
+        assertPermitIsBack();
+    }
+
+    @Test
+    void an_upstream_that_stalls_before_its_headers_is_504_and_its_connection_is_closed() throws Exception {
+        CountDownLatch closed = new CountDownLatch(1);
+        upstream.on("/fair/x", exchange -> {
+            exchange.awaitClose();
+            closed.countDown();
+        });
+        start("--spring.cloud.gateway.server.webflux.httpclient.response-timeout=300ms");
+        assertThat(get("/fair/x")).contains("504 Gateway Timeout", "\"reason\":\"upstream-timeout\"");
+        closed.await();
+        assertPermitIsBack();
+    }
+
+    @Test
+    void an_upstream_that_stalls_in_its_body_is_cut_off_and_the_answer_does_not_look_complete() throws Exception {
+        upstream.on("/fair/x", exchange -> {
+            exchange.send(CHUNKED_START);
+            exchange.awaitClose();
+        });
+        start("--fairgate.upstream-body-idle=300ms");
+        assertBrokenOff();
+        assertPermitIsBack();
+    }
+
+    @Test
+    void an_upstream_that_resets_in_its_body_breaks_the_answer_off() throws Exception {
+        CountDownLatch seen = new CountDownLatch(1);
+        upstream.on("/fair/x", exchange -> {
+            exchange.send(CHUNKED_START);
+            exchange.await(seen);
+            exchange.reset();
+        });
+        start();
+        try (RawClient client = new RawClient(gateway.port())) {
+            client.get("/fair/x", "a").readUntil("hello");
+            seen.countDown();
+            assertThat(restOf(client)).doesNotContain("0\r\n\r\n");
+        }
+        assertPermitIsBack();
+    }
+
+    @Test
+    void an_upstream_that_closes_in_its_body_breaks_the_answer_off() throws Exception {
+        upstream.on("/fair/x", exchange -> {
+            exchange.send(CHUNKED_START);
+            exchange.socket().close();
+        });
+        start();
+        assertBrokenOff();
+        assertPermitIsBack();
+    }
+
+    @Test
+    void an_upstream_that_drips_for_ever_is_cut_off_at_the_maximum_hold() throws Exception {
+        CountDownLatch closed = new CountDownLatch(1);
+        upstream.on("/fair/x", exchange -> {
+            exchange.send(CHUNKED_START);
+            exchange.awaitClose();
+            closed.countDown();
+        });
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-hold: 400ms"));
+        assertBrokenOff();
+        closed.await();
+        assertPermitIsBack();
+    }
+
+    @Test
+    void a_request_that_is_held_too_long_before_its_headers_is_504() throws Exception {
+        upstream.on("/fair/x", ScriptedUpstream.Exchange::awaitClose);
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-hold: 400ms"));
+        assertThat(get("/fair/x")).contains("504 Gateway Timeout", "\"reason\":\"max-hold\"");
+        assertPermitIsBack();
+    }
+
+    @Test
+    void a_client_that_leaves_before_the_headers_closes_the_upstreams_connection_and_gives_its_permit_back()
+            throws Exception {
+        CountDownLatch arrived = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        upstream.on("/fair/x", exchange -> {
+            arrived.countDown();
+            exchange.awaitClose();
+            closed.countDown();
+        });
+        start();
+        RawClient client = new RawClient(gateway.port()).get("/fair/x", "a");
+        arrived.await();
+        client.reset();
+        closed.await();
+        assertPermitIsBack();
+    }
+
+    @Test
+    void a_client_that_leaves_in_the_body_closes_the_upstreams_connection_and_gives_its_permit_back() throws Exception {
+        CountDownLatch closed = new CountDownLatch(1);
+        upstream.on("/fair/x", exchange -> {
+            exchange.send(CHUNKED_START);
+            exchange.awaitClose();
+            closed.countDown();
+        });
+        start();
+        RawClient client = new RawClient(gateway.port()).get("/fair/x", "a");
+        client.readUntil("hello");
+        client.close();
+        closed.await();
+        assertPermitIsBack();
+    }
+
+    @Test
+    void a_retry_filter_tries_again_within_the_one_permit() throws IOException {
+        upstream.on("/fair/x", exchange -> {
+            boolean first = upstream.requests().size() == 1;
+            exchange.send(
+                    first
+                            ? "HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"
+                            : "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n}");
+        });
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 1s")
+                .replace("[ \"FairShare=pool\" ]", "[ \"FairShare=pool\", \"Retry=2\" ]"));
+        assertThat(get("/fair/x")).contains("200 OK");
+        assertThat(upstream.requests()).hasSize(2);
+        assertPermitIsBack();
+    }
+
+    private void assertBrokenOff() throws IOException {
+        try (RawClient client = new RawClient(gateway.port())) {
+            client.get("/fair/x", "a").readUntil("hello");
+            assertThat(restOf(client)).doesNotContain("0\r\n\r\n");
+        }
+    }
+
+    /** What still comes; a reset is an end as good as any. */
+    private static String restOf(RawClient client) throws IOException {
+        try {
+            return client.readAll();
+        } catch (SocketException e) {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+import reactor.netty.resources.LoopResources;
+
+/**
+ * Clients that leave at random moments and an upstream that resets, stalls and streams at random: the upstream never
+ * sees more requests at once than the pool has permits, every request of a client that stays gets an answer, and at the
+ * end nothing is in flight (the fixture checks that). The upstream counts by itself, on one event loop, so that it sees
+ * a connection close and the next request in the order in which they were sent.
+ */
+class WhateverHappensTest {
+
+    private static final int PERMITS = 4;
+    private static final int CLIENTS = 16;
+    private static final int REQUESTS_EACH = 60;
+
+    @RegisterExtension
+    final RunningGateway gateway = new RunningGateway();
+
+    private final AtomicInteger now = new AtomicInteger();
+    private final AtomicInteger highest = new AtomicInteger();
+    private final AtomicInteger answered = new AtomicInteger();
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private final LoopResources oneLoop = LoopResources.create("upstream", 1, true);
+    private final DisposableServer upstream = HttpServer.create()
+            .runOn(oneLoop)
+            .host("127.0.0.1")
+            .port(0)
+            .handle(this::misbehave)
+            .bindNow();
+
+    @AfterEach
+    void stopUpstream() {
+        upstream.disposeNow();
+        oneLoop.dispose();
+    }
+
+    private Publisher<Void> misbehave(HttpServerRequest request, HttpServerResponse response) {
+        highest.accumulateAndGet(now.incrementAndGet(), Math::max);
+        AtomicInteger counted = new AtomicInteger(1);
+        Runnable leave = () -> now.addAndGet(-counted.getAndSet(0));
+        request.withConnection(connection -> connection.onDispose(leave::run));
+        int fate = Math.floorMod(request.uri().hashCode(), 5);
+        Mono<Void> answer = switch (fate) {
+            case 0 -> response.sendString(Mono.just("at once")).then();
+            case 1 ->
+                response.sendString(Mono.delay(Duration.ofMillis(20)).map(t -> "later"))
+                        .then();
+            case 2 ->
+                response.sendString(Flux.interval(Duration.ofMillis(5)).take(5).map(t -> "part "))
+                        .then();
+            case 3 -> Mono.delay(Duration.ofMillis(5)).then(Mono.fromRunnable(() -> reset(request)));
+            default ->
+                response.sendString(Flux.just("stalls").concatWith(Flux.never()))
+                        .then();
+        };
+        return answer.doFinally(end -> leave.run());
+    }
+
+    private static void reset(HttpServerRequest request) {
+        request.withConnection(connection -> {
+            connection.channel().config().setOption(io.netty.channel.ChannelOption.SO_LINGER, 0);
+            var unused = connection.channel().close();
+        });
+    }
+
+    @Test
+    void the_upstream_never_sees_more_than_the_permits_and_nobody_is_forgotten() throws Exception {
+        gateway.start(
+                TestPolicy.onePool("http://127.0.0.1:" + upstream.port(), "permits: " + PERMITS + ", max-wait: 20s"),
+                "--fairgate.upstream-body-idle=200ms");
+        List<Thread> clients = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            int seed = i;
+            Thread client = new Thread(() -> sendAll(new SplittableRandom(seed), seed));
+            client.setDaemon(true);
+            client.start();
+            clients.add(client);
+        }
+        for (Thread client : clients) {
+            client.join();
+        }
+        assertThat(unanswered)
+                .as("requests that neither passed nor got an answer")
+                .hasValue(0);
+        assertThat(answered).hasPositiveValue();
+        assertThat(highest).hasValueBetween(2, PERMITS);
+        RunningGateway.eventually(() -> assertThat(now).hasValue(0));
+    }
+
+    private void sendAll(SplittableRandom random, int id) {
+        for (int i = 0; i < REQUESTS_EACH; i++) {
+            try (RawClient client = new RawClient(gateway.port())) {
+                String tenant = String.valueOf("abc".charAt(random.nextInt(3)));
+                String path = "/fair/" + id + "-" + i;
+                if (random.nextBoolean()) {
+                    client.get(path, tenant);
+                } else {
+                    client.post(path, tenant, random.nextInt(100_000));
+                }
+                if (random.nextInt(3) == 0) {
+                    leave(client, random);
+                } else {
+                    client.readUntil(" ");
+                    answered.incrementAndGet();
+                }
+            } catch (SocketTimeoutException e) {
+                unanswered.incrementAndGet();
+            } catch (SocketException e) {
+                // The gateway hung up while we were still sending, which is an answer.
+                answered.incrementAndGet();
+            } catch (IOException | InterruptedException e) {
+                unanswered.incrementAndGet();
+            }
+        }
+    }
+
+    private static void leave(RawClient client, SplittableRandom random) throws IOException, InterruptedException {
+        Thread.sleep(random.nextInt(30));
+        if (random.nextBoolean()) {
+            client.reset();
+        } else {
+            client.close();
+        }
+    }
+}

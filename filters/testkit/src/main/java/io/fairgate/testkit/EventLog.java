@@ -1,5 +1,6 @@
 package io.fairgate.testkit;
 
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -154,6 +155,7 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
     /** Builds a log while a simulation runs. */
     static final class Writer {
         private final Workload workload;
+        private final List<TenantId> tenants;
         private final List<Event> events = new ArrayList<>();
         private final List<Span> spans = new ArrayList<>();
         private final int[] inFlight;
@@ -162,13 +164,14 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
 
         Writer(Workload workload) {
             this.workload = workload;
-            this.inFlight = new int[workload.tenants().size()];
-            this.waiting = new int[workload.tenants().size()];
+            this.tenants = workload.tenants();
+            this.inFlight = new int[tenants.size()];
+            this.waiting = new int[tenants.size()];
         }
 
         void add(long at, Kind kind, Load load, long request) {
             until(at);
-            int i = workload.tenants().indexOf(load.tenant());
+            int i = tenants.indexOf(load.tenant());
             events.add(new Event(at, kind, i, request, load.permits()));
             waiting[i] += kind == Kind.ARRIVED ? 1 : kind == Kind.RELEASED ? 0 : -1;
             if (kind == Kind.GRANTED) {

@@ -186,8 +186,8 @@ class SchedulerHardCasesTest {
         List<TestClaim> alone = pool.ask("alone", 1, 10);
         pool.grant();
         pool.seconds(1_000_000);
-        pool.ask("alone", 1, 20);
         pool.ask("newcomer", 1, 20);
+        pool.ask("alone", 1, 20);
 
         assertThat(pool.release(alone.toArray(new TestClaim[0])).stream()
                         .filter("alone"::equals)
@@ -260,8 +260,8 @@ class SchedulerHardCasesTest {
     void below_their_guarantees_the_tenant_with_the_smallest_part_of_it_is_first() {
         TestPool promised = new TestPool(
                 10, TestPool.shares(Map.of("four", TestPool.guaranteed(4, 0), "two", TestPool.guaranteed(2, 0))));
-        promised.hold("four", 1);
         promised.hold("two", 1);
+        promised.hold("four", 1);
         promised.ask("two", 1, 3);
         promised.ask("four", 1, 3);
 

@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import reactor.blockhound.BlockHound;
@@ -22,8 +24,11 @@ import reactor.blockhound.BlockHound;
 /**
  * A gateway on free loopback ports, in this process, for one test. When the test ends nothing may be in flight or
  * waiting, no Netty buffer may have leaked, and no event loop may have been blocked (BlockHound throws there).
+ *
+ * <p>As a static extension it serves all tests of its class, which start it in {@code @BeforeAll}; what may not be left
+ * is checked after each of them all the same.
  */
-final class RunningGateway implements AfterEachCallback {
+final class RunningGateway implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
 
     static {
         BlockHound.install();
@@ -31,12 +36,17 @@ final class RunningGateway implements AfterEachCallback {
     }
 
     private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
+    private boolean ofTheClass;
 
     /** Starts it with a policy and options as on the command line; a test may use one. */
     RunningGateway start(String policy, String... options) {
-        List<String> all =
-                new ArrayList<>(List.of("--server.address=127.0.0.1", "--server.port=0", "--management.server.port=0"));
-        all.addAll(Arrays.asList(options));
+        List<String> all = new ArrayList<>(Arrays.asList(options));
+        for (String needed : List.of("--server.address=127.0.0.1", "--server.port=0", "--management.server.port=0")) {
+            String name = needed.substring(0, needed.indexOf('=') + 1);
+            if (all.stream().noneMatch(option -> option.startsWith(name))) {
+                all.add(needed);
+            }
+        }
         contexts.add(new GatewayRun(PolicyReader.read("test.yml", policy), "test.yml")
                 .start(Map.of("logging.level.root", "warn"), all.toArray(String[]::new)));
         return this;
@@ -90,19 +100,41 @@ final class RunningGateway implements AfterEachCallback {
                 .untilAsserted(assertion);
     }
 
+    /** Only a static extension hears of this. */
+    @Override
+    public void beforeAll(ExtensionContext tests) {
+        ofTheClass = true;
+    }
+
     @Override
     public void afterEach(ExtensionContext test) {
         try {
-            for (ConfigurableApplicationContext context : contexts) {
-                for (PermitPool pool : context.getBean(PermitPools.class).all()) {
-                    awaitWaiting(pool.name(), 0);
-                    awaitInFlight(pool.name(), 0);
-                }
-            }
+            awaitNothingLeft();
         } finally {
-            contexts.forEach(ConfigurableApplicationContext::close);
-            contexts.clear();
+            if (!ofTheClass) {
+                close();
+            }
         }
         NettyLeaks.assertNone();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext tests) {
+        close();
+        NettyLeaks.assertNone();
+    }
+
+    private void awaitNothingLeft() {
+        for (ConfigurableApplicationContext context : contexts) {
+            for (PermitPool pool : context.getBean(PermitPools.class).all()) {
+                awaitWaiting(pool.name(), 0);
+                awaitInFlight(pool.name(), 0);
+            }
+        }
+    }
+
+    private void close() {
+        contexts.forEach(ConfigurableApplicationContext::close);
+        contexts.clear();
     }
 }

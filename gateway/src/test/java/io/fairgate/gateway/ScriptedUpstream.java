@@ -16,14 +16,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * An upstream that does what a test says, byte by byte, and counts by itself how many requests it has at once. It
- * listens on loopback; its threads are daemons, so it dies with the test.
+ * listens on loopback; its threads are daemons, so it dies with the test; as a
+ * static extension, with the last test of its class.
  */
-final class ScriptedUpstream implements AfterEachCallback {
+final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
 
     /** What to do with a request; the connection is closed when it returns, unless it says to keep it. */
     interface Script {
@@ -38,6 +41,7 @@ final class ScriptedUpstream implements AfterEachCallback {
     private final AtomicInteger highest = new AtomicInteger();
     private final Queue<String> requests = new ConcurrentLinkedQueue<>();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    private boolean ofTheClass;
 
     ScriptedUpstream() {
         try {
@@ -74,8 +78,25 @@ final class ScriptedUpstream implements AfterEachCallback {
         return now.get();
     }
 
+    /** Only a static extension hears of this. */
     @Override
-    public void afterEach(ExtensionContext context) throws IOException {
+    public void beforeAll(ExtensionContext tests) {
+        ofTheClass = true;
+    }
+
+    @Override
+    public void afterEach(ExtensionContext test) throws IOException {
+        if (!ofTheClass) {
+            close();
+        }
+    }
+
+    @Override
+    public void afterAll(ExtensionContext tests) throws IOException {
+        close();
+    }
+
+    private void close() throws IOException {
         server.close();
         for (Socket socket : open) {
             socket.close();

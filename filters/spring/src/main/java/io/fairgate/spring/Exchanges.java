@@ -1,6 +1,9 @@
 package io.fairgate.spring;
 
 import io.fairgate.policy.TenantPolicy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
@@ -47,6 +50,18 @@ public final class Exchanges {
     static @Nullable Connection connection(ServerWebExchange exchange) {
         Object request = ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest());
         return request instanceof Connection connection ? connection : null;
+    }
+
+    /**
+     * Who is at the other end of the client's connection. Not the request's own remote address: Boot puts there what
+     * {@code X-Forwarded-For} says, in Kubernetes without being asked, and that field anybody can write.
+     */
+    static @Nullable InetAddress peer(ServerWebExchange exchange) {
+        Connection connection = connection(exchange);
+        SocketAddress address = connection == null
+                ? exchange.getRequest().getRemoteAddress()
+                : connection.channel().remoteAddress();
+        return address instanceof InetSocketAddress peer ? peer.getAddress() : null;
     }
 
     /** The event loop that serves the client's connection: the home of everything that is done for the request. */

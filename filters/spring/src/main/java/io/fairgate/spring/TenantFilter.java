@@ -5,12 +5,11 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.IdentityRefusedException.Reason;
 import io.fairgate.tenant.TenantId;
-import java.net.InetSocketAddress;
+import java.net.InetAddress;
 import java.util.List;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.Ordered;
-import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
@@ -38,7 +37,7 @@ final class TenantFilter implements GlobalFilter, Ordered {
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
         return Mono.defer(() -> {
             try {
-                Exchanges.setTenant(exchange, identify(exchange.getRequest()));
+                Exchanges.setTenant(exchange, identify(exchange));
             } catch (IdentityRefusedException refused) {
                 meters.identityRefused(refused.reason());
                 return Mono.error(refused);
@@ -47,24 +46,24 @@ final class TenantFilter implements GlobalFilter, Ordered {
         });
     }
 
-    private TenantPolicy identify(ServerHttpRequest request) {
+    private TenantPolicy identify(ServerWebExchange exchange) {
         for (IdentitySource source : policy.identify()) {
             if (source instanceof IdentitySource.Header header) {
-                List<String> values = request.getHeaders().getOrDefault(header.name(), List.of());
+                List<String> values = exchange.getRequest().getHeaders().getOrDefault(header.name(), List.of());
                 if (!values.isEmpty()) {
-                    return named(header, values, request);
+                    return named(header, values, exchange);
                 }
             }
         }
         throw new IdentityRefusedException(Reason.MISSING);
     }
 
-    private TenantPolicy named(IdentitySource.Header header, List<String> values, ServerHttpRequest request) {
+    private TenantPolicy named(IdentitySource.Header header, List<String> values, ServerWebExchange exchange) {
         if (values.size() != 1 || !TenantId.isWellFormed(values.get(0))) {
             throw new IdentityRefusedException(Reason.MALFORMED);
         }
-        InetSocketAddress peer = request.getRemoteAddress();
-        if (peer == null || peer.getAddress() == null || !header.trusts(peer.getAddress())) {
+        InetAddress peer = Exchanges.peer(exchange);
+        if (peer == null || !header.trusts(peer)) {
             throw new IdentityRefusedException(Reason.UNTRUSTED_PEER);
         }
         TenantPolicy tenant = policy.tenant(TenantId.of(values.get(0)));

@@ -1,0 +1,150 @@
+package io.fairgate.gateway;
+
+import static com.github.tomakehurst.wiremock.client.WireMock.anyRequestedFor;
+import static com.github.tomakehurst.wiremock.client.WireMock.anyUrl;
+import static com.github.tomakehurst.wiremock.client.WireMock.ok;
+import static com.github.tomakehurst.wiremock.core.WireMockConfiguration.options;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.github.tomakehurst.wiremock.WireMockServer;
+import com.github.tomakehurst.wiremock.client.WireMock;
+import com.github.tomakehurst.wiremock.verification.LoggedRequest;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Who a request is taken for, and what those are told who are nobody. Members are a and b. */
+class IdentityTest {
+
+    /** Boot lets X-Forwarded-For replace a request's remote address there, without being asked. */
+    private static final String FORWARDED_HEADERS_ARE_BELIEVED = "--spring.main.cloud-platform=kubernetes";
+
+    private static final WireMockServer UPSTREAM = new WireMockServer(options().dynamicPort());
+
+    @RegisterExtension
+    static final RunningGateway gateway = new RunningGateway();
+
+    @BeforeAll
+    static void start() {
+        UPSTREAM.start();
+        gateway.start("""
+                tenants:
+                  identify:
+                    - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
+                    - { header: X-Edge-Tenant, trusted-from: [10.0.0.0/8] }
+                  plans: { plan: {} }
+                  members: { a: { plan: plan }, b: { plan: plan } }
+                pools:
+                  pool: { permits: 4 }
+                routes:
+                  - id: fair
+                    uri: http://127.0.0.1:%d
+                    predicates: [ "Path=/fair/**" ]
+                    filters: [ "FairShare=pool" ]
+                """.formatted(UPSTREAM.port()), FORWARDED_HEADERS_ARE_BELIEVED);
+    }
+
+    @BeforeEach
+    void upstreamAnswers() {
+        UPSTREAM.resetAll();
+        UPSTREAM.stubFor(WireMock.any(anyUrl()).willReturn(ok("ok")));
+    }
+
+    @AfterAll
+    static void stop() {
+        UPSTREAM.stop();
+    }
+
+    @ParameterizedTest(name = "{0}: {2} {3}")
+    @CsvSource(delimiter = '|', ignoreLeadingAndTrailingWhitespace = true, quoteCharacter = '\'', textBlock = """
+            a member                       | 'X-Tenant-Id: a'                   | 200 | ''
+            a member, in other letters     | 'x-tenant-ID:a'                    | 200 | ''
+            no header                      | 'X-Other: a'                       | 401 | missing
+            a blank value                  | 'X-Tenant-Id: '                    | 400 | malformed
+            spaces only                    | 'X-Tenant-Id:    '                 | 400 | malformed
+            two lines                      | 'X-Tenant-Id: a~X-Tenant-Id: b'    | 400 | malformed
+            the same line twice            | 'X-Tenant-Id: a~X-Tenant-Id: a'    | 400 | malformed
+            a list                         | 'X-Tenant-Id: a,b'                 | 400 | malformed
+            a space inside                 | 'X-Tenant-Id: a b'                 | 400 | malformed
+            a slash                        | 'X-Tenant-Id: a/b'                 | 400 | malformed
+            a brace                        | 'X-Tenant-Id: a}'                  | 400 | malformed
+            a quote                        | 'X-Tenant-Id: "a"'                 | 400 | malformed
+            bytes that are not ASCII       | 'X-Tenant-Id: \u00c3\u00a4'        | 400 | malformed
+            65 characters                  | 'X-Tenant-Id: 12345678901234567890123456789012345678901234567890123456789012345' | 400 | malformed
+            64 characters, not a member    | 'X-Tenant-Id: 1234567890123456789012345678901234567890123456789012345678901234'  | 403 | unknown-tenant
+            an unknown id                  | 'X-Tenant-Id: nobody'              | 403 | unknown-tenant
+            a member in other letters      | 'X-Tenant-Id: A'                   | 403 | unknown-tenant
+            the tag of all others          | 'X-Tenant-Id: _other'              | 403 | unknown-tenant
+            a header for other peers       | 'X-Edge-Tenant: a'                 | 403 | untrusted-peer
+            other peers' first, but unused | 'X-Edge-Tenant: b~X-Tenant-Id: a'  | 200 | ''
+            a forged address               | 'X-Edge-Tenant: a~X-Forwarded-For: 10.1.2.3'  | 403 | untrusted-peer
+            a forged address, by RFC 7239  | 'X-Edge-Tenant: a~Forwarded: for=10.1.2.3'    | 403 | untrusted-peer
+            """)
+    void a_request_is_its_tenants_or_is_refused(String what, String headers, int status, String reason)
+            throws Exception {
+        String answer = raw(headers.split("~"));
+        assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ");
+        if (reason.isEmpty()) {
+            assertThat(answer).contains("\r\nok\r\n");
+        } else {
+            assertThat(answer)
+                    .contains("application/problem+json")
+                    .contains("\"type\":\"about:blank\"", "\"reason\":\"" + reason + "\"", "\"decision\":\"");
+            UPSTREAM.verify(0, anyRequestedFor(anyUrl()));
+        }
+    }
+
+    @Test
+    void who_names_no_tenant_is_told_by_which_headers_it_could() {
+        Answer answer = Answer.to(gateway.url("/fair/x"));
+        assertThat(answer.status()).isEqualTo(401);
+        assertThat(answer.lines("WWW-Authenticate"))
+                .containsExactly("Fairgate header=\"X-Tenant-Id\"", "Fairgate header=\"X-Edge-Tenant\"");
+    }
+
+    @Test
+    void the_upstream_gets_the_tenants_header_once() {
+        Answer.to(gateway.url("/fair/x"), "X-Tenant-Id", "a");
+        List<LoggedRequest> requests = UPSTREAM.findAll(anyRequestedFor(anyUrl()));
+        assertThat(requests).hasSize(1);
+        assertThat(requests.get(0).header("X-Tenant-Id").values()).containsExactly("a");
+    }
+
+    @Test
+    void ids_that_are_refused_leave_nothing_behind() throws Exception {
+        raw("X-Tenant-Id: a");
+        raw("X-Tenant-Id: invented-0");
+        raw("X-Tenant-Id: {0}");
+        long meters = fairgateMeters();
+        for (int i = 1; i <= 50; i++) {
+            raw("X-Tenant-Id: invented-" + i);
+            raw("X-Tenant-Id: {" + i + "}");
+        }
+        assertThat(gateway.pool("pool").tenants()).hasSize(2);
+        assertThat(fairgateMeters()).isEqualTo(meters);
+        assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())
+                .doesNotContain("invented")
+                .contains("fairgate_refusals_total{pool=\"none\",reason=\"unknown-tenant\",tenant=\"_other\"}");
+    }
+
+    private static long fairgateMeters() {
+        return Answer.to(gateway.managementUrl("/actuator/prometheus"))
+                .body()
+                .lines()
+                .filter(line -> line.startsWith("fairgate_"))
+                .count();
+    }
+
+    private static String raw(String... headers) throws Exception {
+        try (RawClient client = new RawClient(gateway.port())) {
+            return client.send("GET /fair/x HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
+                            + String.join("\r\n", headers) + "\r\n\r\n")
+                    .readAll();
+        }
+    }
+}

@@ -99,7 +99,10 @@ final class Refusals {
                 own ? ownLimits(failure) : new HttpHeaders());
     }
 
-    /** The tenant's own limit that refused, as a policy in the unit that the draft has for permits. */
+    /**
+     * The tenant's own limit that refused, as a policy in the unit that the draft has for permits. Nothing when the tenant
+     * has none: what then makes a request too large is what others reserve, and that is not for it to know.
+     */
     private HttpHeaders ownLimits(PermitRefusedException failure) {
         HttpHeaders headers = new HttpHeaders();
         TenantPolicy tenant = policy.tenant(failure.tenant());

@@ -1,6 +1,9 @@
 package io.fairgate.spring;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -18,10 +21,46 @@ public final class PoolsEndpoint {
         this.pools = pools;
     }
 
+    /** A {@link PoolStatus} as the page shows it. */
+    public record Pool(int permits, int inFlight, int waiting, int pinned, Duration horizon, List<Tenant> tenants) {
+
+        static Pool of(PoolStatus status) {
+            return new Pool(
+                    status.permits(),
+                    status.inFlight(),
+                    status.waiting(),
+                    status.pinned(),
+                    status.horizon(),
+                    status.tenants().stream().map(Tenant::of).toList());
+        }
+    }
+
+    /** A {@link TenantStatus} as the page shows it: with the id itself, which would come out as an object. */
+    public record Tenant(
+            String tenant,
+            double weight,
+            int inFlight,
+            int waiting,
+            double share,
+            Duration usedPermitTime,
+            Duration lag) {
+
+        static Tenant of(TenantStatus status) {
+            return new Tenant(
+                    status.tenant().value(),
+                    status.weight(),
+                    status.inFlight(),
+                    status.waiting(),
+                    status.share(),
+                    status.usedPermitTime(),
+                    status.lag());
+        }
+    }
+
     @ReadOperation
-    public Mono<Map<String, PoolStatus>> pools() {
+    public Mono<Map<String, Pool>> pools() {
         return Flux.fromIterable(pools.all())
-                .concatMap(pool -> pool.snapshot().map(status -> Map.entry(pool.name(), status)))
+                .concatMap(pool -> pool.snapshot().map(status -> Map.entry(pool.name(), Pool.of(status))))
                 .collectMap(Map.Entry::getKey, Map.Entry::getValue, TreeMap::new);
     }
 }

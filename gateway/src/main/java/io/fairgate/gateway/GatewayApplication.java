@@ -6,6 +6,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
 import org.springframework.cloud.gateway.route.RouteLocator;
+import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.annotation.Bean;
 
 /** What the program adds to Boot and to our own starter: the routes of the policy file, and their check. */
@@ -18,7 +19,8 @@ class GatewayApplication {
             PolicyRoutes routes,
             List<GatewayFilterFactory<?>> filters,
             List<RoutePredicateFactory<?>> predicates,
-            RouteLocator locator) {
-        return new RouteCheck(routes, filters, predicates, locator);
+            RouteLocator locator,
+            ConfigurationService arguments) {
+        return new RouteCheck(routes, filters, predicates, locator, arguments);
     }
 }

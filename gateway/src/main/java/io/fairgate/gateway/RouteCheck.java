@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -17,6 +19,7 @@ import org.springframework.cloud.gateway.handler.predicate.PredicateDefinition;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
 import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.support.Configurable;
+import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.cloud.gateway.support.NameUtils;
 import org.springframework.cloud.gateway.support.ShortcutConfigurable;
 import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutType;
@@ -28,40 +31,31 @@ import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutTy
 final class RouteCheck implements SmartInitializingSingleton {
 
     private final PolicyRoutes routes;
-    private final Map<String, ShortcutConfigurable> filters = new TreeMap<>();
-    private final Map<String, ShortcutConfigurable> predicates = new TreeMap<>();
+    private final Map<String, GatewayFilterFactory<?>> filters = new TreeMap<>();
+    private final Map<String, RoutePredicateFactory<?>> predicates = new TreeMap<>();
     private final RouteLocator locator;
+    private final ConfigurationService arguments;
 
     RouteCheck(
             PolicyRoutes routes,
             List<GatewayFilterFactory<?>> filters,
             List<RoutePredicateFactory<?>> predicates,
-            RouteLocator locator) {
+            RouteLocator locator,
+            ConfigurationService arguments) {
         this.routes = routes;
         filters.forEach(factory -> this.filters.put(factory.name(), factory));
         predicates.forEach(factory -> this.predicates.put(factory.name(), factory));
         this.locator = locator;
+        this.arguments = arguments;
     }
 
     /** @throws InvalidRouteException naming every mistake with its line */
     @Override
     public void afterSingletonsInstantiated() {
-        List<String> mistakes = new ArrayList<>();
-        for (PolicyRoute route : routes.routes()) {
-            List<FilterDefinition> filterDefinitions = route.definition().getFilters();
-            for (int i = 0; i < filterDefinitions.size(); i++) {
-                FilterDefinition filter = filterDefinitions.get(i);
-                String at = at(route, route.declaration().filterLines().get(i), "filters", i);
-                mistakes.addAll(check(at, "filter", String.valueOf(filter.getName()), filter.getArgs(), filters));
-            }
-            List<PredicateDefinition> predicateDefinitions = route.definition().getPredicates();
-            for (int i = 0; i < predicateDefinitions.size(); i++) {
-                PredicateDefinition predicate = predicateDefinitions.get(i);
-                String at = at(route, route.declaration().predicateLines().get(i), "predicates", i);
-                mistakes.addAll(
-                        check(at, "predicate", String.valueOf(predicate.getName()), predicate.getArgs(), predicates));
-            }
-        }
+        List<String> mistakes = ofEach(
+                (at, filter) -> check(at, "filter", String.valueOf(filter.getName()), filter.getArgs(), this.filters),
+                (at, predicate) -> check(
+                        at, "predicate", String.valueOf(predicate.getName()), predicate.getArgs(), this.predicates));
         if (mistakes.isEmpty()) {
             buildAll(mistakes);
         }
@@ -70,13 +64,37 @@ final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
+    /** Asks for the mistakes of each filter and each predicate, by where it is. */
+    private List<String> ofEach(
+            BiFunction<String, FilterDefinition, List<String>> ofFilter,
+            BiFunction<String, PredicateDefinition, List<String>> ofPredicate) {
+        List<String> mistakes = new ArrayList<>();
+        for (PolicyRoute route : routes.routes()) {
+            List<FilterDefinition> filterDefinitions = route.definition().getFilters();
+            for (int i = 0; i < filterDefinitions.size(); i++) {
+                String at = at(route, route.declaration().filterLines().get(i), "filters", i);
+                mistakes.addAll(ofFilter.apply(at, filterDefinitions.get(i)));
+            }
+            List<PredicateDefinition> predicateDefinitions = route.definition().getPredicates();
+            for (int i = 0; i < predicateDefinitions.size(); i++) {
+                String at = at(route, route.declaration().predicateLines().get(i), "predicates", i);
+                mistakes.addAll(ofPredicate.apply(at, predicateDefinitions.get(i)));
+            }
+        }
+        return mistakes;
+    }
+
     private String at(PolicyRoute route, int line, String key, int index) {
         return "%s:%d: routes.%s.%s[%d]: "
                 .formatted(routes.file(), line, route.declaration().id(), key, index);
     }
 
     private static List<String> check(
-            String at, String kind, String name, Map<String, String> args, Map<String, ShortcutConfigurable> known) {
+            String at,
+            String kind,
+            String name,
+            Map<String, String> args,
+            Map<String, ? extends ShortcutConfigurable> known) {
         ShortcutConfigurable factory = known.get(name);
         if (factory == null) {
             return List.of("%s%s: unknown %s (expected: one of %s)"
@@ -132,8 +150,51 @@ final class RouteCheck implements SmartInitializingSingleton {
 
     /** Builds every route, as the first request would; what throws now would throw then. */
     private void buildAll(List<String> mistakes) {
-        var unused = locator.getRoutes()
-                .subscribe(route -> {}, e -> mistakes.add("%s: routes: %s".formatted(routes.file(), rootMessage(e))));
+        var unused = locator.getRoutes().subscribe(route -> {}, e -> {
+            mistakes.addAll(ofEach(this::buildFilter, this::buildPredicate));
+            if (mistakes.isEmpty()) {
+                mistakes.add("%s: routes: %s".formatted(routes.file(), rootMessage(e)));
+            }
+        });
+    }
+
+    /** Builds one alone, to find the line of what the locator, which stops at its first error, has complained of. */
+    private List<String> buildFilter(String at, FilterDefinition definition) {
+        String name = String.valueOf(definition.getName());
+        GatewayFilterFactory<?> factory = Objects.requireNonNull(filters.get(name));
+        return whatThrows(at, name, () -> build(factory, definition));
+    }
+
+    private <C> void build(GatewayFilterFactory<C> factory, FilterDefinition definition) {
+        factory.apply(arguments
+                .with(factory)
+                .name(definition.getName())
+                .properties(definition.getArgs())
+                .bind());
+    }
+
+    private List<String> buildPredicate(String at, PredicateDefinition definition) {
+        String name = String.valueOf(definition.getName());
+        RoutePredicateFactory<?> factory = Objects.requireNonNull(predicates.get(name));
+        return whatThrows(at, name, () -> build(factory, definition));
+    }
+
+    private <C> void build(RoutePredicateFactory<C> factory, PredicateDefinition definition) {
+        factory.applyAsync(arguments
+                .with(factory)
+                .name(definition.getName())
+                .properties(definition.getArgs())
+                .bind());
+    }
+
+    private static List<String> whatThrows(String at, String name, Runnable build) {
+        try {
+            build.run();
+            return List.of();
+        } catch (RuntimeException e) {
+            String message = rootMessage(e);
+            return List.of(at + (message.startsWith(name) ? message : name + ": " + message));
+        }
     }
 
     private static String rootMessage(Throwable e) {
@@ -141,6 +202,6 @@ final class RouteCheck implements SmartInitializingSingleton {
         while (root.getCause() != null) {
             root = root.getCause();
         }
-        return String.valueOf(root.getMessage());
+        return String.valueOf(root.getMessage()).lines().collect(Collectors.joining(" "));
     }
 }

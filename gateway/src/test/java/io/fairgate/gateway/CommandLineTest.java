@@ -1,0 +1,116 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What the commands print, and their exit codes. */
+@ExtendWith(OutputCaptureExtension.class)
+class CommandLineTest {
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // by JUnit
+    Path folder;
+
+    private String file(String policy) throws IOException {
+        return Files.writeString(folder.resolve("policy.yml"), policy).toString();
+    }
+
+    @Test
+    void check_says_what_a_good_policy_holds(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
+        assertThat(Fairgate.run("check", file)).isZero();
+        assertThat(output.getOut().strip()).isEqualTo(file + ": ok (3 members, 1 pools, 2 routes)");
+    }
+
+    @Test
+    void check_names_every_mistake_with_its_line(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 0, max-wat: 2s")
+                .replace("FairShare=pool", "FairShare=poool"));
+        assertThat(Fairgate.run("check", file)).isEqualTo(1);
+        assertThat(output.getOut().lines())
+                .hasSize(3)
+                .allSatisfy(line -> assertThat(line).startsWith(file + ":").contains(" (expected: "))
+                .anySatisfy(line -> assertThat(line).contains(":12: ", "permits: 0"))
+                .anySatisfy(line -> assertThat(line).contains(":12: ", "max-wat", "max-wait"))
+                .anySatisfy(line -> assertThat(line).contains(":17: ", "poool"));
+    }
+
+    @Test
+    void check_of_a_file_that_is_not_there_is_a_mistake_and_no_stack_trace(CapturedOutput output) {
+        String file = folder.resolve("absent.yml").toString();
+        assertThat(Fairgate.run("check", file)).isEqualTo(1);
+        assertThat(output.getAll()).startsWith(file + ":1: ").doesNotContain("\tat ");
+    }
+
+    @Test
+    void check_wants_to_know_which_file(CapturedOutput output) {
+        assertThat(Fairgate.run("check")).isEqualTo(2);
+        assertThat(output.getErr()).contains("FILE", "Usage: fairgate check");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serve", ""})
+    void without_a_policy_serving_ends_with_one_sentence_that_says_how_to_make_one(
+            String command, CapturedOutput output) {
+        // Tests run in a folder without fairgate.yml.
+        assertThat(command.isEmpty() ? Fairgate.run() : Fairgate.run(command)).isEqualTo(1);
+        assertThat(output.getAll().strip().lines())
+                .singleElement()
+                .satisfies(line -> assertThat(line)
+                        .startsWith("There is no policy: ")
+                        .contains("fairgate.yml", "--config FILE", "FAIRGATE_CONFIG"));
+    }
+
+    @Test
+    void serving_with_a_bad_policy_names_every_mistake_and_starts_nothing(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 0, max-wait: soon"));
+        assertThat(Fairgate.run("serve", "--config", file)).isEqualTo(1);
+        assertThat(output.getErr().lines())
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line).startsWith(file + ":12: "));
+        assertThat(output.getOut()).isEmpty();
+    }
+
+    @Test
+    void serving_with_routes_that_cannot_be_built_says_so_without_a_stack_trace(CapturedOutput output)
+            throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")
+                .replace("\"FairShare=pool\"", "\"FairShare=pool,2\", StripPrefix=two"));
+        assertThat(Fairgate.run("--config=" + file)).isEqualTo(1);
+        assertThat(output.getAll())
+                .contains("APPLICATION FAILED TO START")
+                .contains(file + ":17: routes.fair.filters[0]: FairShare: permits: 2 (expected: 1 to 1,")
+                .contains(file + ":17: routes.fair.filters[1]: StripPrefix: For input string: \"two\"")
+                .doesNotContain("\tat ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--confg=x.yml", "--port=9000", "-x", "extra"})
+    void an_option_that_nobody_would_read_is_refused(String option, CapturedOutput output) {
+        assertThat(Fairgate.run("serve", option)).isEqualTo(2);
+        assertThat(output.getErr()).contains(option).doesNotContain("There is no policy");
+    }
+
+    @Test
+    void an_unknown_command_is_refused_and_the_nearest_is_named(CapturedOutput output) {
+        assertThat(Fairgate.run("chek", "x.yml")).isEqualTo(2);
+        assertThat(output.getErr()).contains("chek", "check");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "-h", "--version", "-V"})
+    void help_and_version_are_answered_without_serving(String option, CapturedOutput output) {
+        assertThat(Fairgate.run(option)).isZero();
+        assertThat(output.getOut()).contains("fairgate");
+    }
+}

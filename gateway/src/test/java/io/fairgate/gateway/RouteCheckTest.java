@@ -1,0 +1,188 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.config.PolicyReader;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.cloud.gateway.config.GatewayProperties;
+import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
+import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
+import org.springframework.cloud.gateway.route.RouteDefinitionRouteLocator;
+import org.springframework.cloud.gateway.support.ConfigurationService;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.ResolvableType;
+
+/** Which routes are refused at the start, and with which words; checked with the filters of a real gateway. */
+class RouteCheckTest {
+
+    @RegisterExtension
+    static final RunningGateway gateway = new RunningGateway();
+
+    @BeforeAll
+    static void start() {
+        gateway.start(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8"));
+    }
+
+    /** A policy whose only route has its first predicate at line 12, and its first filter at line 14. */
+    private static String policy(String predicate, String filter) {
+        return """
+                tenants:
+                  identify:
+                    - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
+                  plans: { plan: {} }
+                  members: { a: { plan: plan } }
+                pools:
+                  pool: { permits: 8 }
+                routes:
+                  - id: it
+                    uri: http://127.0.0.1:9
+                    predicates:
+                      - %s
+                    filters:
+                      - %s
+                """.formatted(predicate, filter);
+    }
+
+    private static void check(String policy) {
+        PolicyRoutes routes = PolicyRoutes.of(
+                "test.yml", PolicyReader.read("test.yml", policy).routes());
+        ApplicationContext context = gateway.context();
+        List<GatewayFilterFactory<?>> filters = all(GatewayFilterFactory.class);
+        List<RoutePredicateFactory<?>> predicates = all(RoutePredicateFactory.class);
+        ConfigurationService arguments = context.getBean(ConfigurationService.class);
+        RouteDefinitionRouteLocator locator = new RouteDefinitionRouteLocator(
+                routes,
+                List.copyOf(predicates),
+                List.copyOf(filters),
+                context.getBean(GatewayProperties.class),
+                arguments);
+        new RouteCheck(routes, filters, predicates, locator, arguments).afterSingletonsInstantiated();
+    }
+
+    private static <T> List<T> all(Class<?> type) {
+        ObjectProvider<T> beans = gateway.context().getBeanProvider(ResolvableType.forRawClass(type));
+        return beans.orderedStream().toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "FairShare=pool",
+                "FairShare=pool,2",
+                "FairShare=pool, 2, 5s",
+                "{ name: FairShare, args: { pool: pool } }",
+                "{ name: FairShare, args: { pool: pool, permits: 2, maxHold: 5s } }",
+                "{ name: FairShare, args: { pool: pool, max-hold: 5s } }",
+                "AddRequestHeader=X, Y",
+                "AddRequestHeadersIfNotPresent=X:Y,Z:W",
+                "AddRequestParameter=color, blue",
+                "AddResponseHeader=X, Y",
+                "DedupeResponseHeader=Access-Control-Allow-Origin Vary, RETAIN_FIRST",
+                "MapRequestHeader=Blue, X-Red",
+                "PrefixPath=/mypath",
+                "PreserveHostHeader",
+                "RedirectTo=302, https://acme.org",
+                "RemoveRequestHeader=X",
+                "RemoveRequestParameter=red",
+                "RemoveResponseHeader=X",
+                "RequestHeaderSize=1000B",
+                "RequestHeaderToRequestUri=X",
+                "{ name: RequestSize, args: { maxSize: 1KB } }",
+                "{ name: RequestSize, args: { max-size: 1KB } }",
+                "'RewritePath=/red/?(?<segment>.*), /$\\{segment}'",
+                "RewriteLocationResponseHeader=AS_IN_REQUEST, Location, ,",
+                "RewriteRequestParameter=campaign, fall2023",
+                "'RewriteResponseHeader=X-Red, password=[^&]+, password=***'",
+                "SaveSession",
+                "SecureHeaders",
+                "SetPath=/{segment}",
+                "SetRequestHeader=X, Y",
+                "SetRequestHostHeader=example.org",
+                "SetResponseHeader=X, Y",
+                "SetStatus=401",
+                "SetStatus=BAD_REQUEST",
+                "StripPrefix=1",
+                "Retry=3",
+                "{ name: Retry, args: { retries: 3, statuses: BAD_GATEWAY, methods: 'GET,POST', backoff: { firstBackoff: 10ms, maxBackoff: 50ms, factor: 2, basedOnPreviousValue: false } } }",
+                "{ name: Retry, args: { retries: 3, exceptions: [ java.io.IOException ], series: [ SERVER_ERROR, CLIENT_ERROR ] } }",
+                "{ name: CacheRequestBody, args: { bodyClass: java.lang.String } }"
+            })
+    void a_filter_as_it_is_documented_is_accepted(String filter) {
+        assertThatCode(() -> check(policy("Path=/x/{segment}", filter))).doesNotThrowAnyException();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Path=/a/**",
+                "'Path=/a/{segment},/b/**,false'",
+                "{ name: Path, args: { patterns: '/a/**,/b/**', matchTrailingSlash: false } }",
+                "'Host=**.somehost.org,**.anotherhost.org'",
+                "'Method=GET,POST'",
+                "'Header=X-Request-Id, \\d+'",
+                "Header=X-Request-Id",
+                "Query=green",
+                "'Query=red, gree.'",
+                "'Cookie=chocolate, ch.p'",
+                "'Weight=group,5'",
+                "'Before=2037-01-20T17:42:47.789-07:00[America/Denver]'",
+                "'After=2017-01-20T17:42:47.789-07:00[America/Denver]'",
+                "'Between=2017-01-20T17:42:47.789-07:00[America/Denver], 2037-01-21T17:42:47.789-07:00[America/Denver]'",
+                "'RemoteAddr=192.168.1.1/24'",
+                "{ name: Query, args: { param: green } }",
+                "{ name: Weight, args: { weight.group: g, weight.weight: 5 } }"
+            })
+    void a_predicate_as_it_is_documented_is_accepted(String predicate) {
+        assertThatCode(() -> check(policy(predicate, "StripPrefix=1"))).doesNotThrowAnyException();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            RequestSize=1KB                                            | filters[0]: RequestSize: 1KB would be ignored (expected: RequestSize without arguments, or the long form with name and args)
+            'AddRequestHeader=Accept, text/html, text/plain'           | filters[0]: AddRequestHeader: text/plain would be ignored (expected: AddRequestHeader=name,value, or the long form with name and args)
+            FairShare=pool,1,5s,6s                                     | filters[0]: FairShare: 6s would be ignored (expected: FairShare=pool,permits,maxHold, or the long form with name and args)
+            { name: AddRequestHeader, args: { name: X, vale: Y } }     | filters[0]: AddRequestHeader: vale would be ignored (expected: one of [name, value])
+            { name: FairShare, args: { pool: pool, permit: 2 } }       | filters[0]: FairShare: permit would be ignored (expected: one of [maxhold, permits, pool])
+            { name: Retry, args: { retrys: 3 } }                       | filters[0]: Retry: retrys would be ignored (expected: one of [
+            FairShar=pool                                              | filters[0]: FairShar: unknown filter (expected: one of AddRequestHeader,
+            FairShare=pool,9                                           | filters[0]: FairShare: permits: 9 (expected: 1 to 8, the size of pool pool)
+            FairShare=pool,0                                           | filters[0]: FairShare: permits: 0 (expected: 1 to 8, the size of pool pool)
+            StripPrefix=two                                            | filters[0]: StripPrefix: For input string: "two"
+            """)
+    void a_filter_that_would_not_do_what_is_written_is_refused_at_its_line(String filter, String mistake) {
+        assertThatThrownBy(() -> check(policy("Path=/x", filter)))
+                .isInstanceOf(InvalidRouteException.class)
+                .hasMessageStartingWith("test.yml:14: routes.it." + mistake);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            Pat=/x                                  | predicates[0]: Pat: unknown predicate (expected: one of After,
+            'Cookie=a, b, c'                        | predicates[0]: Cookie: c would be ignored (expected: Cookie=name,regexp, or the long form with name and args)
+            { name: Weight, args: { grop: g } }     | predicates[0]: Weight: grop would be ignored (expected: one of [
+            Before=tomorrow                         | predicates[0]: Before: Text 'tomorrow' could not be parsed
+            """)
+    void a_predicate_that_would_not_do_what_is_written_is_refused_at_its_line(String predicate, String mistake) {
+        assertThatThrownBy(() -> check(policy(predicate, "StripPrefix=1")))
+                .isInstanceOf(InvalidRouteException.class)
+                .hasMessageStartingWith("test.yml:12: routes.it." + mistake);
+    }
+
+    @Test
+    void all_mistakes_are_told_at_once() {
+        assertThatThrownBy(() -> check(policy("Pat=/x", "RequestSize=1KB")))
+                .hasMessageContaining("test.yml:12: routes.it.predicates[0]: Pat: ")
+                .hasMessageContaining("test.yml:14: routes.it.filters[0]: RequestSize: ");
+        assertThatThrownBy(() -> check(policy("Before=tomorrow", "FairShare=pool,9")))
+                .hasMessageContaining("test.yml:12: routes.it.predicates[0]: Before: ")
+                .hasMessageContaining("test.yml:14: routes.it.filters[0]: FairShare: ");
+    }
+}

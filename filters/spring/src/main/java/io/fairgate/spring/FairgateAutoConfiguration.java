@@ -15,6 +15,8 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -30,8 +32,9 @@ import reactor.core.scheduler.Scheduler;
 @EnableConfigurationProperties(FairgateProperties.class)
 public class FairgateAutoConfiguration {
 
-    /** The policy from Spring's own properties. */
+    /** The policy from Spring's own properties. Ordered, because the condition below sees only what is there already. */
     @Configuration(proxyBeanMethods = false)
+    @Order(Ordered.HIGHEST_PRECEDENCE)
     @ConditionalOnProperty("fairgate.policy.enabled")
     @ConditionalOnMissingBean(Policy.class)
     @EnableConfigurationProperties(PolicyProperties.class)

@@ -1,0 +1,202 @@
+package io.fairgate.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.policy.Policy;
+import io.fairgate.testkit.NothingLeft;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.cloud.gateway.route.RouteLocator;
+import org.springframework.cloud.gateway.route.builder.RouteLocatorBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+
+/** The starter in a Spring Cloud Gateway of somebody else's, with its policy in that gateway's own properties. */
+class StarterTest {
+
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+    private static final List<String> POLICY = List.of(
+            "fairgate.policy.tenants.identify[0].header=X-Tenant-Id",
+            "fairgate.policy.tenants.identify[0].trusted-from=127.0.0.0/8",
+            "fairgate.policy.tenants.plans.gold.weight=3",
+            "fairgate.policy.tenants.plans.free.weight=1",
+            "fairgate.policy.tenants.plans.metered.quotas[0].name=hourly",
+            "fairgate.policy.tenants.plans.metered.quotas[0].limit=2",
+            "fairgate.policy.tenants.plans.metered.quotas[0].per=1h",
+            "fairgate.policy.tenants.plans.metered.quotas[1].name=daily",
+            "fairgate.policy.tenants.plans.metered.quotas[1].limit=10",
+            "fairgate.policy.tenants.plans.metered.quotas[1].per=day",
+            "fairgate.policy.tenants.members.acme.plan=gold",
+            "fairgate.policy.tenants.members.globex.plan=free",
+            "fairgate.policy.tenants.members.initech.plan=metered",
+            "fairgate.policy.pools.orders.permits=4",
+            "fairgate.policy.pools.orders.max-wait=20s");
+
+    private final Sinks.Empty<Void> end = Sinks.empty();
+
+    private final DisposableServer upstream = HttpServer.create()
+            .host("127.0.0.1")
+            .port(0)
+            .handle((request, response) -> request.uri().endsWith("/held")
+                    ? response.sendString(end.asMono().thenReturn("ok"))
+                    : response.sendString(Mono.just("ok")))
+            .bindNow();
+
+    private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
+
+    /** Somebody's gateway: routes by the Java DSL where there is a policy, and by properties. */
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class SomebodysGateway {
+
+        @Bean
+        RouteLocator routes(
+                RouteLocatorBuilder builder,
+                ObjectProvider<FairShareGatewayFilterFactory> fairShare,
+                @org.springframework.beans.factory.annotation.Value("${upstream}") String upstream) {
+            RouteLocatorBuilder.Builder routes = builder.routes()
+                    .route("plain", route -> route.path("/plain/**").uri(upstream));
+            fairShare.ifAvailable(share -> routes.route(
+                    "dsl",
+                    route -> route.path("/dsl/**")
+                            .filters(filters -> filters.filter(share.apply(c -> c.setPool("orders"))))
+                            .uri(upstream)));
+            return routes.build();
+        }
+    }
+
+    private ConfigurableApplicationContext start(List<String> policy, String... more) {
+        SpringApplication application = new SpringApplication(SomebodysGateway.class);
+        application.setLogStartupInfo(false);
+        application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
+        List<String> arguments = new ArrayList<>();
+        policy.forEach(property -> arguments.add("--" + property));
+        List.of(more).forEach(property -> arguments.add("--" + property));
+        arguments.addAll(List.of(
+                "--server.address=127.0.0.1", "--server.port=0", "--upstream=http://127.0.0.1:" + upstream.port()));
+        ConfigurableApplicationContext context = application.run(arguments.toArray(String[]::new));
+        contexts.add(context);
+        return context;
+    }
+
+    @AfterEach
+    void stop() {
+        end.tryEmitEmpty();
+        contexts.forEach(ConfigurableApplicationContext::close);
+        upstream.disposeNow();
+    }
+
+    private CompletableFuture<HttpResponse<String>> ask(
+            ConfigurableApplicationContext gateway, String path, String tenant) {
+        String port = gateway.getEnvironment().getProperty("local.server.port");
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .header("X-Tenant-Id", tenant)
+                .build();
+        return CLIENT.sendAsync(request, BodyHandlers.ofString());
+    }
+
+    private static List<TenantStatus> tenants(ConfigurableApplicationContext gateway) {
+        return NothingLeft.statusOf(Objects.requireNonNull(
+                        gateway.getBean(PermitPools.class).get("orders")))
+                .tenants();
+    }
+
+    @Test
+    void routes_of_the_java_dsl_and_of_properties_share_the_pool_by_weight() {
+        ConfigurableApplicationContext gateway = start(
+                POLICY,
+                "fairgate.policy.enabled=true",
+                "spring.cloud.gateway.server.webflux.routes[0].id=short",
+                "spring.cloud.gateway.server.webflux.routes[0].uri=http://127.0.0.1:" + upstream.port(),
+                "spring.cloud.gateway.server.webflux.routes[0].predicates[0]=Path=/short/**",
+                "spring.cloud.gateway.server.webflux.routes[0].filters[0]=FairShare=orders",
+                "spring.cloud.gateway.server.webflux.routes[1].id=long",
+                "spring.cloud.gateway.server.webflux.routes[1].uri=http://127.0.0.1:" + upstream.port(),
+                "spring.cloud.gateway.server.webflux.routes[1].predicates[0]=Path=/long/**",
+                "spring.cloud.gateway.server.webflux.routes[1].filters[0].name=FairShare",
+                "spring.cloud.gateway.server.webflux.routes[1].filters[0].args.pool=orders",
+                "spring.cloud.gateway.server.webflux.routes[1].filters[0].args.permits=2");
+        for (String path : List.of("/dsl/x", "/short/x", "/long/x")) {
+            HttpResponse<String> answer = ask(gateway, path, "acme").join();
+            assertThat(answer.statusCode()).as(path).isEqualTo(200);
+            assertThat(answer.headers().firstValue("Server-Timing")).as(path).isPresent();
+        }
+
+        List<CompletableFuture<HttpResponse<String>>> requests = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            requests.add(ask(gateway, "/short/held", "acme"));
+            requests.add(ask(gateway, "/dsl/held", "globex"));
+        }
+        Awaitility.await().untilAsserted(() -> {
+            List<TenantStatus> tenants = tenants(gateway);
+            assertThat(tenants.stream().mapToInt(TenantStatus::waiting).sum()).isEqualTo(8);
+            assertThat(tenants)
+                    .extracting(tenant -> tenant.tenant() + " " + tenant.share())
+                    .contains("acme 3.0", "globex 1.0");
+        });
+        end.tryEmitEmpty();
+        assertThat(requests)
+                .allSatisfy(request -> assertThat(request.join().statusCode()).isEqualTo(200));
+
+        CompletableFuture<HttpResponse<String>> two = ask(gateway, "/long/x", "globex");
+        assertThat(two.join().statusCode()).isEqualTo(200);
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(tenants(gateway))
+                        .allSatisfy(tenant -> assertThat(tenant.inFlight()).isZero()));
+
+        // Identity and quotas hold on every route.
+        assertThat(ask(gateway, "/plain/x", "nobody").join().statusCode()).isEqualTo(403);
+        HttpResponse<String> first = ask(gateway, "/plain/x", "initech").join();
+        assertThat(first.headers().firstValue("RateLimit-Policy"))
+                .contains("\"hourly\";q=2;w=3600, \"daily\";q=10;w=86400");
+        assertThat(ask(gateway, "/dsl/x", "initech").join().statusCode()).isEqualTo(200);
+        assertThat(ask(gateway, "/plain/x", "initech").join().statusCode()).isEqualTo(429);
+    }
+
+    @Test
+    void without_a_policy_nothing_is_added() {
+        ConfigurableApplicationContext gateway = start(List.of());
+        assertThat(gateway.getBeanNamesForType(Policy.class)).isEmpty();
+        assertThat(gateway.getBeanNamesForType(TenantFilter.class)).isEmpty();
+        assertThat(gateway.getBeanNamesForType(RefusalHandler.class)).isEmpty();
+        assertThat(gateway.getBeanNamesForType(PoolsEndpoint.class)).isEmpty();
+        assertThat(ask(gateway, "/plain/x", "nobody").join().statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void a_policy_in_properties_counts_only_when_it_is_enabled() {
+        ConfigurableApplicationContext gateway = start(POLICY);
+        assertThat(gateway.getBeanNamesForType(Policy.class)).isEmpty();
+        assertThat(ask(gateway, "/plain/x", "nobody").join().statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void a_policy_that_cannot_be_does_not_start() {
+        assertThatThrownBy(() -> start(
+                        POLICY, "fairgate.policy.enabled=true", "fairgate.policy.tenants.members.hooli.plan=silver"))
+                .rootCause()
+                .hasMessageStartingWith("fairgate.policy.tenants: plan silver (expected: one of [");
+    }
+}

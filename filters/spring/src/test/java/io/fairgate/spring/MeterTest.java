@@ -1,0 +1,75 @@
+package io.fairgate.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The list of meters, and {@code docs/metrics.md}, which is written from it with {@code -Dfairgate.docs=write}. */
+class MeterTest {
+
+    private static final Path PAGE = Path.of("../../docs/metrics.md");
+
+    @ParameterizedTest
+    @EnumSource(Meter.class)
+    void a_name_is_ours_and_dotted_and_what_prometheus_shows_has_a_unit_where_one_is_usual(Meter meter) {
+        assertThat(meter.id()).matches("fairgate(\\.[a-z]+)+");
+        assertThat(meter.prometheusName()).matches("fairgate(_[a-z]+)+");
+        switch (meter.type()) {
+            case COUNTER -> assertThat(meter.prometheusName()).endsWith("_total");
+            case TIMER -> assertThat(meter.prometheusName()).endsWith("_seconds");
+            case GAUGE -> assertThat(meter.prometheusName()).doesNotEndWith("_total");
+        }
+        assertThat(meter.description()).endsWith(".");
+        assertThat(meter.unit()).isNotBlank();
+    }
+
+    @Test
+    void no_two_meters_have_one_name() {
+        assertThat(Arrays.stream(Meter.values()).map(Meter::prometheusName)).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void the_page_of_metrics_agrees_with_the_list() throws IOException {
+        if ("write".equals(System.getProperty("fairgate.docs"))) {
+            Files.createDirectories(PAGE.getParent());
+            Files.writeString(PAGE, page());
+        }
+        assertThat(PAGE).as("written with -Dfairgate.docs=write").hasContent(page());
+    }
+
+    private static String page() {
+        return """
+                # Metrics
+
+                <!-- Generated from io.fairgate.spring.Meter: mvn -pl filters/spring -am test -Dtest=MeterTest -Dfairgate.docs=write -->
+
+                What Fairgate adds to `/actuator/prometheus` on the management port. The tag `tenant` is bounded: the
+                members of the policy by their ids, and all others together as `_other`. The tag `pool` is `none` where a
+                request was refused before it came to a pool.
+
+                A histogram comes as `…_bucket` (with the tag `le`), `…_count`, `…_sum`, and `…_max` as a gauge.
+
+                | Name | Type | Unit | Tags | What it says |
+                |---|---|---|---|---|
+                %s
+                """.formatted(Arrays.stream(Meter.values()).map(MeterTest::row).collect(Collectors.joining("\n")));
+    }
+
+    private static String row(Meter meter) {
+        String type = switch (meter.type()) {
+            case GAUGE -> "gauge";
+            case COUNTER -> "counter";
+            case TIMER -> "histogram";
+        };
+        String tags = meter.tags().stream().map(tag -> "`" + tag + "`").collect(Collectors.joining(", "));
+        return "| `%s` | %s | %s | %s | %s |"
+                .formatted(meter.prometheusName(), type, meter.unit(), tags, meter.description());
+    }
+}

@@ -81,7 +81,9 @@ class WebSocketTest {
     void a_websocket_whose_upstream_goes_gives_its_permit_back() throws IOException {
         startWithOnePermit("10m");
         RawClient client = connect();
-        connections.forEach(Connection::dispose);
+        for (Connection connection : connections) {
+            connection.channel().close().syncUninterruptibly();
+        }
         gateway.awaitInFlight("pool", 0);
         client.close();
     }

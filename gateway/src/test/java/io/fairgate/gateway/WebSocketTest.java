@@ -31,10 +31,11 @@ class WebSocketTest {
     private final DisposableServer upstream = HttpServer.create()
             .host("127.0.0.1")
             .port(0)
-            .route(routes -> routes.ws(
-                    "/fair/chat",
-                    (in, out) -> out.sendString(
-                            Flux.just("welcome").concatWith(in.receive().asString()))))
+            .route(routes -> routes.ws("/fair/chat", (in, out) -> {
+                in.withConnection(connections::add);
+                return out.sendString(
+                        Flux.just("welcome").concatWith(in.receive().asString()));
+            }))
             .bindNow();
 
     private void startWithOnePermit(String maxHold) {

@@ -171,14 +171,18 @@ public final class EmbeddedPermitPool implements PermitPool {
         int seen = 1;
         do {
             runAll(news);
-            scheduler.grant(now(), this::makeReady);
-            refuseBeyondBounds();
+            guarded(this::handOut);
             if (closing && scheduler.waiting() == 0 && scheduler.inFlight() == 0) {
                 patience.dispose();
                 ready.offer(idle::tryEmitEmpty);
             }
             seen = newsCount.addAndGet(-seen);
         } while (seen != 0);
+    }
+
+    private void handOut() {
+        scheduler.grant(now(), this::makeReady);
+        refuseBeyondBounds();
     }
 
     /** Brings the scheduler into agreement with the state of the waiter. */
@@ -258,14 +262,18 @@ public final class EmbeddedPermitPool implements PermitPool {
         } while (seen != 0);
     }
 
-    /** One that throws is a bug and is reported as one; the others still run, and the loop stays alive. */
     private static void runAll(Queue<Runnable> queue) {
         for (Runnable next = queue.poll(); next != null; next = queue.poll()) {
-            try {
-                next.run();
-            } catch (RuntimeException | Error e) {
-                Operators.onErrorDropped(e, Context.empty());
-            }
+            guarded(next);
+        }
+    }
+
+    /** What throws here is a bug and is reported as one; the others still run, and the loop stays alive. */
+    private static void guarded(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            Operators.onErrorDropped(e, Context.empty());
         }
     }
 }

@@ -16,7 +16,8 @@ import reactor.util.context.ContextView;
  * held its permits for too long (it was cancelled), and with the work's own error.
  *
  * <p><b>The permits</b> are taken before the work is subscribed and given back exactly once: when it completes or
- * errors, before that signal goes on; when the subscriber cancels, after the work was cancelled; when the hold expires.
+ * errors, before that signal goes on; when the subscriber cancels or the hold expires, after the work was cancelled and
+ * has settled ({@link PermitRequest#settled}).
  * If subscribing to the work throws, they are given back as well.
  *
  * <p><b>Cancellation</b> while waiting frees the place in the queue at once; the work is never subscribed then, also when

@@ -4,6 +4,7 @@ import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * What somebody asks of a pool.
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxHold how long the work may take; the pool's own maximum if null
  * @param home where the work is subscribed, and where refusals are emitted: the request's event loop. It must run what
  *     it is given later or at once, one after the other. Null for a worker of the pool's scheduler
+ * @param settled what is waited for before the permits of a cancelled work come back, at most {@link #SETTLE_WITHIN}; null
+ *     when the work has ended as soon as it is cancelled
  * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw
  */
 public record PermitRequest(
@@ -21,7 +24,11 @@ public record PermitRequest(
         @Nullable Duration maxWait,
         @Nullable Duration maxHold,
         @Nullable Executor home,
+        @Nullable Mono<Void> settled,
         @Nullable Runnable onWaiting) {
+
+    /** How long a cancelled work may take to settle before its permits come back all the same. */
+    public static final Duration SETTLE_WITHIN = Duration.ofSeconds(1);
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     public PermitRequest {
@@ -39,7 +46,7 @@ public record PermitRequest(
 
     /** One permit for the tenant, and all else as the pool has it. */
     public static PermitRequest of(TenantId tenant) {
-        return new PermitRequest(tenant, 1, null, null, null, null);
+        return new PermitRequest(tenant, 1, null, null, null, null, null);
     }
 
     /** One permit for the tenant, and all else as the pool has it. */
@@ -48,22 +55,26 @@ public record PermitRequest(
     }
 
     public PermitRequest withPermits(int permits) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
     }
 
     public PermitRequest withMaxWait(@Nullable Duration maxWait) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
     }
 
     public PermitRequest withMaxHold(@Nullable Duration maxHold) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
     }
 
     public PermitRequest withHome(Executor home) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
+    }
+
+    public PermitRequest withSettled(Mono<Void> settled) {
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
     }
 
     public PermitRequest withOnWaiting(Runnable onWaiting) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
     }
 }

@@ -11,6 +11,7 @@ import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
@@ -19,11 +20,15 @@ import reactor.util.context.Context;
  * the claim in the scheduler's queue, with one state that only moves by compare-and-set:
  *
  * <pre>
- *   WAITING ──drain──▶ GRANTED ──home──▶ RUNNING ──complete, error, cancel, hold expired──▶ DONE
- *      │  └──timer──▶ TIMED_OUT   │  └──its time was up on the way home──▶ DONE
- *      │  └──drain──▶ REFUSED     └──cancel──▶ CANCELLED
- *      └──cancel──▶ CANCELLED
+ *   WAITING ──drain──▶ GRANTED ──home──▶ STARTING ──▶ RUNNING ──complete, error, cancel, hold expired──▶ DONE
+ *      │  └──timer──▶ TIMED_OUT   │  │        │  └──cancel──▶ LEAVING ──▶ DONE
+ *      │  └──drain──▶ REFUSED     │  │        └──complete, error──▶ DONE
+ *      └──cancel──▶ CANCELLED     │  └──its time was up on the way home──▶ DONE
+ *                                 └──cancel──▶ CANCELLED
  * </pre>
+ *
+ * <p>STARTING lasts while the work is being subscribed. A cancellation meanwhile only marks it: the permits come back
+ * when subscribing has returned, for until then the work may be doing something.
  *
  * <p>Who wins the step to a state without an exit has the pool look at the waiter once, and the pool takes back what it
  * had given. It is one object and not three operators because a permit that travels as an element between operators
@@ -33,12 +38,14 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
 
     private static final int WAITING = 0;
     private static final int GRANTED = 1;
-    private static final int RUNNING = 2;
+    private static final int STARTING = 2;
+    private static final int RUNNING = 3;
+    private static final int LEAVING = 4;
     // From here on it is over.
-    private static final int DONE = 3;
-    private static final int CANCELLED = 4;
-    private static final int TIMED_OUT = 5;
-    private static final int REFUSED = 6;
+    private static final int DONE = 5;
+    private static final int CANCELLED = 6;
+    private static final int TIMED_OUT = 7;
+    private static final int REFUSED = 8;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<PermitWaiter> STATE =
@@ -131,26 +138,36 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
             stop(waitTimer);
             pool.listener().abandoned(tenant(), pool.now() - askedAt);
             pool.look(this);
+        } else if (STATE.compareAndSet(this, STARTING, LEAVING)) {
+            upstream.cancel();
         } else if (STATE.compareAndSet(this, RUNNING, DONE)) {
             cancelWork();
         }
     }
 
     private void cancelWork() {
-        try {
-            upstream.cancel();
-        } finally {
+        GuardedListener.guard(upstream::cancel);
+        giveBackWhenSettled();
+    }
+
+    /** A cancelled work may take a moment to end; until then its permits are not free. */
+    private void giveBackWhenSettled() {
+        Mono<Void> settled = request.settled();
+        if (settled == null) {
             giveBack();
+        } else {
+            var unused = settled.timeout(PermitRequest.SETTLE_WITHIN, Mono.empty(), pool.time())
+                    .subscribe(nothing -> {}, e -> giveBack(), this::giveBack);
         }
     }
 
-    /** RUNNING to DONE, by the work's own end; true for the one that may pass the signal on, permits given back. */
+    /** To DONE, by the work's own end; true for the one that may pass the signal on, permits given back. */
     final boolean finish() {
-        if (!STATE.compareAndSet(this, RUNNING, DONE)) {
-            return false;
+        if (STATE.compareAndSet(this, STARTING, DONE) || STATE.compareAndSet(this, RUNNING, DONE)) {
+            giveBack();
+            return true;
         }
-        giveBack();
-        return true;
+        return false;
     }
 
     private void giveBack() {
@@ -166,7 +183,8 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     }
 
     final boolean isRunning() {
-        return state == RUNNING;
+        int now = state;
+        return now == STARTING || now == RUNNING;
     }
 
     /** For what it had waited when its time was up. */
@@ -187,7 +205,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     final void goHome() {
         try {
             atHome(this);
-        } catch (RejectedExecutionException e) {
+        } catch (RuntimeException | Error e) {
             if (STATE.compareAndSet(this, GRANTED, DONE)) {
                 stop(waitTimer);
                 pool.look(this);
@@ -217,20 +235,28 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
                 pool.look(this);
                 tellRefused(RefusalReason.MAX_WAIT);
             }
-        } else if (STATE.compareAndSet(this, GRANTED, RUNNING)) {
-            startWork();
+        } else {
+            startedAt = pool.now();
+            if (STATE.compareAndSet(this, GRANTED, STARTING)) {
+                startWork();
+            }
         }
     }
 
     private void startWork() {
-        startedAt = pool.now();
         pool.listener().granted(tenant(), permits(), startedAt - askedAt);
-        holdTimer = pool.time().schedule(this::expireHold, maxHold().toNanos(), TimeUnit.NANOSECONDS);
-        stopUnless(RUNNING, holdTimer);
         try {
             work.subscribe(this);
+            if (STATE.compareAndSet(this, STARTING, RUNNING)) {
+                holdTimer = pool.time().schedule(this::expireHold, maxHold().toNanos(), TimeUnit.NANOSECONDS);
+                stopUnless(RUNNING, holdTimer);
+            }
         } catch (RuntimeException | Error e) {
+            upstream.cancel();
             onError(e);
+        }
+        if (STATE.compareAndSet(this, LEAVING, DONE)) {
+            giveBackWhenSettled();
         }
     }
 

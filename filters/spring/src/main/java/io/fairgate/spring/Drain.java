@@ -81,11 +81,6 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
         return running;
     }
 
-    /** Whether pools are still being closed. */
-    boolean isClosing() {
-        return !closing.isDisposed();
-    }
-
     @Override
     public int getPhase() {
         return Integer.MAX_VALUE;

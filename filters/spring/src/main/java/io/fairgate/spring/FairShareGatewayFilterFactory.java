@@ -1,12 +1,14 @@
 package io.fairgate.spring;
 
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CACHED_REQUEST_BODY_ATTR;
+
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.policy.TenantPolicy;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
@@ -69,6 +71,10 @@ public final class FairShareGatewayFilterFactory
             throw new IllegalArgumentException("FairShare: permits: %d (expected: 1 to %d, the size of pool %s)"
                     .formatted(config.permits, pools.permitsOf(pool.name()), pool.name()));
         }
+        if (config.maxHold != null && (config.maxHold.isZero() || config.maxHold.isNegative())) {
+            throw new IllegalArgumentException(
+                    "FairShare: maxHold: %s (expected: more than 0)".formatted(config.maxHold));
+        }
         return new OrderedGatewayFilter(
                 (exchange, chain) -> hold(exchange, chain, pool, config), FilterOrder.FAIR_SHARE.order());
     }
@@ -77,11 +83,20 @@ public final class FairShareGatewayFilterFactory
         return Mono.defer(() -> {
             TenantPolicy tenant = Exchanges.requireTenant(exchange);
             ReadAheadBody body = new ReadAheadBody(exchange.getRequest().getBody(), waitingBodies);
+            boolean readable = mayReadAhead(exchange);
+            AtomicBoolean waited = new AtomicBoolean();
             long askedAt = time.now(TimeUnit.NANOSECONDS);
+            UpstreamConnection upstream = new UpstreamConnection();
             PermitRequest request = new PermitRequest(
-                    tenant.id(), config.permits, null, config.maxHold, home(exchange), () -> readAhead(exchange, body));
+                    tenant.id(), config.permits, null, config.maxHold, Exchanges.home(exchange), upstream.closed(), () -> {
+                        waited.set(true);
+                        if (readable) {
+                            body.start();
+                        }
+                    });
             Mono<Void> forward = Mono.defer(() -> {
-                if (body.isPaused() && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
+                boolean unwatched = waited.get() && (body.isPaused() || !readable);
+                if (unwatched && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
                     return Mono.error(new ClientLeftException());
                 }
                 Exchanges.setHoldsPermit(exchange);
@@ -90,19 +105,19 @@ public final class FairShareGatewayFilterFactory
                         .request(new WithBody(exchange.getRequest(), body))
                         .build());
             });
-            return pool.withPermit(request, forward).doFinally(end -> body.discard());
+            return pool.withPermit(request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
+                    .doFinally(end -> body.discard());
         });
     }
 
-    private static @Nullable Executor home(ServerWebExchange exchange) {
-        return Exchanges.home(exchange);
-    }
-
-    /** A client that asked to be told to continue has not sent its body; reading it would tell it to. */
-    private static void readAhead(ServerWebExchange exchange, ReadAheadBody body) {
-        if (!exchange.getRequest().getHeaders().containsHeader(HttpHeaders.EXPECT)) {
-            body.start();
-        }
+    /**
+     * A client that asked to be told to continue has not sent its body; reading it would tell it to. A body that the
+     * gateway has cached, as it does for retries, has been read already.
+     */
+    private static boolean mayReadAhead(ServerWebExchange exchange) {
+        return !"100-continue"
+                        .equalsIgnoreCase(exchange.getRequest().getHeaders().getFirst(HttpHeaders.EXPECT))
+                && exchange.getAttribute(CACHED_REQUEST_BODY_ATTR) == null;
     }
 
     private static void reportWait(ServerWebExchange exchange, long waitedNanos) {

@@ -3,7 +3,7 @@ package io.fairgate.spring;
 import org.springframework.cloud.gateway.filter.NettyWriteResponseFilter;
 
 /**
- * The order of our filters, from the outside in. All are ordered before {@link NettyWriteResponseFilter} (order -1):
+ * The order of our filters, from the outside in. All but the last are ordered before {@link NettyWriteResponseFilter} (order -1):
  * that filter writes the body after the chain inside it has completed at the upstream's headers, so only what lies
  * outside it sees the last byte.
  */

@@ -35,6 +35,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
     private final AtomicBoolean taken = new AtomicBoolean();
     private volatile boolean started;
     private volatile boolean complete;
+    private volatile boolean anyBytes;
 
     ReadAheadBody(Flux<DataBuffer> source, ByteBudget budget) {
         this.source = source;
@@ -47,16 +48,17 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         source.subscribe(this);
     }
 
-    /** Whether nothing is being read from the client, so that its leaving goes unnoticed. */
+    /** Whether nothing is being read from the client any more, so that its leaving goes unnoticed. */
     boolean isPaused() {
-        return !complete && (!started || paused.get());
+        return started && !complete && paused.get();
     }
 
     /** The whole body, from its first byte; for one subscriber. */
     Flux<DataBuffer> body() {
         return Flux.defer(() -> {
-            if (!started) {
-                return source;
+            if (!started || (complete && !anyBytes)) {
+                // Not read, or nothing to read: then it may be asked for again, as a retry does.
+                return started ? Flux.empty() : source;
             }
             taken.set(true);
             return kept.asFlux().doOnNext(this::handedOn).doOnDiscard(DataBuffer.class, this::free);
@@ -83,11 +85,12 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
     @Override
     protected void hookOnNext(DataBuffer buffer) {
         int bytes = buffer.readableByteCount();
+        anyBytes |= bytes > 0;
         keptBytes.addAndGet(bytes);
         budget.add(bytes);
         if (kept.tryEmitNext(buffer) != EmitResult.OK) {
             free(buffer);
-        } else if (budget.hasRoom()) {
+        } else if (!taken.get() && budget.hasRoom()) {
             request(1);
         } else {
             paused.set(true);

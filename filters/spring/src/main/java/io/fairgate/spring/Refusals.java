@@ -91,7 +91,8 @@ final class Refusals {
                     case TENANT_QUEUE_FULL -> "Too many requests of the tenant are waiting.";
                     case TENANT_CAP -> "The tenant has as many requests in flight as it may have.";
                     case TOO_LARGE -> "The request needs more of the capacity than the tenant may ever use.";
-                    case POOL_QUEUE_FULL, MAX_WAIT -> "The capacity is in use; the request waited as long as it may.";
+                    case POOL_QUEUE_FULL -> "The capacity is in use, and too many requests wait for it.";
+                    case MAX_WAIT -> "The capacity is in use; the request waited as long as it may.";
                     case DRAINING -> "This gateway is shutting down.";
                 },
                 List.of(failure.pool()),

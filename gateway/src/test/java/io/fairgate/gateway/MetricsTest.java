@@ -118,15 +118,16 @@ class MetricsTest {
         requests.add(future("/fair/held", "a"));
         gateway.awaitInFlight("pool", 2);
         requests.add(future("/fair/held", "b"));
+        requests.add(future("/fair/held", "b"));
         requests.add(future("/fair/held", "stranger"));
-        gateway.awaitWaiting("pool", 2);
+        gateway.awaitWaiting("pool", 3);
         RunningGateway.eventually(() -> {
             MetricsPage page = MetricsPage.of(gateway);
             assertThat(page.value("fairgate_permits_limit", "pool", "pool")).isEqualTo(2);
             assertThat(page.value("fairgate_permits_in_flight", "pool", "pool")).isEqualTo(2);
-            assertThat(page.value("fairgate_permits_waiting", "pool", "pool")).isEqualTo(2);
+            assertThat(page.value("fairgate_permits_waiting", "pool", "pool")).isEqualTo(3);
             assertTenant(page, "fairgate_tenant_in_flight", 2, 0, 0);
-            assertTenant(page, "fairgate_tenant_waiting", 0, 1, 1);
+            assertTenant(page, "fairgate_tenant_waiting", 0, 2, 1);
             assertTenant(page, "fairgate_tenant_weight", 2.5, 1, 1);
             // 2 permits by weights of 2.5, 1 and 1.
             assertThat(page.value("fairgate_tenant_share", "pool", "pool", "tenant", "a"))

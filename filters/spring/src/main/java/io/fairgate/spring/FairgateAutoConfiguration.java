@@ -12,6 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -105,6 +106,11 @@ public class FairgateAutoConfiguration {
         @Bean
         static HeldWebSockets fairgateHeldWebSockets() {
             return new HeldWebSockets();
+        }
+
+        @Bean
+        HttpClientCustomizer fairgateUpstreamConnections() {
+            return UpstreamConnection.NOTED;
         }
 
         @Bean

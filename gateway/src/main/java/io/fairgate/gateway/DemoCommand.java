@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -20,10 +21,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.springframework.context.ConfigurableApplicationContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -60,15 +61,15 @@ final class DemoCommand implements Callable<Integer> {
     @Option(names = "--exit", description = "End after the table instead of serving on.")
     private boolean exit;
 
-    @Mixin
-    private SpringOptions springOptions = new SpringOptions();
+    @Unmatched
+    private List<String> unmatched = new ArrayList<>();
 
     @Spec
     private CommandSpec command;
 
     @Override
     public Integer call() throws InterruptedException {
-        String[] options = springOptions.checked();
+        String[] options = SpringOptions.checked(command, unmatched);
         PrintWriter out = command.commandLine().getOut();
         DemoUpstream behindPlain = new DemoUpstream();
         DemoUpstream behindFair = new DemoUpstream();

@@ -5,13 +5,15 @@ import io.fairgate.config.PolicyReader;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
 
 /** {@code serve}: runs the gateway with the policy of a file. */
 @Command(name = "serve", description = "Runs the gateway.", mixinStandardHelpOptions = true)
@@ -25,8 +27,8 @@ final class ServeCommand implements Callable<Integer> {
             description = "The policy file; without this option $FAIRGATE_CONFIG, or ./fairgate.yml.")
     private @Nullable Path config;
 
-    @Mixin
-    private SpringOptions springOptions = new SpringOptions();
+    @Unmatched
+    private List<String> unmatched = new ArrayList<>();
 
     @Spec
     private CommandSpec command;
@@ -34,7 +36,7 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter err = command.commandLine().getErr();
-        String[] options = springOptions.checked();
+        String[] options = SpringOptions.checked(command, unmatched);
         Path file = policyFile(System.getenv("FAIRGATE_CONFIG"));
         if (file == null) {
             err.println("There is no policy: copy config/fairgate.yml (it explains every key) to ./fairgate.yml,"

@@ -1,26 +1,24 @@
 package io.fairgate.gateway;
 
-import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
-import picocli.CommandLine.Unmatched;
 
 /** Options that are not ours and go on to Spring Boot. A property of Spring has a dot in its name; a typo rarely has. */
 final class SpringOptions {
 
     private static final List<String> WITHOUT_DOT = List.of("--debug", "--trace");
 
-    @Unmatched
-    private List<String> options = new ArrayList<>();
+    private SpringOptions() {}
 
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec command;
-
-    /** @throws ParameterException when one of them would be read by nobody */
-    String[] checked() {
-        for (String option : options) {
+    /**
+     * What a command did not match itself. Each command declares the list of its own: picocli ignores
+     * {@code @Unmatched} in a mixin.
+     *
+     * @throws ParameterException when one of them would be read by nobody
+     */
+    static String[] checked(CommandSpec command, List<String> unmatched) {
+        for (String option : unmatched) {
             String name = option.contains("=") ? option.substring(0, option.indexOf('=')) : option;
             boolean springs = name.startsWith("--") && (name.contains(".") || WITHOUT_DOT.contains(name));
             if (!springs) {
@@ -30,6 +28,6 @@ final class SpringOptions {
                                 .formatted(option));
             }
         }
-        return options.toArray(String[]::new);
+        return unmatched.toArray(String[]::new);
     }
 }

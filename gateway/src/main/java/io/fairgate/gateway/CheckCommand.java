@@ -12,7 +12,11 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code check FILE}: says everything that is wrong with a policy; exit code 1 when something is. */
-@Command(name = "check", description = "Reads a policy and names every mistake in it.", mixinStandardHelpOptions = true)
+@Command(
+        name = "check",
+        description = "Reads a policy and names every mistake in it.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
 final class CheckCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "FILE", description = "The policy file.")

@@ -35,7 +35,8 @@ import reactor.core.publisher.Mono;
         name = "demo",
         description =
                 "Shows what fair admission does: a gateway, a slow upstream, a noisy and a quiet tenant in one process.",
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
 final class DemoCommand implements Callable<Integer> {
 
     /** Permits of the pool in demo.yml, and connections to the upstream of the plain route. */

@@ -24,7 +24,7 @@ final class GatewayRun {
     /**
      * Starts the gateway and returns when it serves. A signal to end the process lets it drain; the exit code is then 0.
      *
-     * @throws StartFailedException when it cannot start; the reason has been logged
+     * @throws StartFailedException when it cannot start; the reason has been told
      */
     ConfigurableApplicationContext start(String... springOptions) {
         return start(Map.of(), springOptions);
@@ -35,6 +35,7 @@ final class GatewayRun {
         SpringApplication application = new SpringApplication(GatewayApplication.class);
         application.setWebApplicationType(WebApplicationType.REACTIVE);
         application.setBannerMode(Banner.Mode.OFF);
+        application.setLogStartupInfo(false);
         application.setDefaultProperties(defaults);
         application.addInitializers(context -> registerPolicy((GenericApplicationContext) context));
         try {

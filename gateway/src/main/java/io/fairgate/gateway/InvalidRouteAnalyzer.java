@@ -7,6 +7,6 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 final class InvalidRouteAnalyzer extends AbstractFailureAnalyzer<InvalidRouteException> {
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, InvalidRouteException cause) {
-        return new FailureAnalysis(String.valueOf(cause.getMessage()), "Correct the routes of the policy file.", cause);
+        return new FailureAnalysis(String.valueOf(cause.getMessage()), null, cause);
     }
 }

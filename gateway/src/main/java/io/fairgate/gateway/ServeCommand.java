@@ -1,6 +1,7 @@
 package io.fairgate.gateway;
 
 import io.fairgate.config.InvalidPolicyException;
+import io.fairgate.config.PolicyFile;
 import io.fairgate.config.PolicyReader;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.ConfigurableApplicationContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -16,7 +18,11 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /** {@code serve}: runs the gateway with the policy of a file. */
-@Command(name = "serve", description = "Runs the gateway.", mixinStandardHelpOptions = true)
+@Command(
+        name = "serve",
+        description = "Runs the gateway.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
 final class ServeCommand implements Callable<Integer> {
 
     private static final String IN_THIS_FOLDER = "fairgate.yml";
@@ -44,8 +50,10 @@ final class ServeCommand implements Callable<Integer> {
             return 1;
         }
         try {
-            new GatewayRun(PolicyReader.read(file), file.toString()).start(options);
+            PolicyFile policy = PolicyReader.read(file);
+            ConfigurableApplicationContext gateway = new GatewayRun(policy, file.toString()).start(options);
             GatewayRun.endWithZeroWhenTold();
+            new StartReport(file.toString(), policy).write(gateway.getEnvironment());
             return 0;
         } catch (InvalidPolicyException invalid) {
             invalid.mistakes().forEach(err::println);

@@ -6,7 +6,11 @@ import picocli.CommandLine.IVersionProvider;
 final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
+        return new String[] {text()};
+    }
+
+    static String text() {
         String version = Fairgate.class.getPackage().getImplementationVersion();
-        return new String[] {"fairgate " + (version == null ? "(built from source)" : version)};
+        return "fairgate " + (version == null ? "(built from source)" : version);
     }
 }

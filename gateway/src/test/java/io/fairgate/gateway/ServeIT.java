@@ -3,8 +3,12 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.gateway.FairgateProcess.Started;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,12 +21,73 @@ class ServeIT {
     @RegisterExtension
     final FairgateProcess fairgate = new FairgateProcess();
 
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
     ServeIT(@TempDir Path folder) {
         this.folder = folder;
     }
 
+    private String policy() {
+        return TestPolicy.onePool(upstream.url(), "permits: 2");
+    }
+
+    private static void assertAnswers(Started gateway) throws Exception {
+        try (RawClient client = new RawClient(gateway.port())) {
+            assertThat(client.get("/fair/1", "a").readUntil("ok")).startsWith("HTTP/1.1 200");
+        }
+    }
+
     private static void assertNoStackTrace(Started process) {
         assertThat(process.out() + process.err()).doesNotContain("\tat ").doesNotContain("Exception");
+    }
+
+    @Test
+    void without_a_policy_one_sentence_says_how_to_make_one() throws Exception {
+        Started process = fairgate.start(folder);
+        assertThat(process.awaitExit()).isOne();
+        assertThat(process.err().lines())
+                .singleElement()
+                .satisfies(sentence -> assertThat(sentence)
+                        .contains("config/fairgate.yml", "./fairgate.yml", "--config", "FAIRGATE_CONFIG"));
+        assertThat(process.out()).isEmpty();
+    }
+
+    @Test
+    void a_broken_policy_has_all_its_mistakes_named_by_serve_and_by_check() throws Exception {
+        String broken = policy().replace("permits:", "permitz:").replace("trusted-from:", "trustedfrom:");
+        Files.writeString(folder.resolve("broken.yml"), broken);
+        Started serve = fairgate.start(folder, "serve", "--config", "broken.yml");
+        Started check = fairgate.start(folder, "check", "broken.yml");
+        assertThat(serve.awaitExit()).isOne();
+        assertThat(serve.err().lines())
+                .hasSize(2)
+                .allMatch(line -> line.matches("broken\\.yml:\\d+: [\\w.\\[\\]-]+: .* \\(expected: .*\\)"))
+                .anyMatch(line -> line.contains("did you mean trusted-from?"))
+                .anyMatch(line -> line.contains("did you mean permits?"));
+        assertNoStackTrace(serve);
+        assertThat(check.awaitExit()).isOne();
+        assertThat(check.out()).isEqualTo(serve.err());
+    }
+
+    @Test
+    void a_sound_policy_passes_the_check() throws Exception {
+        Files.writeString(folder.resolve("sound.yml"), policy());
+        Started check = fairgate.start(folder, "check", "sound.yml");
+        assertThat(check.awaitExit()).isZero();
+        assertThat(check.out()).startsWith("sound.yml: ok");
+    }
+
+    @Test
+    void a_route_that_cannot_be_used_is_named_with_its_line() throws Exception {
+        Started process = fairgate.serve(folder, policy().replace("FairShare=pool", "FairShare=pool,1,2s,4"));
+        assertThat(process.awaitExit()).isOne();
+        assertThat(process.err().lines())
+                .singleElement()
+                .satisfies(line -> assertThat(line)
+                        .matches(
+                                "fairgate\\.yml:\\d+: routes\\.fair\\.filters\\[0]: FairShare: 4 would be ignored .*"));
+        assertThat(process.out()).isEmpty();
     }
 
     @Test
@@ -31,7 +96,8 @@ class ServeIT {
                 fairgate.start(folder, "--confg=x"),
                 fairgate.start(folder, "serve", "-x"),
                 fairgate.start(folder, "demo", "--ex"),
-                fairgate.start(folder, "check"));
+                fairgate.start(folder, "check"),
+                fairgate.start(folder, "demo", "--quiet-seconds", "0"));
         for (Started process : processes) {
             assertThat(process.awaitExit()).as(process.err()).isEqualTo(2);
             assertThat(process.err()).contains("Usage: fairgate");
@@ -41,9 +107,64 @@ class ServeIT {
     }
 
     @Test
-    void options_of_spring_are_taken() throws Exception {
-        Started serve = fairgate.start(folder, "--config=none.yml", "--server.port=0", "--debug");
-        assertThat(serve.awaitExit()).isOne();
-        assertThat(serve.err()).startsWith("none.yml:1: file: no such file");
+    void help_and_version_are_told() throws Exception {
+        Started help = fairgate.start(folder, "--help");
+        Started version = fairgate.start(folder, "--version");
+        Started serveVersion = fairgate.start(folder, "serve", "--version");
+        assertThat(help.awaitExit()).isZero();
+        assertThat(help.out()).startsWith("Usage: fairgate").contains("serve", "demo", "check");
+        assertThat(version.awaitExit()).isZero();
+        assertThat(version.out()).matches("fairgate \\d+\\.\\d+\\.\\d+\\S*\\R");
+        assertThat(serveVersion.awaitExit()).isZero();
+        assertThat(serveVersion.out()).isEqualTo(version.out());
+    }
+
+    @Test
+    void the_policy_of_this_folder_is_served_and_the_log_says_what_matters() throws Exception {
+        Started gateway = fairgate.serve(folder, policy());
+        assertAnswers(gateway);
+        assertThat(gateway.out().lines().map(line -> line.replaceFirst(".* : ", "")))
+                .hasSize(4)
+                .contains(
+                        "Policy fairgate.yml: 3 members, 1 pool, 2 routes",
+                        "Pool pool: 2 permits, at most 1000 waiting, for at most 2s",
+                        "Routes: fair, plain");
+        assertThat(gateway.err()).isEmpty();
+    }
+
+    @Test
+    void the_environment_names_the_policy_and_an_option_wins_over_application_yml() throws Exception {
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Files.writeString(elsewhere.resolve("a.yml"), policy());
+        Files.writeString(folder.resolve("application.yml"), """
+                server: { address: 127.0.0.1, port: 1 }
+                management: { server: { port: 0 } }
+                """);
+        Started gateway = fairgate.start(
+                folder, Map.of("FAIRGATE_CONFIG", elsewhere.resolve("a.yml").toString()), "serve", "--server.port=0");
+        assertAnswers(gateway);
+        assertThat(gateway.out()).contains("elsewhere/a.yml: 3 members");
+    }
+
+    @Test
+    void the_option_wins_over_the_environment_and_a_port_in_use_is_told_in_one_sentence() throws Exception {
+        Files.writeString(folder.resolve("right.yml"), policy());
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Started process = fairgate.start(
+                    folder,
+                    Map.of("FAIRGATE_CONFIG", "no-such-file.yml"),
+                    "--config",
+                    "right.yml",
+                    "--server.address=127.0.0.1",
+                    "--server.port=" + taken.getLocalPort(),
+                    "--management.server.port=0");
+            assertThat(process.awaitExit()).isOne();
+            assertThat(process.err().lines())
+                    .singleElement()
+                    .satisfies(sentence -> assertThat(sentence)
+                            .startsWith("Port " + taken.getLocalPort() + " is in use already")
+                            .contains("--server.port", "--management.server.port"));
+            assertNoStackTrace(process);
+        }
     }
 }

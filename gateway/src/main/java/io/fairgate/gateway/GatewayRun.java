@@ -12,6 +12,14 @@ import org.springframework.context.support.GenericApplicationContext;
 /** Starts a gateway with a policy. */
 final class GatewayRun {
 
+    private static volatile boolean serving;
+
+    static {
+        // Boot runs these after it has closed the contexts, the first registered last: so this comes before any
+        // application's, and halts after the log has been written out.
+        SpringApplication.getShutdownHandlers().add(GatewayRun::endWithZero);
+    }
+
     private final PolicyFile policy;
     private final String fileName;
 
@@ -52,6 +60,13 @@ final class GatewayRun {
 
     /** From now on the process ends with 0 when it is told to end: what was to be done has been done. */
     static void endWithZeroWhenTold() {
-        SpringApplication.getShutdownHandlers().add(() -> Runtime.getRuntime().halt(0));
+        serving = true;
+    }
+
+    /** Only halting sets the exit code of a process that a signal ends: the JVM has chosen 128 + signal by then. */
+    private static void endWithZero() {
+        if (serving) {
+            Runtime.getRuntime().halt(0);
+        }
     }
 }

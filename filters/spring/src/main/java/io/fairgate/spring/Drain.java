@@ -1,16 +1,21 @@
 package io.fairgate.spring;
 
 import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.Ordered;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * The orderly end: from the moment the application stops, new requests are refused, waiting ones are served for a
@@ -27,14 +32,17 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
     private final PermitPools pools;
     private final FairgateMeters meters;
     private final Duration drainTime;
+    private final Scheduler time;
     private volatile boolean running;
     private volatile boolean draining;
     private volatile Disposable closing = Disposables.disposed();
+    private volatile Disposable tellWhenOver = Disposables.disposed();
 
-    Drain(PermitPools pools, FairgateMeters meters, Duration drainTime) {
+    Drain(PermitPools pools, FairgateMeters meters, Duration drainTime, Scheduler time) {
         this.pools = pools;
         this.meters = meters;
         this.drainTime = drainTime;
+        this.time = time;
     }
 
     @Override
@@ -49,7 +57,17 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
                 meters.drainRefused();
                 return Mono.error(new DrainingException());
             }
+            exchange.getResponse().beforeCommit(() -> endConnectionWhileDraining(exchange.getResponse()));
             return chain.filter(exchange);
+        });
+    }
+
+    /** Who was in flight or waiting when it began is answered, and is not to send the next request here. */
+    private Mono<Void> endConnectionWhileDraining(ServerHttpResponse response) {
+        return Mono.fromRunnable(() -> {
+            if (draining) {
+                response.getHeaders().set(HttpHeaders.CONNECTION, "close");
+            }
         });
     }
 
@@ -60,12 +78,30 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
 
     @Override
     public void stop(Runnable whenDone) {
-        log.info("Draining: new requests are refused, waiting ones are served for up to {}.", drainTime);
         draining = true;
-        closing = pools.close(drainTime).doFinally(end -> finished(whenDone)).subscribe();
+        closing = pools.standing()
+                .doOnNext(standing -> log.info(
+                        "Draining: {} in flight, {} waiting; new requests are refused, waiting ones are served for up to {}.",
+                        standing.inFlight(),
+                        standing.waiting(),
+                        drainTime.toString().substring(2).toLowerCase(Locale.ROOT)))
+                .then(Mono.defer(() -> {
+                    tellWhenOver = time.schedule(this::tellOver, drainTime.toNanos(), TimeUnit.NANOSECONDS);
+                    return pools.close(drainTime);
+                }))
+                .doFinally(end -> finished(whenDone))
+                .subscribe();
+    }
+
+    private void tellOver() {
+        var unused = pools.standing()
+                .subscribe(standing -> log.info(
+                        "The drain time is over: requests that still wait are refused; waiting for {} in flight.",
+                        standing.inFlight()));
     }
 
     private void finished(Runnable whenDone) {
+        tellWhenOver.dispose();
         running = false;
         log.info("Drained: nothing waits and nothing is in flight.");
         whenDone.run();

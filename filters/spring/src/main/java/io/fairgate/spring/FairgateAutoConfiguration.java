@@ -80,7 +80,7 @@ public class FairgateAutoConfiguration {
 
         @Bean
         Drain fairgateDrain(PermitPools pools, FairgateMeters meters, FairgateProperties properties) {
-            return new Drain(pools, meters, properties.drainTime());
+            return new Drain(pools, meters, properties.drainTime(), time());
         }
 
         @Bean

@@ -52,6 +52,17 @@ public final class PermitPools {
         return Objects.requireNonNull(policy.pools().get(name)).permits();
     }
 
+    /** How all of them stand together. */
+    record Standing(int inFlight, int waiting) {}
+
+    Mono<Standing> standing() {
+        return Flux.fromIterable(pools.values())
+                .concatMap(PermitPool::snapshot)
+                .reduce(
+                        new Standing(0, 0),
+                        (sum, pool) -> new Standing(sum.inFlight() + pool.inFlight(), sum.waiting() + pool.waiting()));
+    }
+
     /** Closes all of them; see {@link PermitPool#close}. */
     Mono<Void> close(Duration patience) {
         return Flux.fromIterable(pools.values())

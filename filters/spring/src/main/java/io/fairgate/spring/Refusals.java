@@ -34,8 +34,7 @@ final class Refusals {
             return identity(identity);
         } else if (failure instanceof QuotaRefusedException quota) {
             return quota(quota);
-        } else if (failure instanceof DrainingException
-                || (failure instanceof PermitRefusedException permit && permit.reason() == RefusalReason.DRAINING)) {
+        } else if (failure instanceof DrainingException) {
             return draining();
         } else if (failure instanceof PermitRefusedException permit) {
             return permit(permit);
@@ -78,9 +77,11 @@ final class Refusals {
     }
 
     private Refusal permit(PermitRefusedException failure) {
+        if (failure.reason() == RefusalReason.DRAINING) {
+            return draining();
+        }
         Duration retryAfter = switch (failure.reason()) {
             case TOO_LARGE -> null;
-            case DRAINING -> throw new IllegalArgumentException("a draining pool is told of elsewhere");
             default -> maxWait(failure.pool());
         };
         boolean own = failure.reason().isTenantsOwn();
@@ -93,7 +94,7 @@ final class Refusals {
                     case TOO_LARGE -> "The request needs more of the capacity than the tenant may ever use.";
                     case POOL_QUEUE_FULL -> "The capacity is in use, and too many requests wait for it.";
                     case MAX_WAIT -> "The capacity is in use; the request waited as long as it may.";
-                    case DRAINING -> "This gateway is shutting down.";
+                    case DRAINING -> throw new IllegalStateException("told above");
                 },
                 List.of(failure.pool()),
                 retryAfter,

@@ -1,0 +1,202 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import io.fairgate.gateway.FairgateProcess.Started;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The orderly end of the process: whatever has begun gets exactly one answer, and nothing new begins. */
+class DrainIT {
+
+    private static final int WAITING = 40;
+
+    private final Path folder;
+
+    @RegisterExtension
+    final FairgateProcess fairgate = new FairgateProcess();
+
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    private final CountDownLatch release = new CountDownLatch(1);
+    private final List<RawClient> clients = new ArrayList<>();
+
+    DrainIT(@TempDir Path folder) {
+        this.folder = folder;
+    }
+
+    private Started serve(String... options) throws Exception {
+        upstream.on("/fair/held", exchange -> {
+            exchange.await(release);
+            exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nheld");
+        });
+        upstream.on("/fair/stream", exchange -> {
+            exchange.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+            exchange.await(release);
+            exchange.send("4\r\nlast\r\n0\r\n\r\n");
+        });
+        String policy = TestPolicy.onePool(
+                upstream.url(), "permits: 2, max-waiting: " + WAITING + ", max-wait: 5m, max-hold: 10m");
+        return fairgate.serve(
+                folder, policy, Stream.of(options).map("--"::concat).toArray(String[]::new));
+    }
+
+    private RawClient client(Started gateway) throws Exception {
+        RawClient client = new RawClient(gateway.port());
+        clients.add(client);
+        return client;
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        release.countDown();
+        for (RawClient client : clients) {
+            client.close();
+        }
+    }
+
+    /** An answer of the management port. */
+    private static String management(Started gateway, String path) throws Exception {
+        try (RawClient client = new RawClient(gateway.managementPort())) {
+            return client.send("GET " + path + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
+                    .readAll();
+        }
+    }
+
+    private static void awaitPool(Started gateway, int inFlight, int waiting) {
+        RunningGateway.eventually(() -> assertThat(management(gateway, "/actuator/pools"))
+                .contains("\"inFlight\":" + inFlight + ",\"waiting\":" + waiting));
+    }
+
+    private static void assertRefused(String answer) {
+        assertThat(answer)
+                .startsWith("HTTP/1.1 503")
+                .containsIgnoringCase("\r\nRetry-After: 1\r\n")
+                .containsIgnoringCase("\r\nConnection: close\r\n")
+                .contains("application/problem+json", "\"reason\":\"draining\"");
+    }
+
+    @Test
+    void under_load_every_request_has_exactly_one_outcome() throws Exception {
+        Started gateway = serve("fairgate.drain-time=5m", "spring.lifecycle.timeout-per-shutdown-phase=10m");
+        RawClient keptAlive = client(gateway);
+        keptAlive.get("/plain/before", "c").readUntil("ok");
+        RawClient stream = client(gateway).get("/fair/stream", "a");
+        stream.readUntil("first");
+        RawClient held = client(gateway).get("/fair/held", "b");
+        awaitPool(gateway, 2, 0);
+        List<RawClient> waiting = new ArrayList<>();
+        for (int id = 0; id < WAITING; id++) {
+            waiting.add(client(gateway).get("/fair/" + id, id % 2 == 0 ? "a" : "b"));
+        }
+        awaitPool(gateway, 2, WAITING);
+        assertThat(management(gateway, "/actuator/health/readiness")).startsWith("HTTP/1.1 200");
+
+        gateway.terminate();
+        gateway.awaitOutput(Pattern.compile("Draining: 2 in flight, " + WAITING + " waiting"));
+        assertThat(management(gateway, "/actuator/health/readiness"))
+                .startsWith("HTTP/1.1 503")
+                .contains("OUT_OF_SERVICE");
+        assertRefused(keptAlive.get("/fair/late", "c").readAll());
+        assertRefused(client(gateway).get("/plain/late", "c").readAll());
+        assertThat(gateway.isAlive()).isTrue();
+        release.countDown();
+
+        assertThat(stream.readAll()).contains("last\r\n0\r\n\r\n");
+        assertThat(held.readAll()).startsWith("HTTP/1.1 200").endsWith("held");
+        for (RawClient client : waiting) {
+            assertThat(client.readAll())
+                    .startsWith("HTTP/1.1 200")
+                    .containsIgnoringCase("\r\nConnection: close\r\n")
+                    .containsOnlyOnce("HTTP/1.1")
+                    .endsWith("ok");
+        }
+        assertThat(gateway.awaitExit()).isZero();
+        assertThat(upstream.requests())
+                .containsExactlyInAnyOrderElementsOf(Stream.concat(
+                                Stream.of("plain/before", "fair/stream", "fair/held"),
+                                IntStream.range(0, WAITING).mapToObj(id -> "fair/" + id))
+                        .map(path -> "GET /" + path + " HTTP/1.1")
+                        .toList());
+        assertThat(upstream.highestConcurrency()).isEqualTo(2);
+        assertThat(gateway.out())
+                .containsOnlyOnce("Drained: nothing waits and nothing is in flight.")
+                .doesNotContain("drain time is over")
+                .doesNotContain("WARN")
+                .doesNotContain("ERROR");
+        assertThat(gateway.err()).isEmpty();
+    }
+
+    @Test
+    void when_the_drain_time_is_over_waiting_requests_are_refused_and_those_in_flight_are_finished() throws Exception {
+        Started gateway = serve("fairgate.drain-time=1s", "spring.lifecycle.timeout-per-shutdown-phase=10m");
+        RawClient stream = client(gateway).get("/fair/stream", "a");
+        stream.readUntil("first");
+        RawClient held = client(gateway).get("/fair/held", "b");
+        awaitPool(gateway, 2, 0);
+        List<RawClient> waiting = new ArrayList<>();
+        for (int id = 0; id < 6; id++) {
+            waiting.add(client(gateway).get("/fair/" + id, "a"));
+        }
+        awaitPool(gateway, 2, 6);
+
+        gateway.terminate();
+        for (RawClient client : waiting) {
+            assertRefused(client.readAll());
+        }
+        gateway.awaitOutput(Pattern.compile("The drain time is over: .*; waiting for 2 in flight"));
+        assertThat(gateway.isAlive()).isTrue();
+        release.countDown();
+        assertThat(stream.readAll()).contains("last\r\n0\r\n\r\n");
+        assertThat(held.readAll()).startsWith("HTTP/1.1 200").endsWith("held");
+        assertThat(gateway.awaitExit()).isZero();
+        assertThat(upstream.requests()).hasSize(2);
+        assertThat(gateway.out()).containsOnlyOnce("Drained: ").doesNotContain("WARN");
+    }
+
+    @Test
+    void an_idle_process_ends_at_once_although_a_client_keeps_its_connection() throws Exception {
+        Started gateway = serve("fairgate.drain-time=1h", "spring.lifecycle.timeout-per-shutdown-phase=1h");
+        RawClient keptAlive = client(gateway);
+        keptAlive.get("/fair/1", "a").readUntil("ok");
+        assertThat(gateway.terminate().awaitExit()).isZero();
+        assertThat(keptAlive.readAll()).isEmpty();
+        assertThat(gateway.out()).contains("Draining: 0 in flight, 0 waiting").contains("Drained: ");
+    }
+
+    @Test
+    void an_interrupt_drains_like_a_signal_to_terminate() throws Exception {
+        Started gateway = serve();
+        RawClient stream = client(gateway).get("/fair/stream", "a");
+        stream.readUntil("first");
+        assumeFalse(gateway.ignoresInterrupt(), "SIGINT is ignored by what started these tests");
+        gateway.signal("INT");
+        gateway.awaitOutput(Pattern.compile("Draining: 1 in flight"));
+        release.countDown();
+        assertThat(stream.readAll()).contains("last");
+        assertThat(gateway.awaitExit()).isZero();
+        assertThat(gateway.out()).contains("Drained: ");
+    }
+
+    @Test
+    void what_outlasts_every_bound_does_not_keep_the_process() throws Exception {
+        Started gateway = serve("fairgate.drain-time=1s", "spring.lifecycle.timeout-per-shutdown-phase=2s");
+        RawClient stream = client(gateway).get("/fair/stream", "a");
+        stream.readUntil("first");
+        assertThat(gateway.terminate().awaitExit()).isZero();
+        assertThat(gateway.out())
+                .contains("1 bean still running after timeout of 2000ms: [fairgateDrain]")
+                .contains("aborted with one or more requests still active");
+    }
+}

@@ -16,19 +16,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextClosedEvent;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** {@code demo}: a noisy and a quiet tenant in front of a slow upstream, without and with {@code FairShare}. */
 @Command(
@@ -68,9 +72,13 @@ final class DemoCommand implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
+    private final Sinks.Empty<Void> toldToEnd = Sinks.empty();
+
     @Override
     public Integer call() throws InterruptedException {
         String[] options = SpringOptions.checked(command, unmatched);
+        requirePositive("--quiet-seconds", quietSeconds);
+        requirePositive("--noisy-seconds", noisySeconds);
         PrintWriter out = command.commandLine().getOut();
         DemoUpstream behindPlain = new DemoUpstream();
         DemoUpstream behindFair = new DemoUpstream();
@@ -82,19 +90,34 @@ final class DemoCommand implements Callable<Integer> {
         }
         String url = "http://127.0.0.1:" + gateway.getEnvironment().getProperty("local.server.port");
         out.printf(
-                "The gateway listens on %s, in front of an upstream that takes 50 ms and gets %d requests at once.%n",
-                url, CAPACITY);
-        measure(url, behindPlain, behindFair, out).print(out);
+                "The gateway listens on %s.%n"
+                        + "The upstream behind it takes 50 ms and gets %d requests at once.%n"
+                        + "The quiet tenant sends %d requests at once, the noisy one %d.%n",
+                url, CAPACITY, QUIET_CONNECTIONS, NOISY_CONNECTIONS);
+        gateway.addApplicationListener((ContextClosedEvent closed) -> toldToEnd.tryEmitEmpty());
+        try {
+            measure(url, behindPlain, behindFair, out).print(out);
+        } catch (CancellationException e) {
+            return 0;
+        }
         if (exit) {
             gateway.close();
         } else {
             GatewayRun.endWithZeroWhenTold();
             out.printf(
-                    "%nStill serving; end it with Ctrl-C. Try:%n%n  curl -i -H 'X-Tenant-Id: quiet' %s/fair/hello%n",
+                    "%nStill serving; end it with Ctrl-C. Try:%n%n"
+                            + "  curl -i -H 'X-Tenant-Id: quiet' %1$s/fair/hello%n"
+                            + "  curl -i -H 'X-Tenant-Id: limited' %1$s/fair/hello    # its quota is 3 in 10 s%n",
                     url);
             out.flush();
         }
         return 0;
+    }
+
+    private void requirePositive(String option, int seconds) {
+        if (seconds < 1) {
+            throw new ParameterException(command.commandLine(), "%s: %d (expected: >= 1)".formatted(option, seconds));
+        }
     }
 
     private static GatewayRun gateway(DemoUpstream behindPlain, DemoUpstream behindFair) {
@@ -122,16 +145,16 @@ final class DemoCommand implements Callable<Integer> {
         DemoTraffic quiet = new DemoTraffic(url, "quiet", QUIET_CONNECTIONS);
         DemoTraffic noisy = new DemoTraffic(url, "noisy", NOISY_CONNECTIONS);
         Duration warmUp = Duration.ofSeconds(1);
-        phase("warming up", "/plain/", behindPlain, warmUp, out, noisy, quiet);
-        phase("warming up", "/fair/", behindFair, warmUp, out, noisy, quiet);
+        phase("warm-up, plain route", "/plain/", behindPlain, warmUp, out, quiet, noisy);
+        phase("warm-up, FairShare route", "/fair/", behindFair, warmUp, out, quiet, noisy);
         Duration together = Duration.ofSeconds(noisySeconds);
         return new DemoReport(
-                phase("FairShare route, alone", "/fair/", behindFair, Duration.ofSeconds(quietSeconds), out, quiet),
+                phase("alone", "/fair/", behindFair, Duration.ofSeconds(quietSeconds), out, quiet),
                 phase("plain route", "/plain/", behindPlain, together, out, quiet, noisy),
                 phase("FairShare route", "/fair/", behindFair, together, out, quiet, noisy));
     }
 
-    private static Phase phase(
+    private Phase phase(
             String name, String path, DemoUpstream upstream, Duration time, PrintWriter out, DemoTraffic... senders)
             throws InterruptedException {
         upstream.forget();
@@ -143,7 +166,7 @@ final class DemoCommand implements Callable<Integer> {
             List<Row> rows = outcomes.stream()
                     .map(outcome -> new Row(outcome, upstream.shareOf(outcome.tenant())))
                     .toList();
-            return new Phase(name, rows, upstream.highestConcurrency());
+            return new Phase(name, time, rows, upstream.highestConcurrency());
         } finally {
             progress.dispose();
             clearProgress(out);
@@ -155,13 +178,15 @@ final class DemoCommand implements Callable<Integer> {
         String who = String.join(
                 " and ", Arrays.stream(senders).map(DemoTraffic::tenant).toList());
         if (!Ansi.AUTO.enabled()) {
-            out.printf("%s: %s for %d s%n", name, who, time.toSeconds());
+            out.printf("%s: %s for %d s ...%n", name, who, time.toSeconds());
             out.flush();
             return Disposables.disposed();
         }
         long before = answered(senders);
         return Flux.interval(Duration.ZERO, Duration.ofMillis(200)).subscribe(tick -> {
-            out.printf("\r\u001b[K%s: %s, %d requests", name, who, answered(senders) - before);
+            out.printf(
+                    "\r\u001b[K%s: %s for %d s ... %d answers",
+                    name, who, time.toSeconds(), answered(senders) - before);
             out.flush();
         });
     }
@@ -177,12 +202,22 @@ final class DemoCommand implements Callable<Integer> {
         return Arrays.stream(senders).mapToLong(DemoTraffic::answered).sum();
     }
 
-    /** The command's own thread has nothing else to do meanwhile. */
-    private static <T> T await(Mono<T> result) throws InterruptedException {
+    /**
+     * The command's own thread has nothing else to do meanwhile.
+     *
+     * @throws CancellationException when the process was told to end: whoever sent on would only see it end
+     */
+    private <T> T await(Mono<T> result) throws InterruptedException {
         AtomicReference<T> value = new AtomicReference<>();
         CountDownLatch ended = new CountDownLatch(1);
-        var unused = result.doFinally(end -> ended.countDown()).subscribe(value::set);
+        var unused = result.takeUntilOther(toldToEnd.asMono())
+                .doFinally(end -> ended.countDown())
+                .subscribe(value::set);
         ended.await();
-        return Objects.requireNonNull(value.get(), "the traffic ended without a result");
+        T there = value.get();
+        if (there == null) {
+            throw new CancellationException();
+        }
+        return there;
     }
 }

@@ -2,6 +2,7 @@ package io.fairgate.gateway;
 
 import io.fairgate.gateway.DemoTraffic.Outcome;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
@@ -14,7 +15,7 @@ record DemoReport(Phase alone, Phase plain, Phase fair) {
      * @param rows one for each tenant that sent
      * @param highest the upstream's highest concurrency
      */
-    record Phase(String name, List<Row> rows, int highest) {
+    record Phase(String name, Duration time, List<Row> rows, int highest) {
         Row of(String tenant) {
             return rows.stream()
                     .filter(row -> row.outcome().tenant().equals(tenant))
@@ -27,32 +28,42 @@ record DemoReport(Phase alone, Phase plain, Phase fair) {
     record Row(Outcome outcome, double share) {}
 
     void print(PrintWriter out) {
-        out.printf("%n%-24s %-7s %9s %9s %9s %12s%n", "", "tenant", "requests", "p50", "p99", "permit-time");
+        out.printf("%n%-16s %-6s %12s %9s %9s %14s%n", "", "tenant", "requests/s", "p50", "p99", "upstream time");
         for (Phase phase : List.of(alone, plain, fair)) {
             String name = phase.name();
             for (Row row : phase.rows()) {
-                out.printf(
-                        Locale.ROOT,
-                        "%-24s %-7s %9d %6.0f ms %6.0f ms %10.0f %%%s%n",
-                        name,
-                        row.outcome().tenant(),
-                        row.outcome().requests(),
-                        row.outcome().millisAt(0.5),
-                        row.outcome().millisAt(0.99),
-                        100 * row.share(),
-                        row.outcome().failed() == 0 ? "" : "  (" + row.outcome().failed() + " failed)");
+                print(name, phase.time(), row, out);
                 name = "";
             }
         }
-        double basis = alone.of("quiet").outcome().millisAt(0.5);
+        double basis = quietMedian(alone);
         out.printf(
                 Locale.ROOT,
-                "%nThe quiet tenant's p50 beside the noisy one: %.1f times its p50 alone on the plain route,%n"
-                        + "%.1f times on the FairShare route. The upstream had at most %d and %d requests at once.%n",
-                plain.of("quiet").outcome().millisAt(0.5) / basis,
-                fair.of("quiet").outcome().millisAt(0.5) / basis,
-                plain.highest(),
-                fair.highest());
+                "%nThe noisy neighbour makes the quiet tenant's p50%n"
+                        + "  %5.1f times as long on the plain route,%n"
+                        + "  %5.1f times as long on the FairShare route.%n"
+                        + "The upstream had at most %d requests at once.%n",
+                quietMedian(plain) / basis,
+                quietMedian(fair) / basis,
+                Math.max(plain.highest(), fair.highest()));
         out.flush();
+    }
+
+    private static double quietMedian(Phase phase) {
+        return phase.of("quiet").outcome().millisAt(0.5);
+    }
+
+    private static void print(String name, Duration time, Row row, PrintWriter out) {
+        Outcome outcome = row.outcome();
+        out.printf(
+                Locale.ROOT,
+                "%-16s %-6s %12.0f %6.0f ms %6.0f ms %12.0f %%%s%n",
+                name,
+                outcome.tenant(),
+                outcome.requests() * 1e3 / time.toMillis(),
+                outcome.millisAt(0.5),
+                outcome.millisAt(0.99),
+                100 * row.share(),
+                outcome.failed() == 0 ? "" : "  (" + outcome.failed() + " failed)");
     }
 }

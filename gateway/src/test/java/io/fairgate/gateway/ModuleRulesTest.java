@@ -1,0 +1,131 @@
+package io.fairgate.gateway;
+
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Which module may know what, for all modules at once: this one has every other on its path. A module is known by its
+ * packages.
+ */
+@AnalyzeClasses(packages = "io.fairgate", importOptions = ImportOption.DoNotIncludeTests.class)
+class ModuleRulesTest {
+
+    private static final String[] CORE = {
+        "io.fairgate.tenant..",
+        "io.fairgate.policy..",
+        "io.fairgate.quota..",
+        "io.fairgate.permit..",
+        "io.fairgate.fairness..",
+        "io.fairgate.time..",
+        "io.fairgate.lease.."
+    };
+    private static final String TESTKIT = "io.fairgate.testkit..";
+    private static final String CONFIG = "io.fairgate.config..";
+    private static final String REDIS = "io.fairgate.redis..";
+    private static final String SPRING = "io.fairgate.spring..";
+    private static final String GATEWAY = "io.fairgate.gateway..";
+
+    private static final String SPRING_ITSELF = "org.springframework..";
+    private static final String REDIS_CLIENT = "io.lettuce..";
+    private static final String MICROMETER = "io.micrometer..";
+    private static final String NETTY = "io.netty..";
+    private static final String REACTOR_NETTY = "reactor.netty..";
+
+    private static final DescribedPredicate<JavaAccess<?>> BLOCKS = target(
+                    nameMatching("block(First|Last|Optional)?|toIterable|toStream"))
+            .and(target(owner(assignableTo(Mono.class).or(assignableTo(Flux.class)))))
+            .or(target(nameMatching("sleep")).and(target(owner(assignableTo(Thread.class)))))
+            .as("a method blocks");
+
+    @ArchTest
+    static final ArchRule the_core_is_a_plain_reactive_library = noClasses()
+            .that()
+            .resideInAnyPackage(CORE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    SPRING_ITSELF,
+                    REDIS_CLIENT,
+                    MICROMETER,
+                    "com.fasterxml.jackson..",
+                    "tools.jackson..",
+                    NETTY,
+                    REACTOR_NETTY,
+                    "org.slf4j..",
+                    "org.yaml..");
+
+    @ArchTest
+    static final ArchRule the_core_knows_no_other_module = noClasses()
+            .that()
+            .resideInAnyPackage(CORE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(TESTKIT, CONFIG, REDIS, SPRING, GATEWAY);
+
+    @ArchTest
+    static final ArchRule the_testkit_knows_the_core_only = noClasses()
+            .that()
+            .resideInAPackage(TESTKIT)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(SPRING_ITSELF, REDIS_CLIENT, CONFIG, REDIS, SPRING, GATEWAY);
+
+    @ArchTest
+    static final ArchRule config_knows_the_core_only = noClasses()
+            .that()
+            .resideInAPackage(CONFIG)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(SPRING_ITSELF, REDIS_CLIENT, TESTKIT, REDIS, SPRING, GATEWAY);
+
+    @ArchTest
+    static final ArchRule redis_knows_the_core_only = noClasses()
+            .that()
+            .resideInAPackage(REDIS)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(SPRING_ITSELF, TESTKIT, CONFIG, SPRING, GATEWAY)
+            .allowEmptyShould(true);
+
+    @ArchTest
+    static final ArchRule the_starter_knows_neither_config_nor_redis = noClasses()
+            .that()
+            .resideInAPackage(SPRING)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(CONFIG, REDIS, REDIS_CLIENT, TESTKIT, GATEWAY);
+
+    @ArchTest
+    static final ArchRule nobody_depends_on_the_program = noClasses()
+            .that()
+            .resideOutsideOfPackage(GATEWAY)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(GATEWAY);
+
+    @ArchTest
+    static final ArchRule packages_have_no_cycles =
+            slices().matching("io.fairgate.(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule no_thread_is_blocked =
+            noClasses().that().resideOutsideOfPackage(TESTKIT).should().accessTargetWhere(BLOCKS);
+
+    @ArchTest
+    static final ArchRule names_say_what_differs = noClasses()
+            .should()
+            .haveNameMatching("(.*[.$])?((Default|Abstract|Base)[A-Z]\\w*|\\w*(Impl|Utils?|Helper|Manager))");
+}

@@ -88,7 +88,6 @@ class CommandLineTest {
                 .replace("\"FairShare=pool\"", "\"FairShare=pool,2\", StripPrefix=two"));
         assertThat(Fairgate.run("--config=" + file)).isEqualTo(1);
         assertThat(output.getAll())
-                .contains("APPLICATION FAILED TO START")
                 .contains(file + ":17: routes.fair.filters[0]: FairShare: permits: 2 (expected: 1 to 1,")
                 .contains(file + ":17: routes.fair.filters[1]: StripPrefix: For input string: \"two\"")
                 .doesNotContain("\tat ");

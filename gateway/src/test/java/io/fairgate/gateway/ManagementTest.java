@@ -54,7 +54,11 @@ class ManagementTest {
                 .containsEntry("reason", "unknown-tenant")
                 .containsEntry("tenant", null)
                 .containsEntry("path", "/fair/some/path")
-                .containsKeys("at", "detail");
+                .containsEntry("claimed", "nobody")
+                .containsEntry("peer", "127.0.0.1")
+                .containsEntry("route", "fair")
+                .containsEntry("cause", null)
+                .containsKey("at");
         assertThat(Answer.to(gateway.managementUrl("/actuator/decisions")).body())
                 .startsWith("[{\"id\":\"" + id);
         assertThat(Answer.to(gateway.managementUrl("/actuator/decisions/0000000000000000"))

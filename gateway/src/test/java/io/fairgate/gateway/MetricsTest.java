@@ -89,6 +89,7 @@ class MetricsTest {
             fairgate_wait_seconds,          histogram, pool tenant outcome
             fairgate_hold_seconds,          histogram, pool tenant
             fairgate_refusals_total,        counter,   pool tenant reason
+            fairgate_failures_total,        counter,   pool tenant reason
             fairgate_quota_limit,           gauge,     tenant quota
             fairgate_quota_remaining,       gauge,     tenant quota
             """)

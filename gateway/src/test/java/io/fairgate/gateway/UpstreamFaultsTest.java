@@ -7,8 +7,12 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketException;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Whatever an upstream does, the client is told, and the permit comes back once: after each fault the only permit of the
@@ -80,6 +84,43 @@ class UpstreamFaultsTest {
         start("--spring.cloud.gateway.server.webflux.httpclient.response-timeout=300ms");
         assertThat(get("/fair/x")).contains("504 Gateway Timeout", "\"reason\":\"upstream-timeout\"");
         closed.await();
+        assertPermitIsBack();
+    }
+
+    @Test
+    void an_upstream_that_stalls_after_its_headers_leaves_none_of_them_in_the_answer() throws Exception {
+        upstream.on("/fair/x", exchange -> {
+            exchange.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nETag: \"1\"\r\nSet-Cookie: a=b\r\n"
+                    + "Content-Encoding: gzip\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n");
+            exchange.awaitClose();
+        });
+        start("--fairgate.upstream-body-idle=300ms");
+        assertThat(get("/fair/x"))
+                .contains("504 Gateway Timeout", "application/problem+json", "Cache-Control: no-store")
+                .contains("Server-Timing: fairgate;dur=")
+                .doesNotContain("max-age", "ETag", "Set-Cookie", "gzip", "text/html", "1000");
+        assertPermitIsBack();
+    }
+
+    @Test
+    void a_failure_is_counted_and_its_cause_is_for_the_operator_only() throws Exception {
+        upstream.on("/fair/x", ScriptedUpstream.Exchange::reset);
+        start();
+        String answer = get("/fair/x");
+        String cause = "Connection reset";
+        assertThat(answer).doesNotContain(cause);
+        Matcher decision = Pattern.compile("\"decision\":\"(\\w+)\"").matcher(answer);
+        assertThat(decision.find()).isTrue();
+        assertThat(Answer.to(gateway.managementUrl("/actuator/decisions/" + decision.group(1)))
+                        .json())
+                .containsEntry("reason", "upstream-lost")
+                .containsEntry("tenant", "a")
+                .containsEntry("route", "fair")
+                .containsEntry("peer", "127.0.0.1")
+                .hasEntrySatisfying("cause", text -> assertThat(text).asString().contains(cause));
+        assertThat(MetricsPage.of(gateway)
+                        .value("fairgate_failures_total", "pool", "pool", "tenant", "a", "reason", "upstream-lost"))
+                .isEqualTo(1);
         assertPermitIsBack();
     }
 
@@ -191,6 +232,43 @@ class UpstreamFaultsTest {
                 .replace("[ \"FairShare=pool\" ]", "[ \"FairShare=pool\", \"Retry=2\" ]"));
         assertThat(get("/fair/x")).contains("200 OK");
         assertThat(upstream.requests()).hasSize(2);
+        assertPermitIsBack();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET", "POST"})
+    void a_retry_after_a_wait_sends_the_whole_request_again(String method) throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        upstream.on("/fair/held", exchange -> {
+            exchange.await(end);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        upstream.on("/fair/x", exchange -> {
+            boolean first = upstream.requests().size() == 2;
+            exchange.send(
+                    first
+                            ? "HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"
+                            : "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n}");
+        });
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 20s")
+                .replace(
+                        "[ \"FairShare=pool\" ]",
+                        "[ \"FairShare=pool\", { name: Retry, args: { retries: 2, methods: %s } } ]"
+                                .formatted(method)));
+        try (RawClient holder = new RawClient(gateway.port());
+                RawClient client = new RawClient(gateway.port())) {
+            holder.get("/fair/held", "b");
+            gateway.awaitInFlight("pool", 1);
+            if (method.equals("GET")) {
+                client.get("/fair/x", "a");
+            } else {
+                client.post("/fair/x", "a", 200_000);
+            }
+            gateway.awaitWaiting("pool", 1);
+            end.countDown();
+            assertThat(client.readUntil("}")).contains("200 OK");
+        }
+        assertThat(upstream.requests()).hasSize(3);
         assertPermitIsBack();
     }
 

@@ -1,5 +1,6 @@
 package io.fairgate.permit;
 
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
@@ -28,7 +29,11 @@ final class MonoWithPermit<T> extends Mono<T> {
      * an expired hold, and the permits are not to come back before the work has really ended.
      */
     private static final class Waiter<T> extends PermitWaiter<T> {
-        private @Nullable T element;
+        @SuppressWarnings("rawtypes")
+        private static final AtomicReferenceFieldUpdater<Waiter, Object> ELEMENT =
+                AtomicReferenceFieldUpdater.newUpdater(Waiter.class, Object.class, "element");
+
+        private volatile @Nullable Object element;
 
         Waiter(EmbeddedPermitPool pool, PermitRequest request, Mono<T> work, CoreSubscriber<? super T> actual) {
             super(pool, request, work, actual);
@@ -36,25 +41,27 @@ final class MonoWithPermit<T> extends Mono<T> {
 
         @Override
         public void onNext(T value) {
-            if (isRunning()) {
-                element = value;
-            } else {
-                Operators.onNextDropped(value, currentContext());
+            element = value;
+            if (!isRunning()) {
+                discard();
             }
         }
 
         @Override
         public void onComplete() {
             if (finish()) {
-                T value = element;
-                element = null;
+                @SuppressWarnings("unchecked") // only onNext sets it
+                T value = (T) element;
                 if (value != null) {
                     actual.onNext(value);
                 }
                 actual.onComplete();
-            } else if (element != null) {
-                Operators.onDiscard(element, currentContext());
             }
+        }
+
+        @Override
+        void discard() {
+            Operators.onDiscard(ELEMENT.getAndSet(this, null), currentContext());
         }
     }
 }

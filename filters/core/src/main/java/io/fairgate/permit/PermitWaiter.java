@@ -147,8 +147,12 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
 
     private void cancelWork() {
         GuardedListener.guard(upstream::cancel);
+        discard();
         giveBackWhenSettled();
     }
+
+    /** What was kept of a work that is over is not passed on any more. */
+    void discard() {}
 
     /** A cancelled work may take a moment to end; until then its permits are not free. */
     private void giveBackWhenSettled() {
@@ -256,6 +260,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
             onError(e);
         }
         if (STATE.compareAndSet(this, LEAVING, DONE)) {
+            discard();
             giveBackWhenSettled();
         }
     }

@@ -24,12 +24,21 @@ public record Policy(
         @Nullable TenantPolicy unknown,
         Map<String, PoolSettings> pools) {
 
-    /** @throws IllegalArgumentException when the members together reserve more permits than a pool has */
+    /**
+     * @throws IllegalArgumentException when the members together reserve more permits than a pool has, or when one has
+     *     a name like {@link TenantId#UNKNOWN}
+     */
     public Policy {
         identify = List.copyOf(identify);
         // Not Map.copyOf: that forgets the order of the policy, which decides between tenants that tie.
         members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
         pools = Collections.unmodifiableMap(new LinkedHashMap<>(pools));
+        for (TenantId member : members.keySet()) {
+            if (member.value().startsWith("_")) {
+                throw new IllegalArgumentException(
+                        "members: %s (expected: an id that does not begin with _)".formatted(member));
+            }
+        }
         long reserved = reserved(members.values())
                 + (unknown == null ? 0 : unknown.share().reserved());
         pools.forEach((name, pool) -> {

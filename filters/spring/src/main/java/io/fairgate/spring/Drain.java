@@ -35,7 +35,6 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
     private final Scheduler time;
     private volatile boolean running;
     private volatile boolean draining;
-    private volatile Disposable closing = Disposables.disposed();
     private volatile Disposable tellWhenOver = Disposables.disposed();
 
     Drain(PermitPools pools, FairgateMeters meters, Duration drainTime, Scheduler time) {
@@ -57,6 +56,7 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
                 meters.drainRefused();
                 return Mono.error(new DrainingException());
             }
+            Exchanges.noteOwnFields(exchange);
             exchange.getResponse().beforeCommit(() -> endConnectionWhileDraining(exchange.getResponse()));
             return chain.filter(exchange);
         });
@@ -79,7 +79,7 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
     @Override
     public void stop(Runnable whenDone) {
         draining = true;
-        closing = pools.standing()
+        var unused = pools.standing()
                 .doOnNext(standing -> log.info(
                         "Draining: {} in flight, {} waiting; new requests are refused, waiting ones are served for up to {}.",
                         standing.inFlight(),
@@ -115,6 +115,12 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
     @Override
     public boolean isRunning() {
         return running;
+    }
+
+    /** What has drained stays closed: there is nothing to resume. */
+    @Override
+    public boolean isPauseable() {
+        return false;
     }
 
     @Override

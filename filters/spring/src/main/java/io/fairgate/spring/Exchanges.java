@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.netty.Connection;
@@ -14,7 +15,8 @@ import reactor.netty.Connection;
 public final class Exchanges {
 
     private static final String TENANT = Exchanges.class.getName() + ".tenant";
-    private static final String PERMIT = Exchanges.class.getName() + ".permit";
+    private static final String POOL = Exchanges.class.getName() + ".pool";
+    private static final String OWN_FIELDS = Exchanges.class.getName() + ".ownFields";
 
     private Exchanges() {}
 
@@ -37,13 +39,29 @@ public final class Exchanges {
         return tenant;
     }
 
-    static void setHoldsPermit(ServerWebExchange exchange) {
-        exchange.getAttributes().put(PERMIT, true);
+    static void setPool(ServerWebExchange exchange, String pool) {
+        exchange.getAttributes().put(POOL, pool);
     }
 
-    /** Whether a permit is held for this exchange. */
-    static boolean holdsPermit(ServerWebExchange exchange) {
-        return exchange.getAttribute(PERMIT) != null;
+    /** The pool of which a permit is held, or was held, for this exchange; null when there is none. */
+    static @Nullable String pool(ServerWebExchange exchange) {
+        return exchange.getAttribute(POOL);
+    }
+
+    /** Notes the fields of the answer as they are before a route adds to them. */
+    static void noteOwnFields(ServerWebExchange exchange) {
+        exchange.getAttributes()
+                .put(OWN_FIELDS, HttpHeaders.copyOf(exchange.getResponse().getHeaders()));
+    }
+
+    /** Takes back what a route, or its upstream, has added to the fields of an answer that is not to be given. */
+    static void restoreOwnFields(ServerWebExchange exchange) {
+        HttpHeaders own = exchange.getAttribute(OWN_FIELDS);
+        if (own != null) {
+            HttpHeaders fields = exchange.getResponse().getHeaders();
+            fields.clear();
+            fields.putAll(own);
+        }
     }
 
     /** The client's connection, or null when this is not served by Reactor Netty. */

@@ -88,7 +88,13 @@ public final class FairShareGatewayFilterFactory
             long askedAt = time.now(TimeUnit.NANOSECONDS);
             UpstreamConnection upstream = new UpstreamConnection();
             PermitRequest request = new PermitRequest(
-                    tenant.id(), config.permits, null, config.maxHold, Exchanges.home(exchange), upstream.closed(), () -> {
+                    tenant.id(),
+                    config.permits,
+                    null,
+                    config.maxHold,
+                    Exchanges.home(exchange),
+                    upstream.closed(),
+                    () -> {
                         waited.set(true);
                         if (readable) {
                             body.start();
@@ -99,7 +105,7 @@ public final class FairShareGatewayFilterFactory
                 if (unwatched && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
                     return Mono.error(new ClientLeftException());
                 }
-                Exchanges.setHoldsPermit(exchange);
+                Exchanges.setPool(exchange, pool.name());
                 reportWait(exchange, time.now(TimeUnit.NANOSECONDS) - askedAt);
                 return chain.filter(exchange.mutate()
                         .request(new WithBody(exchange.getRequest(), body))

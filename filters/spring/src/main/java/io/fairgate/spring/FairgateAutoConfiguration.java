@@ -124,8 +124,8 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        RefusalHandler fairgateRefusalHandler(Policy policy, DecisionLog decisions) {
-            return new RefusalHandler(new Refusals(policy), decisions, InstantSource.system());
+        RefusalHandler fairgateRefusalHandler(Policy policy, FairgateMeters meters, DecisionLog decisions) {
+            return new RefusalHandler(new Refusals(policy), meters, decisions, InstantSource.system());
         }
 
         @Bean

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -25,7 +26,7 @@ final class FairgateMeters {
 
     /** Tag of all that are not members. */
     static final String OTHER = "_other";
-    /** Value of the pool tag where there was no pool yet. */
+    /** Value of the pool tag where there was no pool. */
     static final String NO_POOL = "none";
 
     private static final Duration[] BUCKETS = {
@@ -37,7 +38,9 @@ final class FairgateMeters {
 
     private final Policy policy;
     private final MeterRegistry registry;
-    private final Map<Tags, Counter> refusals = new ConcurrentHashMap<>();
+    private final Map<Counted, Counter> counters = new ConcurrentHashMap<>();
+
+    private record Counted(Meter meter, Tags tags) {}
 
     FairgateMeters(Policy policy, MeterRegistry registry) {
         this.policy = policy;
@@ -49,7 +52,7 @@ final class FairgateMeters {
     }
 
     void identityRefused(IdentityRefusedException.Reason reason) {
-        refused(NO_POOL, OTHER, Labels.of(reason));
+        refused(NO_POOL, OTHER, reason.label);
     }
 
     /** Counts the refusal and is it. */
@@ -62,11 +65,29 @@ final class FairgateMeters {
         refused(NO_POOL, OTHER, "draining");
     }
 
+    /** Counts a request that had passed, and then failed. */
+    void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason) {
+        count(
+                Meter.FAILURES,
+                Tags.of(
+                        "pool",
+                        pool == null ? NO_POOL : pool,
+                        "tenant",
+                        tenant == null ? OTHER : tag(tenant.id()),
+                        "reason",
+                        reason));
+    }
+
     private void refused(String pool, String tenant, String reason) {
-        refusals.computeIfAbsent(
-                        Tags.of("pool", pool, "tenant", tenant, "reason", reason),
-                        tags -> Counter.builder(Meter.REFUSALS.id())
-                                .description(Meter.REFUSALS.description())
+        count(Meter.REFUSALS, Tags.of("pool", pool, "tenant", tenant, "reason", reason));
+    }
+
+    /** The registry itself finds a counter slowly, so they are kept. */
+    private void count(Meter meter, Tags tags) {
+        counters.computeIfAbsent(
+                        new Counted(meter, tags),
+                        counted -> Counter.builder(meter.id())
+                                .description(meter.description())
                                 .tags(tags)
                                 .register(registry))
                 .increment();

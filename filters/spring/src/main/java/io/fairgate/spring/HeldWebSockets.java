@@ -27,7 +27,7 @@ final class HeldWebSockets implements BeanPostProcessor {
 
         @Override
         public Mono<Void> handleRequest(ServerWebExchange exchange, WebSocketHandler handler) {
-            if (!Exchanges.holdsPermit(exchange)) {
+            if (Exchanges.pool(exchange) == null) {
                 return service.handleRequest(exchange, handler);
             }
             Sinks.Empty<Void> ended = Sinks.empty();

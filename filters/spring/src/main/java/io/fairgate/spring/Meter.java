@@ -38,6 +38,14 @@ enum Meter {
     HOLD("fairgate.hold", Type.TIMER, "seconds", "How long permits were held.", "pool", "tenant"),
     REFUSALS(
             "fairgate.refusals", Type.COUNTER, "requests", "Requests refused by Fairgate.", "pool", "tenant", "reason"),
+    FAILURES(
+            "fairgate.failures",
+            Type.COUNTER,
+            "requests",
+            "Requests that had passed and then failed: the upstream was lost or too slow, or the permit was held too long.",
+            "pool",
+            "tenant",
+            "reason"),
     QUOTA_LIMIT("fairgate.quota.limit", Type.GAUGE, "units", "Units per window of the quota.", "tenant", "quota"),
     QUOTA_REMAINING("fairgate.quota.remaining", Type.GAUGE, "units", "Units left of the quota.", "tenant", "quota"),
     WAITING_BODY_BYTES(

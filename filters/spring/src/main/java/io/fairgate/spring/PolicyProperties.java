@@ -10,6 +10,7 @@ import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,12 +24,15 @@ import org.springframework.boot.convert.DurationStyle;
  * The policy as Spring properties, for a gateway of one's own that has no {@code fairgate.yml}: the same tree, under
  * {@code fairgate.policy}.
  *
+ * @param enabled whether it counts
  * @param tenants who a request belongs to, and what tenants may claim and use
  * @param pools by name
  */
-@ConfigurationProperties("fairgate.policy")
+@ConfigurationProperties(prefix = "fairgate.policy", ignoreUnknownFields = false)
 public record PolicyProperties(
-        @DefaultValue Tenants tenants, @DefaultValue Map<String, Pool> pools) {
+        boolean enabled,
+        @DefaultValue Tenants tenants,
+        @DefaultValue Map<String, Pool> pools) {
 
     /**
      * Who a request belongs to, and what tenants may claim and use.
@@ -50,7 +54,18 @@ public record PolicyProperties(
      * @param header the header that names the tenant
      * @param trustedFrom networks whose peers may send it
      */
-    public record Identify(String header, @DefaultValue List<String> trustedFrom) {}
+    public record Identify(
+            @Nullable String header, @DefaultValue List<String> trustedFrom) {
+
+        IdentitySource source() {
+            if (header == null) {
+                throw new IllegalArgumentException(
+                        "fairgate.policy.tenants.identify: a source without a header (expected: header, the name of the header that names the tenant)");
+            }
+            return new IdentitySource.Header(
+                    header, trustedFrom.stream().map(Cidr::parse).toList());
+        }
+    }
 
     /**
      * What a plan sets, or what a member sets instead of its plan.
@@ -100,15 +115,31 @@ public record PolicyProperties(
             long limit,
             String per,
             @Nullable Long burst,
-            @DefaultValue("UTC") ZoneId zone) {
+            @Nullable ZoneId zone) {
 
         Quota quota() {
             return switch (per) {
-                case "day" -> new Quota.Calendar(name, limit, Quota.CalendarUnit.DAY, zone);
-                case "month" -> new Quota.Calendar(name, limit, Quota.CalendarUnit.MONTH, zone);
-                default ->
-                    new Quota.Rate(name, limit, DurationStyle.detectAndParse(per), burst == null ? limit : burst);
+                case "day" -> calendar(Quota.CalendarUnit.DAY);
+                case "month" -> calendar(Quota.CalendarUnit.MONTH);
+                default -> rate(DurationStyle.detectAndParse(per));
             };
+        }
+
+        private Quota calendar(Quota.CalendarUnit unit) {
+            refuse("burst", burst, "nothing: a calendar quota has none");
+            return new Quota.Calendar(name, limit, unit, zone == null ? ZoneOffset.UTC : zone);
+        }
+
+        private Quota rate(Duration window) {
+            refuse("zone", zone, "nothing: only a calendar quota has one");
+            return new Quota.Rate(name, limit, window, burst == null ? limit : burst);
+        }
+
+        private void refuse(String key, @Nullable Object given, String expected) {
+            if (given != null) {
+                throw new IllegalArgumentException("fairgate.policy.tenants: quota %s: %s: %s (expected: %s)"
+                        .formatted(name, key, given, expected));
+            }
         }
     }
 
@@ -138,11 +169,7 @@ public record PolicyProperties(
     }
 
     private List<IdentitySource> identifySources() {
-        return tenants.identify().stream()
-                .map(source -> (IdentitySource) new IdentitySource.Header(
-                        source.header(),
-                        source.trustedFrom().stream().map(Cidr::parse).toList()))
-                .toList();
+        return tenants.identify().stream().map(Identify::source).toList();
     }
 
     private TenantPolicy tenant(TenantId id, String plan, Settings own) {
@@ -156,6 +183,11 @@ public record PolicyProperties(
         if (plan == null) {
             throw new IllegalArgumentException("fairgate.policy.tenants: plan %s (expected: one of %s)"
                     .formatted(name, tenants.plans().keySet()));
+        }
+        if (plan.plan() != null) {
+            throw new IllegalArgumentException(
+                    "fairgate.policy.tenants.plans.%s.plan: %s (expected: nothing: only a member has a plan)"
+                            .formatted(name, plan.plan()));
         }
         return plan;
     }

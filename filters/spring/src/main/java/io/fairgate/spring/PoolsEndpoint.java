@@ -22,7 +22,8 @@ public final class PoolsEndpoint {
     }
 
     /** A {@link PoolStatus} as the page shows it. */
-    public record Pool(int permits, int inFlight, int waiting, int pinned, Duration horizon, List<Tenant> tenants) {
+    public record Pool(
+            int permits, int inFlight, int waiting, int pinned, double horizonSeconds, List<Tenant> tenants) {
 
         static Pool of(PoolStatus status) {
             return new Pool(
@@ -30,7 +31,7 @@ public final class PoolsEndpoint {
                     status.inFlight(),
                     status.waiting(),
                     status.pinned(),
-                    status.horizon(),
+                    seconds(status.horizon()),
                     status.tenants().stream().map(Tenant::of).toList());
         }
     }
@@ -42,8 +43,8 @@ public final class PoolsEndpoint {
             int inFlight,
             int waiting,
             double share,
-            Duration usedPermitTime,
-            Duration lag) {
+            double usedPermitSeconds,
+            double lagPermitSeconds) {
 
         static Tenant of(TenantStatus status) {
             return new Tenant(
@@ -52,9 +53,13 @@ public final class PoolsEndpoint {
                     status.inFlight(),
                     status.waiting(),
                     status.share(),
-                    status.usedPermitTime(),
-                    status.lag());
+                    seconds(status.usedPermitTime()),
+                    seconds(status.lag()));
         }
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() / 1e9;
     }
 
     @ReadOperation

@@ -29,6 +29,11 @@ record Refusal(
         return new Refusal(status, reason, detail, List.of(), null, new HttpHeaders());
     }
 
+    /** Whether the request had passed, and failed after that. */
+    boolean isFailure() {
+        return status == HttpStatus.BAD_GATEWAY || status == HttpStatus.GATEWAY_TIMEOUT;
+    }
+
     /** The problem type (RFC 9457); those of 429 and 503 are defined by draft-ietf-httpapi-ratelimit-headers. */
     String type() {
         return switch (status) {

@@ -1,12 +1,18 @@
 package io.fairgate.spring;
 
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
+
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.DecisionLog.Decision;
+import io.fairgate.tenant.TenantId;
+import java.net.InetAddress;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.cloud.gateway.route.Route;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
@@ -27,11 +33,13 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Refusals refusals;
+    private final FairgateMeters meters;
     private final DecisionLog decisions;
     private final InstantSource clock;
 
-    RefusalHandler(Refusals refusals, DecisionLog decisions, InstantSource clock) {
+    RefusalHandler(Refusals refusals, FairgateMeters meters, DecisionLog decisions, InstantSource clock) {
         this.refusals = refusals;
+        this.meters = meters;
         this.decisions = decisions;
         this.clock = clock;
     }
@@ -46,28 +54,28 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         if (failure instanceof ClientLeftException) {
             return hangUp(exchange);
         }
-        Refusal refusal = refusals.of(failure);
+        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+        Refusal refusal = refusals.of(failure, route != null);
         if (refusal == null) {
             return Mono.error(failure);
         }
-        return exchange.getResponse().isCommitted() ? breakOff(exchange, refusal) : answer(exchange, refusal);
+        Decision decision = decide(exchange, refusal, route, failure);
+        decisions.add(decision);
+        if (refusal.isFailure()) {
+            meters.failed(Exchanges.pool(exchange), Exchanges.tenant(exchange), refusal.reason());
+        }
+        // An answer that has begun cannot be replaced; what must not happen is that it looks complete.
+        boolean begun = exchange.getResponse().isCommitted();
+        log.debug("{}: {}", begun ? "Broken off" : "Refused", decision);
+        return begun ? hangUp(exchange) : answer(exchange, refusal, decision);
     }
 
-    /** The answer has begun, so it cannot be replaced; what must not happen is that it looks complete. */
-    private Mono<Void> breakOff(ServerWebExchange exchange, Refusal refusal) {
-        Decision decision = decide(exchange, refusal);
-        decisions.add(decision);
-        log.debug("Broken off: {}", decision);
-        return hangUp(exchange);
-    }
-
-    private Mono<Void> answer(ServerWebExchange exchange, Refusal refusal) {
-        Decision decision = decide(exchange, refusal);
-        decisions.add(decision);
-        log.debug("Refused: {}", decision);
+    private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {
+        Exchanges.restoreOwnFields(exchange);
         ServerHttpResponse response = exchange.getResponse();
         response.setStatusCode(refusal.status());
         HttpHeaders headers = response.getHeaders();
+        headers.setCacheControl("no-store");
         headers.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
         refusal.headers().forEach((name, values) -> values.forEach(value -> headers.add(name, value)));
         if (refusal.retryAfter() != null) {
@@ -81,16 +89,21 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
                 Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
     }
 
-    private Decision decide(ServerWebExchange exchange, Refusal refusal) {
+    private Decision decide(ServerWebExchange exchange, Refusal refusal, @Nullable Route route, Throwable failure) {
         TenantPolicy tenant = Exchanges.tenant(exchange);
+        TenantId claimed = failure instanceof IdentityRefusedException identity ? identity.claimed() : null;
+        InetAddress peer = Exchanges.peer(exchange);
         return new Decision(
                 DecisionLog.newId(),
                 clock.instant(),
                 refusal.status().value(),
                 refusal.reason(),
                 tenant == null ? null : tenant.id().value(),
+                claimed == null ? null : claimed.value(),
+                peer == null ? null : peer.getHostAddress(),
+                route == null ? null : route.getId(),
                 exchange.getRequest().getPath().value(),
-                refusal.detail());
+                refusal.isFailure() ? failure.toString() : null);
     }
 
     private static Map<String, Object> problem(Refusal refusal, String decision) {

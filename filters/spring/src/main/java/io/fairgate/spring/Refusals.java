@@ -27,9 +27,13 @@ final class Refusals {
         this.policy = policy;
     }
 
-    /** The answer to a failure; null when it is none of ours. */
+    /**
+     * The answer to a failure; null when it is none of ours.
+     *
+     * @param routed whether the request was on its way through a route; elsewhere an I/O error is not the upstream's
+     */
     @Nullable
-    Refusal of(Throwable failure) {
+    Refusal of(Throwable failure, boolean routed) {
         if (failure instanceof IdentityRefusedException identity) {
             return identity(identity);
         } else if (failure instanceof QuotaRefusedException quota) {
@@ -41,7 +45,7 @@ final class Refusals {
         } else if (failure instanceof HoldExpiredException) {
             return Refusal.of(HttpStatus.GATEWAY_TIMEOUT, "max-hold", "The request took longer than it may.");
         } else {
-            return upstream(failure);
+            return routed ? upstream(failure) : null;
         }
     }
 
@@ -55,12 +59,7 @@ final class Refusals {
             }
         }
         return new Refusal(
-                failure.reason().status,
-                Labels.of(failure.reason()),
-                failure.reason().detail,
-                List.of(),
-                null,
-                headers);
+                failure.reason().status, failure.reason().label, failure.reason().detail, List.of(), null, headers);
     }
 
     private static Refusal quota(QuotaRefusedException failure) {

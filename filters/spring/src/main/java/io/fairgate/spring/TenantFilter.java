@@ -55,20 +55,21 @@ final class TenantFilter implements GlobalFilter, Ordered {
                 }
             }
         }
-        throw new IdentityRefusedException(Reason.MISSING);
+        throw new IdentityRefusedException(Reason.MISSING, null);
     }
 
     private TenantPolicy named(IdentitySource.Header header, List<String> values, ServerWebExchange exchange) {
         if (values.size() != 1 || !TenantId.isWellFormed(values.get(0))) {
-            throw new IdentityRefusedException(Reason.MALFORMED);
+            throw new IdentityRefusedException(Reason.MALFORMED, null);
         }
+        TenantId claimed = TenantId.of(values.get(0));
         InetAddress peer = Exchanges.peer(exchange);
         if (peer == null || !header.trusts(peer)) {
-            throw new IdentityRefusedException(Reason.UNTRUSTED_PEER);
+            throw new IdentityRefusedException(Reason.UNTRUSTED_PEER, claimed);
         }
-        TenantPolicy tenant = policy.tenant(TenantId.of(values.get(0)));
+        TenantPolicy tenant = policy.tenant(claimed);
         if (tenant == null) {
-            throw new IdentityRefusedException(Reason.UNKNOWN_TENANT);
+            throw new IdentityRefusedException(Reason.UNKNOWN_TENANT, claimed);
         }
         return tenant;
     }

@@ -19,6 +19,8 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
@@ -192,11 +194,19 @@ class StarterTest {
         assertThat(ask(gateway, "/plain/x", "nobody").join().statusCode()).isEqualTo(200);
     }
 
-    @Test
-    void a_policy_that_cannot_be_does_not_start() {
-        assertThatThrownBy(() -> start(
-                        POLICY, "fairgate.policy.enabled=true", "fairgate.policy.tenants.members.hooli.plan=silver"))
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            members.hooli.plan=silver          | fairgate.policy.tenants: plan silver (expected: one of [
+            members._unknown.plan=gold         | members: _unknown (expected: an id that does not begin with _
+            plans.gold.plan=free               | fairgate.policy.tenants.plans.gold.plan: free (expected: nothing
+            plans.gold.weigth=2                | The elements [fairgate.policy.tenants.plans.gold.weigth] were left unbound
+            plans.metered.quotas[0].zone=UTC   | quota hourly: zone: UTC (expected: nothing
+            plans.metered.quotas[1].burst=5    | quota daily: burst: 5 (expected: nothing
+            identify[1].trusted-from=::1/128   | identify: a source without a header (expected: header
+            """)
+    void a_policy_that_cannot_be_does_not_start_and_says_why(String property, String message) {
+        assertThatThrownBy(() -> start(POLICY, "fairgate.policy.enabled=true", "fairgate.policy.tenants." + property))
                 .rootCause()
-                .hasMessageStartingWith("fairgate.policy.tenants: plan silver (expected: one of [");
+                .hasMessageContaining(message);
     }
 }

@@ -84,10 +84,13 @@ public abstract class PermitPoolContract {
         final AtomicInteger released = new AtomicInteger();
         final AtomicInteger abandoned = new AtomicInteger();
         final List<RefusalReason> refused = new ArrayList<>();
+        final List<Duration> holds = new ArrayList<>();
+        final List<Duration> waits = new ArrayList<>();
 
         @Override
         public void granted(TenantId tenant, int permits, long waitedNanos) {
             granted.incrementAndGet();
+            waits.add(Duration.ofNanos(waitedNanos));
         }
 
         @Override
@@ -103,6 +106,7 @@ public abstract class PermitPoolContract {
         @Override
         public void released(TenantId tenant, int permits, long heldNanos) {
             released.incrementAndGet();
+            holds.add(Duration.ofNanos(heldNanos));
         }
     }
 
@@ -237,6 +241,89 @@ public abstract class PermitPoolContract {
         home.forEach(Runnable::run);
         assertThat(cancelled).hasValue(1);
         assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
+    void case_1_cancelled_while_it_starts_keeps_the_permit_until_the_start_is_over() {
+        PermitPool pool = poolOf(1);
+        Queue<Runnable> home = new ArrayDeque<>();
+        Disposable.Swap subscription = reactor.core.Disposables.swap();
+        List<Integer> inFlight = new ArrayList<>();
+        Mono<Void> cancelledOnTheWay = Mono.<Void>never().doOnSubscribe(s -> {
+            subscription.dispose();
+            inFlight.add(inFlight(pool));
+        });
+        subscription.update(pool.withPermit(PermitRequest.of("a").withHome(home::add), cancelledOnTheWay)
+                .subscribe());
+        home.remove().run();
+        assertThat(inFlight).containsExactly(1);
+        assertThat(inFlight(pool)).isZero();
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
+    void the_permit_of_a_cancelled_work_comes_back_when_it_has_settled() {
+        PermitPool pool = poolOf(1);
+        Sinks.Empty<Void> settled = Sinks.empty();
+        Work work = new Work();
+        Disposable holder = pool.withPermit(request("a").withSettled(settled.asMono()), work.mono)
+                .subscribe();
+        holder.dispose();
+        assertThat(work.cancelled).hasValue(1);
+        assertThat(inFlight(pool)).isEqualTo(1);
+        settled.tryEmitEmpty().orThrow();
+        assertThat(inFlight(pool)).isZero();
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
+    void a_cancelled_work_that_never_settles_or_fails_to_gives_its_permit_back_all_the_same() {
+        PermitPool pool = poolOf(2);
+        pool.withPermit(request("a").withSettled(Mono.never()), new Work().mono)
+                .subscribe()
+                .dispose();
+        pool.withPermit(request("a").withSettled(Mono.error(new IllegalStateException("boom"))), new Work().mono)
+                .subscribe()
+                .dispose();
+        assertThat(inFlight(pool)).isEqualTo(1);
+        time.advanceBy(PermitRequest.SETTLE_WITHIN);
+        assertThat(inFlight(pool)).isZero();
+        assertThat(listener.released).hasValue(2);
+    }
+
+    @Test
+    void a_work_that_ends_by_itself_need_not_settle() {
+        PermitPool pool = poolOf(1);
+        Work work = new Work();
+        pool.withPermit(request("a").withSettled(Mono.never()), work.mono).subscribe();
+        work.complete();
+        assertThat(inFlight(pool)).isZero();
+    }
+
+    @Test
+    void what_a_cancelled_work_had_emitted_is_discarded() {
+        PermitPool pool = poolOf(1);
+        List<Object> discarded = new ArrayList<>();
+        pool.withPermit(request("a"), new EmitsAndGoesOn(7))
+                .doOnDiscard(Integer.class, discarded::add)
+                .subscribe()
+                .dispose();
+        assertThat(discarded).containsExactly(7);
+    }
+
+    @Test
+    void the_listener_hears_how_long_it_waited_and_how_long_it_held() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofMinutes(1)), TenantShares.EQUAL);
+        Work first = new Work();
+        Work second = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        pool.withPermit(request("a"), second.mono).subscribe();
+        time.advanceBy(Duration.ofSeconds(3));
+        first.complete();
+        time.advanceBy(Duration.ofSeconds(4));
+        second.complete();
+        assertThat(listener.waits).containsExactly(Duration.ZERO, Duration.ofSeconds(3));
+        assertThat(listener.holds).containsExactly(Duration.ofSeconds(3), Duration.ofSeconds(4));
     }
 
     @Test
@@ -661,6 +748,21 @@ public abstract class PermitPoolContract {
 
         CoreSubscriber<? super Integer> actual() {
             return Objects.requireNonNull(actual);
+        }
+    }
+
+    /** Emits its element, and takes its time to complete. */
+    private static final class EmitsAndGoesOn extends Mono<Integer> {
+        private final Integer element;
+
+        EmitsAndGoesOn(Integer element) {
+            this.element = element;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super Integer> actual) {
+            actual.onSubscribe(Operators.emptySubscription());
+            actual.onNext(element);
         }
     }
 

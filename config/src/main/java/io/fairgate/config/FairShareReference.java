@@ -1,50 +1,109 @@
 package io.fairgate.config;
 
+import io.fairgate.config.PoolsReader.Pool;
+import io.fairgate.config.PoolsReader.Pools;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Checks that a {@code FairShare} filter names a pool of the file. */
+/** Checks that a {@code FairShare} filter names a pool of the file, and asks of it what it can give. */
 final class FairShareReference {
     static final String FILTER = "FairShare";
 
     private static final String EXPECTED = "the name of a pool, such as FairShare=orders";
+    private static final List<String> IN_ORDER = List.of("pool", "permits", "maxHold");
 
-    private FairShareReference() {}
+    private final Step filter;
+    private final Pools pools;
 
-    static void check(Step filter, @Nullable Set<String> pools) {
-        String arguments = filter.arguments();
-        if (arguments != null) {
-            // As Spring Cloud Gateway splits it: at commas, with the space around them and empty arguments left out.
-            String pool = Arrays.stream(arguments.split(","))
-                    .map(String::strip)
-                    .filter(argument -> !argument.isEmpty())
-                    .findFirst()
-                    .orElse("");
-            check(pool, filter.value(), pools);
-            return;
-        }
-        Value args = filter.args();
-        Map<String, Value> given = args == null || !args.isMapping() ? Map.of() : args.entries("");
-        Value pool = given == null ? null : given.get("pool");
-        if (pool == null) {
-            if (args == null || args.isMapping()) {
-                filter.value().mistake("no args.pool", "the name of a pool, such as args: { pool: orders }");
-            }
-            return;
-        }
-        String name = pool.text("the name of a pool");
-        if (name != null) {
-            check(name, pool, pools);
+    private FairShareReference(Step filter, Pools pools) {
+        this.filter = filter;
+        this.pools = pools;
+    }
+
+    static void check(Step filter, Pools pools) {
+        FairShareReference reference = new FairShareReference(filter, pools);
+        if (filter.arguments() != null) {
+            reference.shortForm(filter.arguments());
+        } else {
+            reference.longForm();
         }
     }
 
-    private static void check(String pool, Value value, @Nullable Set<String> pools) {
-        if (pool.isEmpty()) {
+    private void shortForm(String text) {
+        // As Spring Cloud Gateway splits it: at commas, with the space around them and empty arguments left out.
+        List<String> given = Arrays.stream(text.split(","))
+                .map(String::strip)
+                .filter(argument -> !argument.isEmpty())
+                .toList();
+        Value value = filter.value();
+        if (given.isEmpty()) {
             value.mistake(EXPECTED);
-        } else {
-            Names.isKnown(pool, pools, value, "a pool");
+            return;
+        }
+        if (given.size() > IN_ORDER.size()) {
+            value.mistake("FairShare=" + String.join(",", IN_ORDER));
+            return;
+        }
+        if (Names.isKnown(given.get(0), pools.names(), value, "a pool")) {
+            checkPermits(value, given.size() > 1 ? given.get(1) : null, given.get(0));
+            checkMaxHold(value, given.size() > 2 ? given.get(2) : null);
+        }
+    }
+
+    private void longForm() {
+        Value args = filter.args();
+        if (args != null && !args.isMapping()) {
+            return; // noted already
+        }
+        Map<String, Value> given = args == null ? null : args.entries("");
+        Map<String, Value> byName = new LinkedHashMap<>();
+        (given == null ? Map.<String, Value>of() : given).forEach((key, value) -> {
+            String name = key.equals("max-hold") ? "maxHold" : key;
+            if (IN_ORDER.contains(name)) {
+                byName.put(name, value);
+            } else {
+                value.mistake("unknown key", Nearest.oneOf(key, IN_ORDER));
+            }
+        });
+        Value pool = byName.get("pool");
+        if (pool == null) {
+            filter.value().mistake("no args.pool", "the name of a pool, such as args: { pool: orders }");
+            return;
+        }
+        String name = pool.text("the name of a pool");
+        if (name != null && Names.isKnown(name, pools.names(), pool, "a pool")) {
+            Value permits = byName.get("permits");
+            Value maxHold = byName.get("maxHold");
+            checkPermits(permits, permits == null ? null : String.valueOf(permits.scalar()), name);
+            checkMaxHold(maxHold, maxHold == null ? null : String.valueOf(maxHold.scalar()));
+        }
+    }
+
+    private void checkPermits(@Nullable Value value, @Nullable String permits, String pool) {
+        if (value == null || permits == null) {
+            return;
+        }
+        Pool known = pools.pools().get(pool);
+        int most = known == null ? Integer.MAX_VALUE : known.settings().permits();
+        boolean fits = Value.WHOLE.matcher(permits).matches()
+                && Long.parseLong(permits) >= 1
+                && Long.parseLong(permits) <= most;
+        if (!fits) {
+            value.mistake(
+                    known == null
+                            ? "permits: a whole number of at least 1"
+                            : "permits: 1 to %d, the size of pool %s".formatted(most, pool));
+        }
+    }
+
+    private static void checkMaxHold(@Nullable Value value, @Nullable String maxHold) {
+        Duration duration = maxHold == null ? null : DurationText.parse(maxHold);
+        if (value != null && maxHold != null && (duration == null || duration.isNegative() || duration.isZero())) {
+            value.mistake("maxHold: " + DurationText.EXPECTED);
         }
     }
 }

@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the word that somebody probably meant. */
-final class Nearest {
+public final class Nearest {
     private static final int LONGEST = 64;
     private static final int LISTED = 12;
 
@@ -30,9 +30,9 @@ final class Nearest {
     }
 
     /** {@code one of a, b; did you mean a?}, for the end of a mistake. */
-    static String oneOf(String word, Collection<String> known) {
-        String listed = String.join(", ", known.stream().limit(LISTED).toList());
+    public static String oneOf(String word, Collection<String> known) {
         String nearest = to(word, known);
+        String listed = String.join(", ", known.stream().limit(LISTED).toList());
         return (known.size() == 1 ? "" : "one of ")
                 + listed
                 + (known.size() > LISTED ? ", …" : "")

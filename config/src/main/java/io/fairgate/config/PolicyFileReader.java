@@ -2,7 +2,7 @@ package io.fairgate.config;
 
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ final class PolicyFileReader {
                     ? PoolsReader.Pools.absent(section.mentions("pools"))
                     : PoolsReader.read(poolsValue);
             Value routesValue = section.get("routes");
-            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools.names());
+            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools);
             policy = policy(tenants, pools);
         }
         file.mistakes().throwIfAny();
@@ -34,10 +34,10 @@ final class PolicyFileReader {
 
     /** Leaves out each pool that the policy refuses, so that all of them are noted. */
     private static Policy policy(TenantsReader.Tenants tenants, PoolsReader.Pools pools) {
-        Map<String, PoolsReader.Pool> accepted = new HashMap<>(pools.pools());
+        Map<String, PoolsReader.Pool> accepted = new LinkedHashMap<>(pools.pools());
         while (true) {
             try {
-                Map<String, PoolSettings> settings = new HashMap<>();
+                Map<String, PoolSettings> settings = new LinkedHashMap<>();
                 accepted.forEach((name, pool) -> settings.put(name, pool.settings()));
                 return new Policy(tenants.identify(), tenants.members(), tenants.unknown(), settings);
             } catch (IllegalArgumentException e) {

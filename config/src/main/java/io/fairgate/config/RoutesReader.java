@@ -1,5 +1,6 @@
 package io.fairgate.config;
 
+import io.fairgate.config.PoolsReader.Pools;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,15 +13,14 @@ import org.jspecify.annotations.Nullable;
  * to check, which knows them.
  */
 final class RoutesReader {
-    private final @Nullable Set<String> pools;
+    private final Pools pools;
     private final Map<String, Value> ids = new HashMap<>();
 
-    private RoutesReader(@Nullable Set<String> pools) {
+    private RoutesReader(Pools pools) {
         this.pools = pools;
     }
 
-    /** @param pools null when the file does not let us know them */
-    static List<RouteDeclaration> read(Value value, @Nullable Set<String> pools) {
+    static List<RouteDeclaration> read(Value value, Pools pools) {
         RoutesReader reader = new RoutesReader(pools);
         List<RouteDeclaration> routes = new ArrayList<>();
         List<Value> items = value.items("a list of routes");
@@ -36,9 +36,9 @@ final class RoutesReader {
 
     private @Nullable RouteDeclaration route(Value value, Section section) {
         String id = id(section);
-        Value uri = section.require("uri", "where the route leads, such as http://localhost:9000");
+        Value uri = section.require("uri", UpstreamUri.EXPECTED);
         if (uri != null) {
-            uri.text("where the route leads, such as http://localhost:9000");
+            UpstreamUri.check(uri);
         }
         List<Integer> predicateLines = predicates(section);
         List<Integer> filterLines = filters(section);
@@ -82,9 +82,15 @@ final class RoutesReader {
         Value value = section.get("filters");
         List<Value> items = value == null ? null : value.items("a list of filters");
         List<Integer> lines = new ArrayList<>();
+        boolean hasPool = false;
         for (Value item : items == null ? List.<Value>of() : items) {
             Step step = Step.read(item, KnownKeys.FILTER, "a filter such as FairShare=orders");
             if (step != null && step.name().equals(FairShareReference.FILTER)) {
+                if (hasPool) {
+                    // Who holds a permit of one pool and waits for another may wait for somebody who does the reverse.
+                    item.mistake("one FairShare on a route");
+                }
+                hasPool = true;
                 FairShareReference.check(step, pools);
             }
             lines.add(item.line());

@@ -126,7 +126,7 @@ class PolicyReaderTest {
                       - FairShare = orders
                       - FairShare=orders , 2
 
-                      - { name: FairShare, args: { pool: orders, permits: 2 } }
+                      - { name: Retry, args: { retries: 2 } }
                 """);
 
         RouteDeclaration route = file.routes().get(0);
@@ -180,7 +180,7 @@ class PolicyReaderTest {
                           - id: ""
                             uri: http://localhost:9000
                             predicates: []
-                            filters: [ FairShare=ordres, FairShare=broken ]
+                            filters: [ FairShare=ordres ]
                         pools:
                           orders: { permits: 0, max-waiting: -1, max-wait: 0s, max-hold: 1 }
                           small: { permits: 2 }

@@ -30,12 +30,7 @@ final class CheckCommand implements Callable<Integer> {
         PrintWriter out = command.commandLine().getOut();
         try {
             PolicyFile policy = PolicyReader.read(file);
-            out.printf(
-                    "%s: ok (%d members, %d pools, %d routes)%n",
-                    file,
-                    policy.policy().members().size(),
-                    policy.policy().pools().size(),
-                    policy.routes().size());
+            out.printf("%s: ok (%s)%n", file, StartReport.contents(policy));
             return 0;
         } catch (InvalidPolicyException invalid) {
             invalid.mistakes().forEach(out::println);

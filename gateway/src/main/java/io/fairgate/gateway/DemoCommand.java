@@ -107,8 +107,9 @@ final class DemoCommand implements Callable<Integer> {
             out.printf(
                     "%nStill serving; end it with Ctrl-C. Try:%n%n"
                             + "  curl -i -H 'X-Tenant-Id: quiet' %1$s/fair/hello%n"
-                            + "  curl -i -H 'X-Tenant-Id: limited' %1$s/fair/hello    # its quota is 3 in 10 s%n",
-                    url);
+                            + "  curl -i -H 'X-Tenant-Id: limited' %1$s/fair/hello    # its quota is 3 in 10 s%n"
+                            + "  curl %2$s/actuator/pools                            # who holds what%n",
+                    url, "http://127.0.0.1:" + gateway.getEnvironment().getProperty("local.management.port"));
             out.flush();
         }
         return 0;

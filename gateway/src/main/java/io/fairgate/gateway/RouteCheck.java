@@ -1,5 +1,6 @@
 package io.fairgate.gateway;
 
+import io.fairgate.config.Nearest;
 import io.fairgate.gateway.PolicyRoutes.PolicyRoute;
 import java.beans.PropertyDescriptor;
 import java.util.ArrayList;
@@ -69,24 +70,25 @@ final class RouteCheck implements SmartInitializingSingleton {
             BiFunction<String, FilterDefinition, List<String>> ofFilter,
             BiFunction<String, PredicateDefinition, List<String>> ofPredicate) {
         List<String> mistakes = new ArrayList<>();
-        for (PolicyRoute route : routes.routes()) {
+        for (int r = 0; r < routes.routes().size(); r++) {
+            PolicyRoute route = routes.routes().get(r);
             List<FilterDefinition> filterDefinitions = route.definition().getFilters();
             for (int i = 0; i < filterDefinitions.size(); i++) {
-                String at = at(route, route.declaration().filterLines().get(i), "filters", i);
+                String at = at(r, route.declaration().filterLines().get(i), "filters", i);
                 mistakes.addAll(ofFilter.apply(at, filterDefinitions.get(i)));
             }
             List<PredicateDefinition> predicateDefinitions = route.definition().getPredicates();
             for (int i = 0; i < predicateDefinitions.size(); i++) {
-                String at = at(route, route.declaration().predicateLines().get(i), "predicates", i);
+                String at = at(r, route.declaration().predicateLines().get(i), "predicates", i);
                 mistakes.addAll(ofPredicate.apply(at, predicateDefinitions.get(i)));
             }
         }
         return mistakes;
     }
 
-    private String at(PolicyRoute route, int line, String key, int index) {
-        return "%s:%d: routes.%s.%s[%d]: "
-                .formatted(routes.file(), line, route.declaration().id(), key, index);
+    /** As the reader of the file names it. */
+    private String at(int route, int line, String key, int index) {
+        return "%s:%d: routes[%d].%s[%d]: ".formatted(routes.file(), line, route, key, index);
     }
 
     private static List<String> check(
@@ -97,8 +99,8 @@ final class RouteCheck implements SmartInitializingSingleton {
             Map<String, ? extends ShortcutConfigurable> known) {
         ShortcutConfigurable factory = known.get(name);
         if (factory == null) {
-            return List.of("%s%s: unknown %s (expected: one of %s)"
-                    .formatted(at, name, kind, String.join(", ", known.keySet())));
+            return List.of(
+                    "%s%s: unknown %s (expected: %s)".formatted(at, name, kind, Nearest.oneOf(name, known.keySet())));
         }
         Class<?> config =
                 factory instanceof Configurable<?> configurable ? configurable.getConfigClass() : Object.class;

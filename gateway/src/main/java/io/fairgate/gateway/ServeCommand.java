@@ -45,7 +45,7 @@ final class ServeCommand implements Callable<Integer> {
         String[] options = SpringOptions.checked(command, unmatched);
         Path file = policyFile(System.getenv("FAIRGATE_CONFIG"));
         if (file == null) {
-            err.println("There is no policy: copy config/fairgate.yml (it explains every key) to ./fairgate.yml,"
+            err.println("There is no policy: make one with `java -jar fairgate.jar sample > fairgate.yml`,"
                     + " or name a file with --config FILE or FAIRGATE_CONFIG.");
             return 1;
         }

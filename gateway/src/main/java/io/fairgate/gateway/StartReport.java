@@ -4,9 +4,7 @@ import io.fairgate.config.PolicyFile;
 import io.fairgate.config.RouteDeclaration;
 import io.fairgate.permit.PoolSettings;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,14 +17,8 @@ record StartReport(String file, PolicyFile policy) {
     private static final Logger log = LoggerFactory.getLogger(Fairgate.class);
 
     void write(Environment environment) {
-        log.info(
-                "Policy {}: {}, {}, {}",
-                file,
-                count(policy.policy().members().size(), "member"),
-                count(policy.policy().pools().size(), "pool"),
-                count(policy.routes().size(), "route"));
-        Map<String, PoolSettings> pools = new TreeMap<>(Comparator.naturalOrder());
-        pools.putAll(policy.policy().pools());
+        log.info("Policy {}: {}", file, contents(policy));
+        Map<String, PoolSettings> pools = policy.policy().pools();
         pools.forEach((name, pool) -> log.info(
                 "Pool {}: {}, at most {} waiting, for at most {}",
                 name,
@@ -43,6 +35,14 @@ record StartReport(String file, PolicyFile policy) {
                 Version.text(),
                 environment.getProperty("local.server.port"),
                 management(environment.getProperty("local.management.port")));
+    }
+
+    static String contents(PolicyFile policy) {
+        return String.join(
+                ", ",
+                count(policy.policy().members().size(), "member"),
+                count(policy.policy().pools().size(), "pool"),
+                count(policy.routes().size(), "route"));
     }
 
     /** Without a port of its own it is on the port of the traffic, or switched off. */

@@ -29,7 +29,14 @@ class CommandLineTest {
     void check_says_what_a_good_policy_holds(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
         assertThat(Fairgate.run("check", file)).isZero();
-        assertThat(output.getOut().strip()).isEqualTo(file + ": ok (3 members, 1 pools, 2 routes)");
+        assertThat(output.getOut().strip()).isEqualTo(file + ": ok (3 members, 1 pool, 2 routes)");
+    }
+
+    @Test
+    void a_sample_is_a_policy_that_serves(CapturedOutput output) throws IOException {
+        assertThat(Fairgate.run("sample")).isZero();
+        String file = file(output.getOut());
+        assertThat(Fairgate.run("check", file)).isZero();
     }
 
     @Test
@@ -68,7 +75,7 @@ class CommandLineTest {
                 .singleElement()
                 .satisfies(line -> assertThat(line)
                         .startsWith("There is no policy: ")
-                        .contains("fairgate.yml", "--config FILE", "FAIRGATE_CONFIG"));
+                        .contains("sample > fairgate.yml", "--config FILE", "FAIRGATE_CONFIG"));
     }
 
     @Test
@@ -85,11 +92,11 @@ class CommandLineTest {
     void serving_with_routes_that_cannot_be_built_says_so_without_a_stack_trace(CapturedOutput output)
             throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")
-                .replace("\"FairShare=pool\"", "\"FairShare=pool,2\", StripPrefix=two"));
+                .replace("\"FairShare=pool\"", "SetStatus=many, StripPrefix=two"));
         assertThat(Fairgate.run("--config=" + file)).isEqualTo(1);
         assertThat(output.getAll())
-                .contains(file + ":17: routes.fair.filters[0]: FairShare: permits: 2 (expected: 1 to 1,")
-                .contains(file + ":17: routes.fair.filters[1]: StripPrefix: For input string: \"two\"")
+                .contains(file + ":17: routes[0].filters[0]: SetStatus: ")
+                .contains(file + ":17: routes[0].filters[1]: StripPrefix: For input string: \"two\"")
                 .doesNotContain("\tat ");
     }
 

@@ -55,6 +55,8 @@ class MetricsTest {
         ask("/fair/x", "metered");
         ask("/fair/x", "somebody");
         ask("/fair/x", "somebody-else");
+        upstream.on("/fair/reset", ScriptedUpstream.Exchange::reset);
+        ask("/fair/reset", "a");
     }
 
     @BeforeEach

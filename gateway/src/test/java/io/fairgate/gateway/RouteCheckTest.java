@@ -148,19 +148,16 @@ class RouteCheckTest {
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
             RequestSize=1KB                                            | filters[0]: RequestSize: 1KB would be ignored (expected: RequestSize without arguments, or the long form with name and args)
             'AddRequestHeader=Accept, text/html, text/plain'           | filters[0]: AddRequestHeader: text/plain would be ignored (expected: AddRequestHeader=name,value, or the long form with name and args)
-            FairShare=pool,1,5s,6s                                     | filters[0]: FairShare: 6s would be ignored (expected: FairShare=pool,permits,maxHold, or the long form with name and args)
             { name: AddRequestHeader, args: { name: X, vale: Y } }     | filters[0]: AddRequestHeader: vale would be ignored (expected: one of [name, value])
-            { name: FairShare, args: { pool: pool, permit: 2 } }       | filters[0]: FairShare: permit would be ignored (expected: one of [maxhold, permits, pool])
             { name: Retry, args: { retrys: 3 } }                       | filters[0]: Retry: retrys would be ignored (expected: one of [
             FairShar=pool                                              | filters[0]: FairShar: unknown filter (expected: one of AddRequestHeader,
-            FairShare=pool,9                                           | filters[0]: FairShare: permits: 9 (expected: 1 to 8, the size of pool pool)
-            FairShare=pool,0                                           | filters[0]: FairShare: permits: 0 (expected: 1 to 8, the size of pool pool)
+            SetStatus=nonsense                                         | filters[0]: SetStatus:
             StripPrefix=two                                            | filters[0]: StripPrefix: For input string: "two"
             """)
     void a_filter_that_would_not_do_what_is_written_is_refused_at_its_line(String filter, String mistake) {
         assertThatThrownBy(() -> check(policy("Path=/x", filter)))
                 .isInstanceOf(InvalidRouteException.class)
-                .hasMessageStartingWith("test.yml:14: routes.it." + mistake);
+                .hasMessageStartingWith("test.yml:14: routes[0]." + mistake);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -173,16 +170,16 @@ class RouteCheckTest {
     void a_predicate_that_would_not_do_what_is_written_is_refused_at_its_line(String predicate, String mistake) {
         assertThatThrownBy(() -> check(policy(predicate, "StripPrefix=1")))
                 .isInstanceOf(InvalidRouteException.class)
-                .hasMessageStartingWith("test.yml:12: routes.it." + mistake);
+                .hasMessageStartingWith("test.yml:12: routes[0]." + mistake);
     }
 
     @Test
     void all_mistakes_are_told_at_once() {
         assertThatThrownBy(() -> check(policy("Pat=/x", "RequestSize=1KB")))
-                .hasMessageContaining("test.yml:12: routes.it.predicates[0]: Pat: ")
-                .hasMessageContaining("test.yml:14: routes.it.filters[0]: RequestSize: ");
-        assertThatThrownBy(() -> check(policy("Before=tomorrow", "FairShare=pool,9")))
-                .hasMessageContaining("test.yml:12: routes.it.predicates[0]: Before: ")
-                .hasMessageContaining("test.yml:14: routes.it.filters[0]: FairShare: ");
+                .hasMessageContaining("test.yml:12: routes[0].predicates[0]: Pat: ")
+                .hasMessageContaining("test.yml:14: routes[0].filters[0]: RequestSize: ");
+        assertThatThrownBy(() -> check(policy("Before=tomorrow", "StripPrefix=two")))
+                .hasMessageContaining("test.yml:12: routes[0].predicates[0]: Before: ")
+                .hasMessageContaining("test.yml:14: routes[0].filters[0]: StripPrefix: ");
     }
 }

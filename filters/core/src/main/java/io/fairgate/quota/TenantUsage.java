@@ -12,7 +12,7 @@ import java.util.Set;
  *
  * <p>A lock makes several quotas all or nothing. It is held for arithmetic on a handful of values: no clock, no signal
  * and no code of a caller runs inside, so it cannot deadlock or be held for long, and tenants do not share it. An
- * atomic reference to an immutable map was rejected: a tenant under load would copy the map again on every lost race.
+ * atomic reference to an immutable map was turned down: a tenant under load would copy the map again on every lost race.
  */
 final class TenantUsage {
 

@@ -15,13 +15,13 @@
  * returns exactly {@code limit} parts. Nothing is ever rounded except what is reported. What is used is a number of
  * whole units and less than one unit of parts (up to 95 bits together, in two longs), so the decision is a sum and a
  * comparison; {@link io.fairgate.quota.ProductQuotient} multiplies and divides where time passes and where a wait is
- * told. A floating-point balance was rejected because it loses the exact bound, {@code BigInteger} because it allocates
+ * told. A floating-point balance was turned down because it loses the exact bound, {@code BigInteger} because it allocates
  * on every request.
  *
  * <h2>Calendars</h2>
  *
  * A calendar quota counts the units of one window, a day or month between two instants taken from the zone's rules. A
- * count never goes down and is dropped only when a window begins that lies wholly after the counted one. A wall clock
+ * count never goes down and is forgotten only when a window begins that lies wholly after the counted one. A wall clock
  * that is set back therefore refills nothing: units are charged to the latest window that was ever reached. When the
  * clock runs ahead and is corrected, at most {@code limit} units pass early, and the window they belong to is that much
  * poorer; until it ends, nothing is counted anew, which admits too little rather than too much. A clock that once stood

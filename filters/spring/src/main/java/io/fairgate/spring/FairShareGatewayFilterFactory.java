@@ -30,6 +30,9 @@ import reactor.core.scheduler.Scheduler;
  * <p>Arguments: {@code pool}, and optionally {@code permits} (how many a request of this route takes, 1 by default) and
  * {@code maxHold} (how long it may hold them, the pool's {@code max-hold} by default). For the Java DSL:
  * {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
+ *
+ * <p>One on a route: a request that holds permits of one pool while it waits for another can wait for one that does the
+ * reverse, until {@code max-wait} ends it.
  */
 public final class FairShareGatewayFilterFactory
         extends AbstractGatewayFilterFactory<FairShareGatewayFilterFactory.Config> {

@@ -48,11 +48,11 @@ class MeterTest {
         return """
                 # Metrics
 
-                <!-- Generated from io.fairgate.spring.Meter: mvn -pl filters/spring -am test -Dtest=MeterTest -Dfairgate.docs=write -->
+                <!-- Generated from io.fairgate.spring.Meter: mvn -pl filters/spring -am test -Dfairgate.docs=write -->
 
                 What Fairgate adds to `/actuator/prometheus` on the management port. The tag `tenant` is bounded: the
-                members of the policy by their ids, and all others together as `_other`. The tag `pool` is `none` where a
-                request was refused before it came to a pool.
+                members of the policy by their ids, and all others together as `_other`. The tag `pool` is `none` where no
+                pool was asked.
 
                 A histogram comes as `…_bucket` (with the tag `le`), `…_count`, `…_sum`, and `…_max` as a gauge.
 

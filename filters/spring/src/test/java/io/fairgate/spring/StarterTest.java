@@ -11,6 +11,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -192,6 +193,21 @@ class StarterTest {
         ConfigurableApplicationContext gateway = start(POLICY);
         assertThat(gateway.getBeanNamesForType(Policy.class)).isEmpty();
         assertThat(ask(gateway, "/plain/x", "nobody").join().statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void what_the_filter_cannot_give_is_refused_when_the_route_is_built() {
+        FairShareGatewayFilterFactory fairShare =
+                start(POLICY, "fairgate.policy.enabled=true").getBean(FairShareGatewayFilterFactory.class);
+        assertThatThrownBy(() -> fairShare.apply(c -> c.setPool("order")))
+                .hasMessage("FairShare: pool: order (expected: one of [orders])");
+        for (int permits : new int[] {0, 5}) {
+            assertThatThrownBy(() -> fairShare.apply(c -> c.setPool("orders").setPermits(permits)))
+                    .hasMessage(
+                            "FairShare: permits: %d (expected: 1 to 4, the size of pool orders)".formatted(permits));
+        }
+        assertThatThrownBy(() -> fairShare.apply(c -> c.setPool("orders").setMaxHold(Duration.ZERO)))
+                .hasMessage("FairShare: maxHold: PT0S (expected: more than 0)");
     }
 
     @ParameterizedTest

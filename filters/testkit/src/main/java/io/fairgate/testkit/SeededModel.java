@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Random sequences of operations against something that checks itself after each, with the failing sequence shrunk.
  *
- * <p>Each scenario has a seed of its own. When one fails, operations are dropped, in ever smaller runs, as long as the
+ * <p>Each scenario has a seed of its own. When one fails, operations are left out, in ever smaller runs, as long as the
  * rest still fails; then the seed and what is left are the message of the error. {@code -Dfairgate.seed=SEED} runs that
  * one scenario alone. For dropping to make sense every sequence must be applicable: let an operation name its object by
  * an index modulo what exists, and do nothing when nothing exists.
@@ -109,10 +109,10 @@ public final class SeededModel<O> {
         Failure<O> least = found;
         attempts = 0;
         for (int run = Math.max(1, least.operations().size() / 2); run >= 1; run = run == 1 ? 0 : run / 2) {
-            boolean dropped = true;
-            while (dropped && attempts < MOST_ATTEMPTS) {
+            boolean shrunk = true;
+            while (shrunk && attempts < MOST_ATTEMPTS) {
                 Failure<O> smaller = dropOneRun(scenario, least, run);
-                dropped = smaller.operations().size() < least.operations().size();
+                shrunk = smaller.operations().size() < least.operations().size();
                 least = smaller;
             }
         }

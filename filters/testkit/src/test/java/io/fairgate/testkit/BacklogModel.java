@@ -264,7 +264,7 @@ final class BacklogModel implements PoolWatch {
                 timesFollowed++;
                 return tenantOf(actual);
             }
-            // What the scheduler dropped or pinned cannot be seen; without a permit to give it did neither.
+            // What the scheduler forgot or pinned cannot be seen; without a permit to give it did neither.
             lost = available() > 0 || heads.stream().anyMatch(head -> !head.wanted);
         }
         return least.tenant();

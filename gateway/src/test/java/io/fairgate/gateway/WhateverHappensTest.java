@@ -74,7 +74,9 @@ class WhateverHappensTest {
                 response.sendString(Flux.just("stalls").concatWith(Flux.never()))
                         .then();
         };
-        return answer.doFinally(end -> leave.run());
+        // Only who reads notices that the other side has gone.
+        Mono<Void> read = request.receive().then().onErrorComplete();
+        return Mono.when(read, answer).doFinally(end -> leave.run());
     }
 
     private static void reset(HttpServerRequest request) {

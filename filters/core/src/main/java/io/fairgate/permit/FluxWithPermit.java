@@ -39,7 +39,7 @@ final class FluxWithPermit<T> extends Flux<T> {
 
         @Override
         public void onComplete() {
-            if (finish()) {
+            if (complete()) {
                 actual.onComplete();
             }
         }

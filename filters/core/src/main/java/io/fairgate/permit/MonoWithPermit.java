@@ -49,7 +49,7 @@ final class MonoWithPermit<T> extends Mono<T> {
 
         @Override
         public void onComplete() {
-            if (finish()) {
+            if (complete()) {
                 @SuppressWarnings("unchecked") // only onNext sets it
                 T value = (T) element;
                 if (value != null) {

@@ -15,9 +15,9 @@ import reactor.util.context.ContextView;
  * when no permit was to be had (the work was then never subscribed), with {@link HoldExpiredException} when the work
  * held its permits for too long (it was cancelled), and with the work's own error.
  *
- * <p><b>The permits</b> are taken before the work is subscribed and given back exactly once: when it completes or
- * errors, before that signal goes on; when the subscriber cancels or the hold expires, after the work was cancelled and
- * has settled ({@link PermitRequest#settled}).
+ * <p><b>The permits</b> are taken before the work is subscribed and given back exactly once: when it completes,
+ * before that signal goes on; when it errors, the subscriber cancels or the hold expires, as soon as the work has settled
+ * ({@link PermitRequest#settled}), which without such a thing is at once, and before the error goes on.
  * If subscribing to the work throws, they are given back as well.
  *
  * <p><b>Cancellation</b> while waiting frees the place in the queue at once; the work is never subscribed then, also when

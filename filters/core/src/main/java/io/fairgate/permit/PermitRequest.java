@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
  * @param maxHold how long the work may take; the pool's own maximum if null
  * @param home where the work is subscribed, and where refusals are emitted: the request's event loop. It must run what
  *     it is given later or at once, one after the other. Null for a worker of the pool's scheduler
- * @param settled what is waited for before the permits of a cancelled work come back, at most {@link #SETTLE_WITHIN}; null
- *     when the work has ended as soon as it is cancelled
+ * @param settled what is waited for before the permits of a work that was cancelled or failed come back, at most
+ *     {@link #SETTLE_WITHIN}; null when the work has then ended at once. The signals to the subscriber do not wait for it
  * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw
  */
 public record PermitRequest(
@@ -27,7 +27,7 @@ public record PermitRequest(
         @Nullable Mono<Void> settled,
         @Nullable Runnable onWaiting) {
 
-    /** How long a cancelled work may take to settle before its permits come back all the same. */
+    /** How long a work may take to settle before its permits come back all the same. */
     public static final Duration SETTLE_WITHIN = Duration.ofSeconds(1);
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */

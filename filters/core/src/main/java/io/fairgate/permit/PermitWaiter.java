@@ -154,7 +154,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     /** What was kept of a work that is over is not passed on any more. */
     void discard() {}
 
-    /** A cancelled work may take a moment to end; until then its permits are not free. */
+    /** A work that was cancelled or failed may take a moment to end; until then its permits are not free. */
     private void giveBackWhenSettled() {
         Mono<Void> settled = request.settled();
         if (settled == null) {
@@ -165,13 +165,18 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         }
     }
 
-    /** To DONE, by the work's own end; true for the one that may pass the signal on, permits given back. */
-    final boolean finish() {
-        if (STATE.compareAndSet(this, STARTING, DONE) || STATE.compareAndSet(this, RUNNING, DONE)) {
+    /** To DONE, because the work is complete; true when the signal may go on, permits given back. */
+    final boolean complete() {
+        boolean first = end();
+        if (first) {
             giveBack();
-            return true;
         }
-        return false;
+        return first;
+    }
+
+    /** True for the one signal that ends the work. */
+    private boolean end() {
+        return STATE.compareAndSet(this, STARTING, DONE) || STATE.compareAndSet(this, RUNNING, DONE);
     }
 
     private void giveBack() {
@@ -305,7 +310,8 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
 
     @Override
     public final void onError(Throwable error) {
-        if (finish()) {
+        if (end()) {
+            giveBackWhenSettled();
             actual.onError(error);
         } else {
             Operators.onErrorDropped(error, currentContext());

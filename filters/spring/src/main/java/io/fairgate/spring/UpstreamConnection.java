@@ -6,14 +6,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
-import reactor.netty.http.client.HttpClientRequest;
+import reactor.netty.http.client.HttpClientInfos;
 
 /**
- * The connection on which one exchange's request went to the upstream.
+ * The connection on which the upstream is at work for one exchange: from the sending of the request until the whole
+ * response has come.
  *
- * <p>When a client leaves, its exchange is cancelled and this connection is closed, but perhaps on another event loop and
- * so a little later. If the permit went on before that, the upstream could see the next request before it sees the end of
- * this one: more at once than there are permits.
+ * <p>When a client leaves, or the upstream is too slow, the exchange ends and this connection is closed, but perhaps on
+ * another event loop and so a little later. If the permit went on before that, the upstream could see the next request
+ * before it sees the end of this one: more at once than there are permits.
  */
 final class UpstreamConnection {
 
@@ -23,16 +24,17 @@ final class UpstreamConnection {
     private volatile @Nullable Channel channel;
 
     private static HttpClient note(HttpClient client) {
-        return client.doOnRequest((request, connection) -> note(request, connection.channel()));
+        return client.doOnRequest((request, connection) -> set(request, connection.channel()))
+                .doAfterResponseSuccess((response, connection) -> set(response, null));
     }
 
-    private static void note(HttpClientRequest request, Channel channel) {
-        request.currentContextView()
+    private static void set(HttpClientInfos exchange, @Nullable Channel channel) {
+        exchange.currentContextView()
                 .<UpstreamConnection>getOrEmpty(UpstreamConnection.class)
                 .ifPresent(upstream -> upstream.channel = channel);
     }
 
-    /** Completes when the connection is closed; at once when there is none. */
+    /** Completes when the connection is closed; at once when there is none, or nothing more is to come on it. */
     Mono<Void> closed() {
         return Mono.create(sink -> {
             Channel current = channel;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.policy.Policy;
 import io.fairgate.testkit.NothingLeft;
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -30,6 +31,10 @@ import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.route.builder.RouteLocatorBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.reactive.function.server.RouterFunction;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
@@ -90,8 +95,19 @@ class StarterTest {
         }
     }
 
+    /** Something of that gateway's own, which has nothing to do with an upstream. */
+    @Configuration(proxyBeanMethods = false)
+    static class OwnPage {
+        @Bean
+        RouterFunction<ServerResponse> own() {
+            return RouterFunctions.route()
+                    .GET("/own", request -> Mono.error(new IOException("the disk is full")))
+                    .build();
+        }
+    }
+
     private ConfigurableApplicationContext start(List<String> policy, String... more) {
-        SpringApplication application = new SpringApplication(SomebodysGateway.class);
+        SpringApplication application = new SpringApplication(SomebodysGateway.class, OwnPage.class);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
         List<String> arguments = new ArrayList<>();
@@ -193,6 +209,12 @@ class StarterTest {
         ConfigurableApplicationContext gateway = start(POLICY);
         assertThat(gateway.getBeanNamesForType(Policy.class)).isEmpty();
         assertThat(ask(gateway, "/plain/x", "nobody").join().statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void an_error_of_a_page_that_is_not_a_route_is_none_of_ours() {
+        ConfigurableApplicationContext gateway = start(POLICY, "fairgate.policy.enabled=true");
+        assertThat(ask(gateway, "/own", "acme").join().statusCode()).isEqualTo(500);
     }
 
     @Test

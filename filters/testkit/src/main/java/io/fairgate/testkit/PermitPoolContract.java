@@ -292,7 +292,20 @@ public abstract class PermitPoolContract {
     }
 
     @Test
-    void a_work_that_ends_by_itself_need_not_settle() {
+    void the_permit_of_a_failed_work_comes_back_when_it_has_settled_and_the_error_goes_on_at_once() {
+        PermitPool pool = poolOf(1);
+        Sinks.Empty<Void> settled = Sinks.empty();
+        StepVerifier.create(pool.withPermit(
+                        request("a").withSettled(settled.asMono()), Mono.error(new IllegalStateException("boom"))))
+                .expectErrorMessage("boom")
+                .verify();
+        assertThat(inFlight(pool)).isEqualTo(1);
+        settled.tryEmitEmpty().orThrow();
+        assertThat(inFlight(pool)).isZero();
+    }
+
+    @Test
+    void a_work_that_completes_need_not_settle() {
         PermitPool pool = poolOf(1);
         Work work = new Work();
         pool.withPermit(request("a").withSettled(Mono.never()), work.mono).subscribe();

@@ -2,20 +2,25 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
@@ -60,16 +65,20 @@ class WhateverHappensTest {
         AtomicInteger counted = new AtomicInteger(1);
         Runnable leave = () -> now.addAndGet(-counted.getAndSet(0));
         request.withConnection(connection -> connection.onDispose(leave::run));
+        // The timers of this loop: those of a thread pool share a lock, and loops must not wait for one.
+        Scheduler time = Schedulers.fromExecutorService(loopOf(request));
         int fate = Math.floorMod(request.uri().hashCode(), 5);
         Mono<Void> answer = switch (fate) {
             case 0 -> response.sendString(Mono.just("at once")).then();
             case 1 ->
-                response.sendString(Mono.delay(Duration.ofMillis(20)).map(t -> "later"))
+                response.sendString(Mono.delay(Duration.ofMillis(20), time).map(t -> "later"))
                         .then();
             case 2 ->
-                response.sendString(Flux.interval(Duration.ofMillis(5)).take(5).map(t -> "part "))
+                response.sendString(Flux.interval(Duration.ofMillis(5), time)
+                                .take(5)
+                                .map(t -> "part "))
                         .then();
-            case 3 -> Mono.delay(Duration.ofMillis(5)).then(Mono.fromRunnable(() -> reset(request)));
+            case 3 -> Mono.delay(Duration.ofMillis(5), time).then(Mono.fromRunnable(() -> reset(request)));
             default ->
                 response.sendString(Flux.just("stalls").concatWith(Flux.never()))
                         .then();
@@ -77,6 +86,12 @@ class WhateverHappensTest {
         // Only who reads notices that the other side has gone.
         Mono<Void> read = request.receive().then().onErrorComplete();
         return Mono.when(read, answer).doFinally(end -> leave.run());
+    }
+
+    private static EventLoop loopOf(HttpServerRequest request) {
+        AtomicReference<EventLoop> loop = new AtomicReference<>();
+        request.withConnection(connection -> loop.set(connection.channel().eventLoop()));
+        return Objects.requireNonNull(loop.get());
     }
 
     private static void reset(HttpServerRequest request) {

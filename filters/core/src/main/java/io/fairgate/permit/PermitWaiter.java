@@ -3,7 +3,9 @@ package io.fairgate.permit;
 import io.fairgate.fairness.Claim;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -20,15 +22,17 @@ import reactor.util.context.Context;
  * the claim in the scheduler's queue, with one state that only moves by compare-and-set:
  *
  * <pre>
- *   WAITING ──drain──▶ GRANTED ──home──▶ STARTING ──▶ RUNNING ──complete, error, cancel, hold expired──▶ DONE
- *      │  └──timer──▶ TIMED_OUT   │  │        │  └──cancel──▶ LEAVING ──▶ DONE
- *      │  └──drain──▶ REFUSED     │  │        └──complete, error──▶ DONE
- *      └──cancel──▶ CANCELLED     │  └──its time was up on the way home──▶ DONE
+ *   WAITING ──drain──▶ GRANTED ──home──▶ STARTING ──▶ RUNNING ──complete──▶ DONE
+ *      │  └──timer──▶ TIMED_OUT   │  │        │  │        └──error, cancel, hold expired──▶ SETTLING ──▶ DONE
+ *      │  └──drain──▶ REFUSED     │  │        │  └──cancel──▶ LEAVING ──▶ SETTLING ──▶ DONE
+ *      └──cancel──▶ CANCELLED     │  │        └──complete, or error──▶ as when RUNNING
+ *                                 │  └──its time was up on the way home──▶ DONE
  *                                 └──cancel──▶ CANCELLED
  * </pre>
  *
  * <p>STARTING lasts while the work is being subscribed. A cancellation meanwhile only marks it: the permits come back
- * when subscribing has returned, for until then the work may be doing something.
+ * when subscribing has returned, for until then the work may be doing something. SETTLING lasts until a work that was
+ * cut short has really ended ({@link PermitRequest#settled}).
  *
  * <p>Who wins the step to a state without an exit has the pool look at the waiter once, and the pool takes back what it
  * had given. It is one object and not three operators because a permit that travels as an element between operators
@@ -41,11 +45,12 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     private static final int STARTING = 2;
     private static final int RUNNING = 3;
     private static final int LEAVING = 4;
+    private static final int SETTLING = 5;
     // From here on it is over.
-    private static final int DONE = 5;
-    private static final int CANCELLED = 6;
-    private static final int TIMED_OUT = 7;
-    private static final int REFUSED = 8;
+    private static final int DONE = 6;
+    private static final int CANCELLED = 7;
+    private static final int TIMED_OUT = 8;
+    private static final int REFUSED = 9;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<PermitWaiter> STATE =
@@ -65,6 +70,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
 
     private volatile @Nullable Disposable waitTimer;
     private volatile @Nullable Disposable holdTimer;
+    private volatile @Nullable Disposable settleTimer;
     private long startedAt;
 
     // Below: only the thread that drains the pool, until it makes the waiter ready.
@@ -91,7 +97,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         }
         pool.look(this);
         if (state == WAITING) {
-            waitTimer = pool.time().schedule(this::timeOut, maxWaitNanos, TimeUnit.NANOSECONDS);
+            waitTimer = after(maxWaitNanos, this::timeOut);
             stopUnless(WAITING, waitTimer);
             if (request.onWaiting() != null) {
                 GuardedListener.guard(request.onWaiting());
@@ -120,7 +126,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     }
 
     private void expireHold() {
-        if (STATE.compareAndSet(this, RUNNING, DONE)) {
+        if (STATE.compareAndSet(this, RUNNING, SETTLING)) {
             cancelWork();
             RuntimeException expired = new HoldExpiredException(pool.name(), maxHold());
             try {
@@ -140,7 +146,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
             pool.look(this);
         } else if (STATE.compareAndSet(this, STARTING, LEAVING)) {
             upstream.cancel();
-        } else if (STATE.compareAndSet(this, RUNNING, DONE)) {
+        } else if (STATE.compareAndSet(this, RUNNING, SETTLING)) {
             cancelWork();
         }
     }
@@ -148,26 +154,32 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     private void cancelWork() {
         GuardedListener.guard(upstream::cancel);
         discard();
-        giveBackWhenSettled();
+        settle();
     }
 
     /** What was kept of a work that is over is not passed on any more. */
     void discard() {}
 
     /** A work that was cancelled or failed may take a moment to end; until then its permits are not free. */
-    private void giveBackWhenSettled() {
+    private void settle() {
         Mono<Void> settled = request.settled();
         if (settled == null) {
-            giveBack();
+            giveBackWhenSettled();
         } else {
-            var unused = settled.timeout(PermitRequest.SETTLE_WITHIN, Mono.empty(), pool.time())
-                    .subscribe(nothing -> {}, e -> giveBack(), this::giveBack);
+            settleTimer = after(PermitRequest.SETTLE_WITHIN.toNanos(), this::giveBackWhenSettled);
+            var unused = settled.subscribe(nothing -> {}, e -> giveBackWhenSettled(), this::giveBackWhenSettled);
+        }
+    }
+
+    private void giveBackWhenSettled() {
+        if (STATE.compareAndSet(this, SETTLING, DONE)) {
+            giveBack();
         }
     }
 
     /** To DONE, because the work is complete; true when the signal may go on, permits given back. */
     final boolean complete() {
-        boolean first = end();
+        boolean first = end(DONE);
         if (first) {
             giveBack();
         }
@@ -175,12 +187,13 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     }
 
     /** True for the one signal that ends the work. */
-    private boolean end() {
-        return STATE.compareAndSet(this, STARTING, DONE) || STATE.compareAndSet(this, RUNNING, DONE);
+    private boolean end(int next) {
+        return STATE.compareAndSet(this, STARTING, next) || STATE.compareAndSet(this, RUNNING, next);
     }
 
     private void giveBack() {
         stop(holdTimer);
+        stop(settleTimer);
         pool.look(this);
         pool.listener().released(tenant(), permits(), pool.now() - startedAt);
     }
@@ -257,16 +270,16 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         try {
             work.subscribe(this);
             if (STATE.compareAndSet(this, STARTING, RUNNING)) {
-                holdTimer = pool.time().schedule(this::expireHold, maxHold().toNanos(), TimeUnit.NANOSECONDS);
+                holdTimer = after(maxHold().toNanos(), this::expireHold);
                 stopUnless(RUNNING, holdTimer);
             }
         } catch (RuntimeException | Error e) {
             upstream.cancel();
             onError(e);
         }
-        if (STATE.compareAndSet(this, LEAVING, DONE)) {
+        if (STATE.compareAndSet(this, LEAVING, SETTLING)) {
             discard();
-            giveBackWhenSettled();
+            settle();
         }
     }
 
@@ -287,6 +300,22 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     }
 
     // ---- timers ----
+
+    /**
+     * On the request's own event loop when it has one: the timers of a thread pool share a lock, at which event loops
+     * would wait for each other.
+     */
+    private Disposable after(long nanos, Runnable task) {
+        if (request.home() instanceof ScheduledExecutorService loop) {
+            try {
+                Future<?> timer = loop.schedule(task, nanos, TimeUnit.NANOSECONDS);
+                return () -> timer.cancel(false);
+            } catch (RejectedExecutionException shutDown) {
+                // The other timers are still there.
+            }
+        }
+        return pool.time().schedule(task, nanos, TimeUnit.NANOSECONDS);
+    }
 
     /** Either we see that the state has moved on, or who moves it sees the timer; so none is left behind. */
     private void stopUnless(int stillIn, @Nullable Disposable timer) {
@@ -310,8 +339,8 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
 
     @Override
     public final void onError(Throwable error) {
-        if (end()) {
-            giveBackWhenSettled();
+        if (end(SETTLING)) {
+            settle();
             actual.onError(error);
         } else {
             Operators.onErrorDropped(error, currentContext());

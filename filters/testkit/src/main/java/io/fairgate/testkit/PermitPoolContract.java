@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -681,6 +683,26 @@ public abstract class PermitPoolContract {
         stuckHome.forEach(Runnable::run);
         assertThat(work.started).hasValue(0);
         assertThat(errors).singleElement().satisfies(e -> assertReason(e, RefusalReason.MAX_WAIT));
+    }
+
+    @Test
+    void timers_are_those_of_the_home_when_it_has_some_and_none_is_left() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(1)), TenantShares.EQUAL);
+        ScheduledThreadPoolExecutor home = new ScheduledThreadPoolExecutor(1);
+        home.setRemoveOnCancelPolicy(true);
+        Work first = new Work();
+        List<Throwable> errors = new CopyOnWriteArrayList<>();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        Disposable waiting = pool.withPermit(PermitRequest.of("a").withHome(home), new Work().mono)
+                .subscribe(v -> {}, errors::add);
+        assertThat(home.getQueue()).hasSize(1);
+        waiting.dispose();
+        assertThat(home.getQueue()).isEmpty();
+        pool.withPermit(PermitRequest.of("a").withHome(home), new Work().mono).subscribe(v -> {}, errors::add);
+        home.getQueue().forEach(Runnable::run);
+        assertThat(waiting(pool)).isZero();
+        first.complete();
+        home.shutdownNow();
     }
 
     @Test

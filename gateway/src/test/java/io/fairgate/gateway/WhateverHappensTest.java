@@ -68,24 +68,24 @@ class WhateverHappensTest {
         // The timers of this loop: those of a thread pool share a lock, and loops must not wait for one.
         Scheduler time = Schedulers.fromExecutorService(loopOf(request));
         int fate = Math.floorMod(request.uri().hashCode(), 5);
-        Mono<Void> answer = switch (fate) {
-            case 0 -> response.sendString(Mono.just("at once")).then();
-            case 1 ->
-                response.sendString(Mono.delay(Duration.ofMillis(20), time).map(t -> "later"))
-                        .then();
-            case 2 ->
-                response.sendString(Flux.interval(Duration.ofMillis(5), time)
-                                .take(5)
-                                .map(t -> "part "))
-                        .then();
-            case 3 -> Mono.delay(Duration.ofMillis(5), time).then(Mono.fromRunnable(() -> reset(request)));
-            default ->
-                response.sendString(Flux.just("stalls").concatWith(Flux.never()))
-                        .then();
+        Flux<String> answer = switch (fate) {
+            case 0 -> Flux.just("at once");
+            case 1 -> Flux.interval(Duration.ofMillis(20), time).take(1).map(t -> "later");
+            case 2 -> Flux.interval(Duration.ofMillis(5), time).take(5).map(t -> "part ");
+            case 3 ->
+                Flux.interval(Duration.ofMillis(5), time).take(1).flatMap(t -> {
+                    leave.run();
+                    reset(request);
+                    return Flux.never();
+                });
+            default -> Flux.just("stalls").concatWith(Flux.never());
         };
-        // Only who reads notices that the other side has gone.
+        // Only who reads notices that the other side has gone. It leaves before the end of its answer does: who has
+        // that
+        // may have sent the next request before we come to count.
         Mono<Void> read = request.receive().then().onErrorComplete();
-        return Mono.when(read, answer).doFinally(end -> leave.run());
+        return Mono.when(read, response.sendString(answer.doOnTerminate(leave)).then())
+                .doFinally(end -> leave.run());
     }
 
     private static EventLoop loopOf(HttpServerRequest request) {

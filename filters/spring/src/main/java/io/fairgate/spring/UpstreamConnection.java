@@ -2,9 +2,11 @@ package io.fairgate.spring;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import reactor.core.publisher.Mono;
+import reactor.netty.Connection;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.client.HttpClientInfos;
 
@@ -22,21 +24,35 @@ final class UpstreamConnection {
     static final HttpClientCustomizer NOTED = UpstreamConnection::note;
 
     private volatile @Nullable Channel channel;
+    /** The exchange is over: what has not been sent yet must not be sent any more. */
+    private volatile boolean over;
 
     private static HttpClient note(HttpClient client) {
-        return client.doOnRequest((request, connection) -> set(request, connection.channel()))
-                .doAfterResponseSuccess((response, connection) -> set(response, null));
+        return client.doOnRequest((request, connection) -> of(request).ifPresent(upstream -> upstream.send(connection)))
+                .doAfterResponseSuccess(
+                        (response, connection) -> of(response).ifPresent(upstream -> upstream.channel = null));
     }
 
-    private static void set(HttpClientInfos exchange, @Nullable Channel channel) {
-        exchange.currentContextView()
-                .<UpstreamConnection>getOrEmpty(UpstreamConnection.class)
-                .ifPresent(upstream -> upstream.channel = channel);
+    private static Optional<UpstreamConnection> of(HttpClientInfos exchange) {
+        return exchange.currentContextView().getOrEmpty(UpstreamConnection.class);
     }
 
-    /** Completes when the connection is closed; at once when there is none, or nothing more is to come on it. */
+    /** Either this sees that the exchange is over, or who ends it sees the connection. */
+    private void send(Connection connection) {
+        channel = connection.channel();
+        if (over) {
+            var unused = connection.channel().close();
+            throw new ClientLeftException();
+        }
+    }
+
+    /**
+     * Ends the exchange. Completes when the connection is closed; at once when there is none, or nothing more is to come
+     * on it.
+     */
     Mono<Void> closed() {
         return Mono.create(sink -> {
+            over = true;
             Channel current = channel;
             if (current == null) {
                 sink.success();

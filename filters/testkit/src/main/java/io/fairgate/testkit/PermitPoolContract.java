@@ -281,7 +281,8 @@ public abstract class PermitPoolContract {
     @Test
     void a_cancelled_work_that_never_settles_or_fails_to_gives_its_permit_back_all_the_same() {
         PermitPool pool = poolOf(2);
-        pool.withPermit(request("a").withSettled(Mono.never()), new Work().mono)
+        Sinks.Empty<Void> tooLate = Sinks.empty();
+        pool.withPermit(request("a").withSettled(tooLate.asMono()), new Work().mono)
                 .subscribe()
                 .dispose();
         pool.withPermit(request("a").withSettled(Mono.error(new IllegalStateException("boom"))), new Work().mono)
@@ -290,6 +291,7 @@ public abstract class PermitPoolContract {
         assertThat(inFlight(pool)).isEqualTo(1);
         time.advanceBy(PermitRequest.SETTLE_WITHIN);
         assertThat(inFlight(pool)).isZero();
+        tooLate.tryEmitEmpty().orThrow();
         assertThat(listener.released).hasValue(2);
     }
 

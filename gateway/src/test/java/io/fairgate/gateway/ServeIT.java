@@ -84,9 +84,10 @@ class ServeIT {
         assertThat(process.awaitExit()).isOne();
         assertThat(process.err().lines())
                 .singleElement()
-                .satisfies(line -> assertThat(line)
-                        .matches(
-                                "fairgate\\.yml:\\d+: routes\\.fair\\.filters\\[0]: FairShare: 4 would be ignored .*"));
+                .satisfies(
+                        line -> assertThat(line)
+                                .matches(
+                                        "fairgate\\.yml:\\d+: routes\\[0]\\.filters\\[0]: \"FairShare=pool,1,2s,4\" .*expected: FairShare=pool,permits,maxHold\\)"));
         assertThat(process.out()).isEmpty();
     }
 

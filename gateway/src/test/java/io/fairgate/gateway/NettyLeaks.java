@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.ResourceLeakDetector;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -46,6 +48,10 @@ public final class NettyLeaks<T> extends ResourceLeakDetector<T> {
             ByteBufAllocator.DEFAULT.directBuffer(16).release();
         }
         assertThat(DETECTORS).as("leak detectors that Netty has made of this").hasPositiveValue();
-        assertThat(FOUND).as("what Netty's leak detector has found").isEmpty();
+        List<String> found = new ArrayList<>();
+        for (String leak = FOUND.poll(); leak != null; leak = FOUND.poll()) {
+            found.add(leak);
+        }
+        assertThat(found).as("what Netty's leak detector has found").isEmpty();
     }
 }

@@ -17,13 +17,19 @@ import reactor.netty.http.client.HttpClientInfos;
  * <p>When a client leaves, or the upstream is too slow, the exchange ends and this connection is closed, but perhaps on
  * another event loop and so a little later. If the permit went on before that, the upstream could see the next request
  * before it sees the end of this one: more at once than there are permits.
+ *
+ * <p>An exchange may also end between the coming of the response and the reading of its body. Nobody reads what has
+ * come of it then, and Reactor Netty keeps it for a reader unless it is told that there will be none.
  */
 final class UpstreamConnection {
 
     /** Has every request of the gateway's client leave its connection with the exchange that it belongs to. */
     static final HttpClientCustomizer NOTED = UpstreamConnection::note;
 
+    /** Until the whole response has come. */
     private volatile @Nullable Channel channel;
+
+    private volatile @Nullable Runnable discard;
     /** The exchange is over: what has not been sent yet must not be sent any more. */
     private volatile boolean over;
 
@@ -39,20 +45,28 @@ final class UpstreamConnection {
 
     /** Either this sees that the exchange is over, or who ends it sees the connection. */
     private void send(Connection connection) {
-        channel = connection.channel();
+        Channel current = connection.channel();
+        channel = current;
+        // Once it is over for Reactor Netty, the connection stands for nothing and disposing of it closes nothing.
+        discard = () -> current.eventLoop().execute(connection::dispose);
         if (over) {
-            var unused = connection.channel().close();
+            var unused = current.close();
             throw new ClientLeftException();
         }
     }
 
     /**
-     * Ends the exchange. Completes when the connection is closed; at once when there is none, or nothing more is to come
-     * on it.
+     * Ends the exchange: closes its connection unless the whole response has come, and lets go of what has come of it
+     * and was not read. Completes when the connection is closed; at once when there is none, or nothing more is to
+     * come on it.
      */
     Mono<Void> closed() {
         return Mono.create(sink -> {
             over = true;
+            Runnable unread = discard;
+            if (unread != null) {
+                unread.run();
+            }
             Channel current = channel;
             if (current == null) {
                 sink.success();

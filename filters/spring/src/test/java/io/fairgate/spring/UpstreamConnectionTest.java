@@ -1,0 +1,102 @@
+package io.fairgate.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBufHolder;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.ReferenceCounted;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.Connection;
+import reactor.netty.DisposableServer;
+import reactor.netty.NettyPipeline;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.tcp.TcpServer;
+
+/** What is left of an exchange that ended between the coming of its response and the reading of the body. */
+class UpstreamConnectionTest {
+
+    private static final String BODY = "x".repeat(1000);
+
+    private final Queue<ReferenceCounted> received = new ConcurrentLinkedQueue<>();
+    private final ConnectionProvider connections = ConnectionProvider.create("test", 1);
+    private @Nullable DisposableServer server;
+
+    @AfterEach
+    void stop() {
+        connections.dispose();
+        if (server != null) {
+            server.disposeNow();
+        }
+    }
+
+    @ParameterizedTest(name = "the whole response has come: {0}")
+    @ValueSource(booleans = {true, false})
+    void a_response_that_nobody_will_read_is_released(boolean whole) {
+        int length = whole ? BODY.length() : BODY.length() + 1;
+        // In one piece: once the head is there, Reactor Netty reads no more until somebody wants the body.
+        String answer = "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s".formatted(length, BODY);
+        DisposableServer upstream = TcpServer.create()
+                .host("127.0.0.1")
+                .port(0)
+                .handle((request, response) -> request.receive()
+                        .take(1)
+                        .thenMany(response.sendString(Mono.just(answer)))
+                        .then(Mono.never()))
+                .bindNow();
+        server = upstream;
+        Sinks.One<Connection> emitted = Sinks.one();
+        UpstreamConnection exchange = new UpstreamConnection();
+        Disposable client = UpstreamConnection.NOTED
+                .customize(HttpClient.create(connections))
+                .doOnRequest((request, connection) -> watch(connection))
+                .get()
+                .uri("http://127.0.0.1:" + upstream.port())
+                .responseConnection((response, connection) -> {
+                    emitted.tryEmitValue(connection);
+                    return Mono.never();
+                })
+                .contextWrite(context -> context.put(UpstreamConnection.class, exchange))
+                .subscribe();
+        try {
+            assertThat(emitted.asMono().block(Duration.ofSeconds(20))).isNotNull();
+            Awaitility.await().until(() -> !received.isEmpty());
+            assertThat(received).allMatch(buffer -> buffer.refCnt() == 1, "is kept for a reader");
+
+            exchange.closed().block(Duration.ofSeconds(20));
+
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(received).allMatch(buffer -> buffer.refCnt() == 0, "is released"));
+        } finally {
+            client.dispose();
+        }
+    }
+
+    private void watch(Connection connection) {
+        connection.channel().pipeline().addBefore(NettyPipeline.ReactiveBridge, "watch", new Watch());
+    }
+
+    private final class Watch extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (message instanceof ReferenceCounted counted
+                    && counted instanceof ByteBufHolder holder
+                    && holder.content().isReadable()) {
+                received.add(counted);
+            }
+            context.fireChannelRead(message);
+        }
+    }
+}

@@ -3,7 +3,6 @@ package io.fairgate.fairness;
 import io.fairgate.fairness.Claim.Place;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,22 +18,25 @@ import org.jspecify.annotations.Nullable;
  * {@link #enqueue}, {@link #cancel}, {@link #release}, {@link #resize} and {@link #reconfigure}; permits are handed out
  * only by {@link #grant}, which is to be called after them.
  *
- * <p>Finding the next claim scans the backlogged tenants. This class is over 250 lines because the rules of joining,
- * leaving and charging only make sense side by side; what can be told apart (queue, horizon, shares) is in classes of
- * its own.
+ * <p>Accounts are whole numbers, so that their sums are the same in whatever order they are made, and stay so
+ * (docs/decisions/0011-whole-accounts-and-a-heap.md). Finding the next claim takes time in proportion to the logarithm of
+ * the backlogged tenants ({@link HeapBacklog}).
+ *
+ * <p>This class is over 250 lines because the rules of joining, leaving and charging only make sense side by side; what
+ * can be told apart (queue, backlog, horizon, shares) is in classes of its own.
  */
 public final class FairScheduler {
 
     /** Bound of a tenant's lag, in units of the lag at which a tenant with a share below one permit settles. */
     public static final double DEFAULT_THETA = 3;
 
-    /** Beyond this level all accounts are counted from anew, so that doubles keep their nanoseconds. */
-    private static final double REBASE_ABOVE = 1e15;
+    /** Permit-nanoseconds that fit into an account, and into the sum of all, with room to spare. */
+    private static final long LARGEST_ACCOUNT = 1L << 60;
 
     private static final int SWEEP_ABOVE = 64;
 
     private final Map<TenantId, TenantShare> tenants = new LinkedHashMap<>();
-    private final List<TenantShare> backlogged = new ArrayList<>();
+    private final Backlog backlog;
     private final Horizon horizon;
     private final double theta;
 
@@ -49,6 +51,8 @@ public final class FairScheduler {
     private long contendedNow;
     private boolean contended;
     private double idleLevel;
+    private long rebasedAt;
+    private long heaviest;
     private long grants;
     private long ordinals;
     private long pins;
@@ -65,14 +69,20 @@ public final class FairScheduler {
      * @param theta bound of the lag; infinite to never forgive
      */
     public FairScheduler(int permits, TenantShares shares, Duration horizon, double theta, long now) {
+        this(permits, shares, horizon, theta, now, new HeapBacklog());
+    }
+
+    FairScheduler(int permits, TenantShares shares, Duration horizon, double theta, long now, Backlog backlog) {
         if (permits < 1) {
             throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
         }
         this.permits = permits;
         this.available = permits;
         this.theta = theta;
+        this.backlog = backlog;
         this.now = now;
         this.horizon = new Horizon(horizon.toNanos(), now);
+        backlog.afterChangeOfAll(contendedNow, this.horizon.nanos());
         reconfigure(shares, now);
     }
 
@@ -111,8 +121,7 @@ public final class FairScheduler {
         horizon.observeHold(Math.max(0, this.now - claim.grantedAt));
         claim.place = Place.GONE;
         available -= share.costOf(-claim.permits());
-        inFlight -= claim.permits();
-        share.changeInFlight(-claim.permits(), contendedNow, this.now);
+        changeInFlight(share, -claim.permits());
         clamp(share);
         settle(share);
     }
@@ -131,8 +140,7 @@ public final class FairScheduler {
             }
             settle(share);
         }
-        contended = !backlogged.isEmpty();
-        rebaseWhenIdle();
+        contended = !backlog.isEmpty();
         sweepWhenMany();
     }
 
@@ -174,6 +182,7 @@ public final class FairScheduler {
             throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
         }
         tick(now);
+        rebase();
         available += permits - this.permits;
         this.permits = permits;
         pin = null;
@@ -186,14 +195,18 @@ public final class FairScheduler {
         this.shares = shares;
         this.reserved = shares.reserved();
         shares.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
+        rebase();
+        heaviest = TenantShare.weightUnits(shares.others());
         double level = level();
         for (TenantShare share : tenants.values()) {
             ShareSettings settings = shares.of(share.id);
-            double lag = level * share.weight() - share.served(contendedNow);
+            double lag = level * share.weightUnits() - share.served(contendedNow);
             share.settings = settings;
+            heaviest = Math.max(heaviest, share.weightUnits());
             share.configured = shares.members().containsKey(share.id);
-            share.setServed(level * settings.weight() - lag, contendedNow);
+            share.setServed(Math.round(level * share.weightUnits() - lag), contendedNow);
         }
+        backlog.afterChangeOfAll(contendedNow, horizon.nanos());
         available = permits
                 - tenants.values().stream()
                         .mapToLong(share -> Math.max(share.inFlight, share.settings.reserved()))
@@ -225,26 +238,15 @@ public final class FairScheduler {
 
     /** The claim to grant now, or null when none can be; pins one when it has to wait for more permits. */
     private @Nullable Claim next() {
-        TenantShare own = null;
-        TenantShare promised = null;
-        TenantShare first = null;
-        for (TenantShare share : backlogged) {
-            int n = headOf(share).permits();
-            if (share.costOf(n) == 0 && available >= 0) {
-                own = smallerKey(own, share);
-            }
-            if (share.isBelowGuarantee() && (pin == null || passes(share, n))) {
-                promised = moreUrgent(promised, share);
-            }
-            first = smallerKey(first, share);
-        }
+        TenantShare own = available >= 0 ? backlog.firstWithinReservation(contendedNow) : null;
         if (own != null) {
             return headOf(own);
         }
+        TenantShare promised = pin == null ? backlog.mostUrgent() : backlog.mostUrgentPast(this::passesPin);
         if (promised != null) {
             return pinUnlessItFits(promised);
         }
-        return pin != null ? pinUnlessItFits(Objects.requireNonNull(pin.share)) : pinUnlessItFits(first);
+        return pinUnlessItFits(pin == null ? backlog.first(contendedNow) : Objects.requireNonNull(pin.share));
     }
 
     private @Nullable Claim pinUnlessItFits(@Nullable TenantShare share) {
@@ -262,31 +264,9 @@ public final class FairScheduler {
         return null;
     }
 
-    private boolean passes(TenantShare share, int n) {
+    private boolean passesPin(TenantShare share) {
+        int n = headOf(share).permits();
         return share.costOf(n) <= available && share.mayPass(pins, n);
-    }
-
-    private TenantShare smallerKey(@Nullable TenantShare best, TenantShare share) {
-        if (best == null) {
-            return share;
-        }
-        int order = Double.compare(share.key(contendedNow, horizon.nanos()), best.key(contendedNow, horizon.nanos()));
-        return order < 0 || (order == 0 && precedes(share, best)) ? share : best;
-    }
-
-    /** Among tenants below their guarantee: the one that has the smallest part of it. */
-    private static TenantShare moreUrgent(@Nullable TenantShare best, TenantShare share) {
-        if (best == null) {
-            return share;
-        }
-        int order = Double.compare(
-                (double) share.inFlight / share.settings.guaranteed(),
-                (double) best.inFlight / best.settings.guaranteed());
-        return order < 0 || (order == 0 && precedes(share, best)) ? share : best;
-    }
-
-    private static boolean precedes(TenantShare a, TenantShare b) {
-        return a.lastGrant < b.lastGrant || (a.lastGrant == b.lastGrant && a.ordinal < b.ordinal);
     }
 
     private void give(Claim claim, TenantShare share) {
@@ -299,11 +279,10 @@ public final class FairScheduler {
         if (available < 0) {
             throw new IllegalStateException("granted %d permits more than there are".formatted(-available));
         }
-        inFlight += n;
-        share.changeInFlight(n, contendedNow, now);
-        clamp(share);
         share.lastGrant = ++grants;
         claim.grantedAt = now;
+        changeInFlight(share, n);
+        clamp(share);
     }
 
     private TenantShare takeOut(Claim claim, Place to) {
@@ -326,49 +305,59 @@ public final class FairScheduler {
                 && share.capAllows(head.permits())
                 && fitsBesideReservations(share.settings, head.permits());
         if (competes && !share.backlogged) {
-            double lifted = Math.max(share.served(contendedNow), level() * share.weight());
+            long lifted = Math.max(share.served(contendedNow), Math.round(level() * share.weightUnits()));
             share.setServed(lifted, contendedNow);
             clamp(share);
             share.backlogged = true;
-            backlogged.add(share);
+            backlog.add(share, contendedNow);
         } else if (!competes && share.backlogged) {
             idleLevel = level();
             share.backlogged = false;
-            backlogged.remove(share);
+            backlog.remove(share, contendedNow);
             if (pin != null && pin.share == share) {
                 pin = null;
             }
+        } else if (competes) {
+            backlog.afterChangeOfQueue(share);
         }
         forgetIfIdle(share);
     }
 
     /** The weighted mean of served / weight over the backlogged tenants; the last one while nobody is backlogged. */
     private double level() {
-        double served = 0;
-        double weights = 0;
-        for (TenantShare share : backlogged) {
-            served += share.served(contendedNow);
-            weights += share.weight();
-        }
-        return weights > 0 ? served / weights : idleLevel;
-    }
-
-    private double backloggedWeight() {
-        double weights = 0;
-        for (TenantShare share : backlogged) {
-            weights += share.weight();
-        }
-        return weights;
+        return backlog.isEmpty() ? idleLevel : (double) backlog.served(contendedNow) / backlog.weightUnits();
     }
 
     /** Bounds how far the tenant is ahead or behind. */
     private void clamp(TenantShare share) {
         double level = level();
-        double bound = theta * horizon.nanos() * permits / Math.max(backloggedWeight(), share.weight());
-        double served = share.served(contendedNow) / share.weight();
+        long weight = share.weightUnits();
+        double bound = theta * horizon.nanos() * permits / Math.max(backlog.weightUnits(), weight);
+        double served = (double) share.served(contendedNow) / weight;
         double bounded = Math.min(Math.max(served, level - bound), level + bound);
         if (bounded != served) {
-            share.setServed(bounded * share.weight(), contendedNow);
+            beforeChange(share);
+            share.setServed(Math.round(bounded * weight), contendedNow);
+            afterChange(share);
+        }
+    }
+
+    private void changeInFlight(TenantShare share, int change) {
+        beforeChange(share);
+        inFlight += change;
+        share.changeInFlight(change, contendedNow, now);
+        afterChange(share);
+    }
+
+    private void beforeChange(TenantShare share) {
+        if (share.backlogged) {
+            backlog.beforeChange(share, contendedNow);
+        }
+    }
+
+    private void afterChange(TenantShare share) {
+        if (share.backlogged) {
+            backlog.afterChange(share, contendedNow);
         }
     }
 
@@ -386,22 +375,34 @@ public final class FairScheduler {
         long passed = time - now;
         if (passed > 0) {
             now = time;
-            contendedNow += contended ? passed : 0;
+            if (contended) {
+                // More than that is a clock that stood still, as that of a machine that was suspended.
+                contendedNow += Math.min(passed, largestSpan());
+                rebaseWhenLarge();
+            }
         }
+    }
+
+    /** For how long all permits together can be in flight until their accounts are large. */
+    private long largestSpan() {
+        return LARGEST_ACCOUNT / Math.max(permits, inFlight);
     }
 
     private void adjustHorizon() {
-        if (!backlogged.isEmpty() && horizon.isDue(now)) {
-            double smallest = Double.MAX_VALUE;
-            for (TenantShare share : backlogged) {
-                smallest = Math.min(smallest, share.weight());
-            }
-            horizon.adjust(now, backloggedWeight(), smallest, permits);
+        if (!backlog.isEmpty()
+                && horizon.isDue(now)
+                && horizon.adjust(
+                        now, (double) backlog.weightUnits(), (double) backlog.smallestWeightUnits(), permits)) {
+            backlog.afterChangeOfAll(contendedNow, horizon.nanos());
         }
     }
 
+    /** Who comes new is behind everybody, and so is lifted to the level when it joins. */
     private TenantShare newTenant(TenantId id) {
-        return new TenantShare(id, ++ordinals, shares.of(id), shares.members().containsKey(id), contendedNow, now);
+        TenantShare share =
+                new TenantShare(id, ++ordinals, shares.of(id), shares.members().containsKey(id), contendedNow, now);
+        share.setServed(-LARGEST_ACCOUNT, contendedNow);
+        return share;
     }
 
     /** An idle tenant that is not ahead would come back at the level anyway, so forgetting it changes nothing. */
@@ -409,7 +410,7 @@ public final class FairScheduler {
         boolean forget = !share.configured
                 && share.inFlight == 0
                 && share.queue.isEmpty()
-                && share.served(contendedNow) <= level() * share.weight();
+                && share.served(contendedNow) <= level() * share.weightUnits();
         if (forget) {
             tenants.remove(share.id);
         }
@@ -424,13 +425,24 @@ public final class FairScheduler {
         }
     }
 
-    private void rebaseWhenIdle() {
-        if (backlogged.isEmpty() && idleLevel > REBASE_ABOVE) {
-            for (TenantShare share : tenants.values()) {
-                share.setServed(share.served(contendedNow) - idleLevel * share.weight(), contendedNow);
-            }
-            idleLevel = 0;
+    /** Before an account, or that of the heaviest tenant when it is lifted to the level, or the sum overflows. */
+    private void rebaseWhenLarge() {
+        double weights = Math.max(heaviest, backlog.weightUnits());
+        if (Math.abs(level()) * weights > LARGEST_ACCOUNT || contendedNow - rebasedAt > largestSpan()) {
+            rebase();
         }
+    }
+
+    /** Counts all accounts from the level on. Who is too far behind to be counted is lifted anyway when it joins. */
+    private void rebase() {
+        rebasedAt = contendedNow;
+        double level = level();
+        for (TenantShare share : tenants.values()) {
+            double rebased = share.served(contendedNow) - level * share.weightUnits();
+            share.setServed(Math.round(Math.min(Math.max(rebased, -LARGEST_ACCOUNT), LARGEST_ACCOUNT)), contendedNow);
+        }
+        idleLevel = 0;
+        backlog.afterChangeOfAll(contendedNow, horizon.nanos());
     }
 
     private static void requirePlace(Claim claim, Place expected) {

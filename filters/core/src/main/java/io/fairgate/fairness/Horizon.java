@@ -17,18 +17,18 @@ final class Horizon {
     private static final double NEWEST = 0.05;
 
     private final boolean fixed;
-    private double nanos;
+    private long nanos;
     private double meanHold = -1;
     private long adjustedAt;
 
     /** @param fixedNanos the horizon for good, or 0 to let it follow the holds */
     Horizon(long fixedNanos, long now) {
         this.fixed = fixedNanos > 0;
-        this.nanos = fixed ? fixedNanos : SHORTEST;
+        this.nanos = fixed ? fixedNanos : (long) SHORTEST;
         this.adjustedAt = now - PERIOD;
     }
 
-    double nanos() {
+    long nanos() {
         return nanos;
     }
 
@@ -40,12 +40,15 @@ final class Horizon {
         return !fixed && meanHold >= 0 && now - adjustedAt >= PERIOD;
     }
 
-    void adjust(long now, double weights, double smallestWeight, int permits) {
+    /** Says whether it is another one now. */
+    boolean adjust(long now, double weights, double smallestWeight, int permits) {
         adjustedAt = now;
         double crowding = Math.max(1, weights / (permits * smallestWeight));
         double wanted = Math.min(LONGEST, Math.max(SHORTEST, 2 * meanHold * crowding));
-        if (Math.abs(wanted - nanos) > nanos / 4) {
-            nanos = wanted;
+        boolean changes = Math.abs(wanted - nanos) > nanos / 4.0;
+        if (changes) {
+            nanos = Math.round(wanted);
         }
+        return changes;
     }
 }

@@ -14,7 +14,7 @@ record StatusReport(
         int inFlight,
         int waiting,
         @Nullable Claim pin,
-        double horizonNanos,
+        long horizonNanos,
         double level,
         long contendedNow,
         long now) {
@@ -34,12 +34,12 @@ record StatusReport(
                     nanos(lag(share))));
         }
         return new PoolStatus(
-                permits, inFlight, waiting, pin == null ? 0 : pin.permits(), nanos(horizonNanos), statuses);
+                permits, inFlight, waiting, pin == null ? 0 : pin.permits(), Duration.ofNanos(horizonNanos), statuses);
     }
 
     /** Who is not backlogged and behind will be lifted to the level when it joins: it is not behind. */
     private double lag(TenantShare share) {
-        double behind = level * share.weight() - share.served(contendedNow);
+        double behind = level * share.weightUnits() - share.served(contendedNow);
         return share.backlogged ? behind : Math.min(0, behind);
     }
 

@@ -5,6 +5,9 @@ import io.fairgate.tenant.TenantId;
 /** What the scheduler knows of one tenant. Plain fields: one thread at a time drives the scheduler. */
 final class TenantShare {
 
+    /** Weights are counted in millionths: sums of whole numbers are exact, in whatever order they are made. */
+    static final double WEIGHT_UNIT = 1e-6;
+
     final TenantId id;
     final long ordinal;
     final ClaimQueue queue = new ClaimQueue();
@@ -17,8 +20,13 @@ final class TenantShare {
     boolean backlogged;
     long lastGrant;
 
+    // Where the heaps have it, and the key under which they do.
+    int placeByKey = -1;
+    int placeAmongPromised = -1;
+    double filedKey;
+
     /** Permit-nanoseconds used on the contended clock, as of {@link #servedAt} on that clock. */
-    private double served;
+    private long served;
 
     private long servedAt;
 
@@ -45,11 +53,19 @@ final class TenantShare {
         return settings.weight();
     }
 
-    double served(long contendedNow) {
-        return served + (double) inFlight * (contendedNow - servedAt);
+    long weightUnits() {
+        return weightUnits(settings);
     }
 
-    void setServed(double value, long contendedNow) {
+    static long weightUnits(ShareSettings settings) {
+        return Math.max(1, Math.round(settings.weight() / WEIGHT_UNIT));
+    }
+
+    long served(long contendedNow) {
+        return served + inFlight * (contendedNow - servedAt);
+    }
+
+    void setServed(long value, long contendedNow) {
         served = value;
         servedAt = contendedNow;
     }
@@ -66,8 +82,8 @@ final class TenantShare {
         inFlight += change;
     }
 
-    double key(long contendedNow, double horizon) {
-        return (served(contendedNow) + horizon * inFlight) / weight();
+    double key(long contendedNow, long horizon) {
+        return (double) (served(contendedNow) + horizon * inFlight) / weightUnits();
     }
 
     /** What granting {@code n} more takes from the permits that are free for everybody. */
@@ -81,6 +97,16 @@ final class TenantShare {
 
     boolean isBelowGuarantee() {
         return inFlight < settings.guaranteed();
+    }
+
+    double partOfGuarantee() {
+        return (double) inFlight / settings.guaranteed();
+    }
+
+    /** Whether granting what waits first costs the others nothing. */
+    boolean headIsWithinReservation() {
+        Claim head = queue.head();
+        return head != null && inFlight + head.permits() <= settings.reserved();
     }
 
     boolean mayPass(long pin, int n) {

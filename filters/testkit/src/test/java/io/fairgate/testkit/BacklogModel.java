@@ -294,12 +294,16 @@ final class BacklogModel implements PoolWatch {
                     .orElseThrow();
             double wanted = 2 * meanHold * Math.max(1, weightOf(backlogged()) / (permits * least));
             wanted = Math.max(100e6, Math.min(60e9, wanted));
-            horizon = Math.abs(wanted - horizon) > 0.25 * horizon ? wanted : horizon;
+            // Whole nanoseconds, as the scheduler has it: a change by just a quarter is not rare.
+            horizon = Math.abs(wanted - horizon) > horizon / 4 ? (double) Math.round(wanted) : horizon;
         }
     }
 
+    /** Behind everybody, so that it is lifted to the level when it joins. */
     private BacklogTenant meet(TenantId id) {
-        return new BacklogTenant(id, shares.of(id), ++tenantsSeen);
+        BacklogTenant tenant = new BacklogTenant(id, shares.of(id), ++tenantsSeen);
+        tenant.served = -1e18;
+        return tenant;
     }
 
     private BacklogTenant tenantOf(TestClaim claim) {
@@ -334,6 +338,7 @@ final class BacklogModel implements PoolWatch {
                     .extracting(TenantStatus::tenant)
                     .containsExactlyElementsOf(known.keySet());
             assertThat(status.pinned()).as("permits that are pinned").isEqualTo(pinned);
+            assertThat((double) status.horizon().toNanos()).as("horizon").isEqualTo(horizon);
             for (BacklogTenant tenant : known.values()) {
                 double lag = level * tenant.weight() - tenant.served;
                 double toldLag =

@@ -81,7 +81,7 @@ final class BacklogTenant {
         }
 
         boolean isCloseTo(Key other) {
-            return Math.abs(value - other.value) <= 1e-3 + 1e-12 * Math.abs(value);
+            return Math.abs(value - other.value) <= 1e3 + 1e-12 * Math.abs(value);
         }
 
         /** Whether all are the same to the last digit in every way of computing them. */

@@ -1,0 +1,117 @@
+package io.fairgate.fairness;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A binary heap of tenants, each of which knows its place, so that one in the middle can be moved and removed. */
+final class ShareHeap {
+
+    /** What a heap is ordered by, and where a tenant keeps its place in it. */
+    interface Order {
+        boolean precedes(TenantShare a, TenantShare b);
+
+        /** Its index in the heap, -1 outside. */
+        int place(TenantShare share);
+
+        void setPlace(TenantShare share, int index);
+    }
+
+    private static final int OUTSIDE = -1;
+
+    private final Order order;
+    private @Nullable TenantShare[] shares = new TenantShare[16];
+    private int size;
+
+    ShareHeap(Order order) {
+        this.order = order;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    boolean contains(TenantShare share) {
+        return order.place(share) != OUTSIDE;
+    }
+
+    @Nullable
+    TenantShare top() {
+        return shares[0];
+    }
+
+    void add(TenantShare share) {
+        if (size == shares.length) {
+            shares = Arrays.copyOf(shares, 2 * size);
+        }
+        put(size++, share);
+        up(share);
+    }
+
+    void remove(TenantShare share) {
+        int hole = order.place(share);
+        TenantShare last = at(--size);
+        shares[size] = null;
+        order.setPlace(share, OUTSIDE);
+        if (last != share) {
+            put(hole, last);
+            moved(last);
+        }
+    }
+
+    /** Puts a tenant whose order has changed to its new place. */
+    void moved(TenantShare share) {
+        up(share);
+        down(share);
+    }
+
+    /** Puts all into order again. */
+    void reorder() {
+        for (int i = size / 2 - 1; i >= 0; i--) {
+            down(at(i));
+        }
+    }
+
+    void forEach(Consumer<TenantShare> action) {
+        for (int i = 0; i < size; i++) {
+            action.accept(at(i));
+        }
+    }
+
+    private void up(TenantShare share) {
+        int i = order.place(share);
+        while (i > 0 && order.precedes(share, at((i - 1) / 2))) {
+            put(i, at((i - 1) / 2));
+            i = (i - 1) / 2;
+        }
+        put(i, share);
+    }
+
+    private void down(TenantShare share) {
+        int i = order.place(share);
+        for (int child = 2 * i + 1; child < size; child = 2 * i + 1) {
+            if (child + 1 < size && order.precedes(at(child + 1), at(child))) {
+                child++;
+            }
+            if (!order.precedes(at(child), share)) {
+                break;
+            }
+            put(i, at(child));
+            i = child;
+        }
+        put(i, share);
+    }
+
+    private TenantShare at(int i) {
+        TenantShare share = shares[i];
+        if (share == null) {
+            throw new IllegalStateException("no tenant at %d of %d".formatted(i, size));
+        }
+        return share;
+    }
+
+    private void put(int i, TenantShare share) {
+        shares[i] = share;
+        order.setPlace(share, i);
+    }
+}

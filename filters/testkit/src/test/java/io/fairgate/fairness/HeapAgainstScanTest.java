@@ -1,0 +1,212 @@
+package io.fairgate.fairness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.SeededModel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The scheduler with its heaps and the same rules on {@link ScanBacklog}, side by side on random steps: the same claims
+ * are granted in the same order, and the same is told of every tenant, to the last bit.
+ */
+class HeapAgainstScanTest {
+
+    private static final int LIVES = 20_000;
+    private static final int STEPS = 500;
+
+    @Test
+    void heaps_grant_the_very_sequence_that_a_scan_grants() {
+        assertThat((long) LIVES * STEPS).isGreaterThanOrEqualTo(10_000_000);
+        new SeededModel<Step>(LIVES, STEPS).check(HeapAgainstScanTest::pool);
+    }
+
+    private static Pool pool(Random random) {
+        int permits = 1 + random.nextInt(12);
+        int tenants = 1 + random.nextInt(random.nextInt(10) == 0 ? 60 : 8);
+        return new Pool(
+                permits,
+                tenants,
+                random.nextBoolean() ? 1 : 1 + random.nextInt(permits + 2),
+                random.nextInt(),
+                Duration.ofMillis(random.nextBoolean() ? 0 : 100 + random.nextInt(5_000)),
+                random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5);
+    }
+
+    /** What happens next; {@code number} is a size, an index or a seed. */
+    record Step(Kind kind, int tenant, int number, long pause, boolean grants) {
+        enum Kind {
+            ARRIVE,
+            RELEASE,
+            CANCEL,
+            DECLINE,
+            RESIZE,
+            RECONFIGURE
+        }
+    }
+
+    record Pool(int permits, int tenants, int mostAsked, int seed, Duration horizon, double theta)
+            implements SeededModel.Scenario<Step> {
+
+        @Override
+        public Step operation(Random random) {
+            int dice = random.nextInt(1000);
+            Step.Kind kind = dice < 480
+                    ? Step.Kind.ARRIVE
+                    : dice < 880
+                            ? Step.Kind.RELEASE
+                            : dice < 950
+                                    ? Step.Kind.CANCEL
+                                    : dice < 985
+                                            ? Step.Kind.DECLINE
+                                            : dice < 993 ? Step.Kind.RESIZE : Step.Kind.RECONFIGURE;
+            int number = kind == Step.Kind.ARRIVE ? 1 + random.nextInt(mostAsked) : random.nextInt(1 << 20);
+            return new Step(kind, random.nextInt(tenants), number, pause(random), random.nextInt(8) > 0);
+        }
+
+        private static long pause(Random random) {
+            int dice = random.nextInt(100);
+            return dice < 40
+                    ? 0
+                    : dice == 99
+                            ? Duration.ofHours(random.nextInt(400)).toNanos()
+                            : dice < 60
+                                    ? random.nextInt(1_000)
+                                    : Duration.ofMillis(random.nextInt(dice < 90 ? 500 : 30_000))
+                                            .toNanos();
+        }
+
+        @Override
+        public SeededModel.Trial<Step> start() {
+            return new Pair(this);
+        }
+    }
+
+    private static final class Item extends Claim {
+        private final int number;
+        private boolean wanted = true;
+
+        Item(TenantId tenant, int permits, int number) {
+            super(tenant, permits);
+            this.number = number;
+        }
+
+        @Override
+        protected boolean accept() {
+            return wanted;
+        }
+    }
+
+    /** One of the two schedulers, with the claims that it knows. */
+    private static final class Side {
+        private final FairScheduler scheduler;
+        private final List<Item> waiting = new ArrayList<>();
+        private final List<Item> holding = new ArrayList<>();
+        private final List<Integer> granted = new ArrayList<>();
+
+        Side(FairScheduler scheduler) {
+            this.scheduler = scheduler;
+        }
+
+        void apply(Step step, Pool pool, int number, long now) {
+            switch (step.kind()) {
+                case ARRIVE -> {
+                    Item item = new Item(tenant(step.tenant()), step.number(), number);
+                    waiting.add(item);
+                    scheduler.enqueue(item, now);
+                }
+                case RELEASE -> {
+                    if (!holding.isEmpty()) {
+                        scheduler.release(holding.remove(step.number() % holding.size()), now);
+                    }
+                }
+                case CANCEL -> {
+                    if (!waiting.isEmpty()) {
+                        scheduler.cancel(waiting.remove(step.number() % waiting.size()), now);
+                    }
+                }
+                case DECLINE -> {
+                    if (!waiting.isEmpty()) {
+                        waiting.get(step.number() % waiting.size()).wanted = false;
+                    }
+                }
+                case RESIZE -> scheduler.resize(pool.permits() + step.number() % (2 * pool.permits()), now);
+                case RECONFIGURE -> scheduler.reconfigure(shares(step.number(), pool), now);
+            }
+            granted.clear();
+            if (step.grants()) {
+                scheduler.grant(now, claim -> {
+                    granted.add(((Item) claim).number);
+                    holding.add((Item) claim);
+                });
+                waiting.removeIf(item -> !item.isWaiting());
+            }
+        }
+    }
+
+    private static final class Pair implements SeededModel.Trial<Step> {
+        private final Pool pool;
+        private final Side heap;
+        private final Side scan;
+        private int steps;
+        private long now;
+
+        Pair(Pool pool) {
+            this.pool = pool;
+            TenantShares shares = shares(pool.seed(), pool);
+            this.heap = new Side(
+                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, new HeapBacklog()));
+            this.scan = new Side(
+                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, new ScanBacklog()));
+        }
+
+        @Override
+        public void apply(Step step) {
+            now += step.pause();
+            steps++;
+            heap.apply(step, pool, steps, now);
+            scan.apply(step, pool, steps, now);
+            if (!heap.granted.equals(scan.granted)) {
+                throw new AssertionError("granted %s (expected: %s)\n%s\n%s"
+                        .formatted(heap.granted, scan.granted, heap.scheduler.status(now), scan.scheduler.status(now)));
+            }
+            if (steps % 50 == 0) {
+                assertThat(heap.scheduler.status(now)).isEqualTo(scan.scheduler.status(now));
+            }
+        }
+    }
+
+    private static TenantId tenant(int index) {
+        return TenantId.of("t" + index);
+    }
+
+    /** Settings for some of the tenants; together they reserve at most the pool at its smallest. */
+    private static TenantShares shares(int seed, Pool pool) {
+        Random random = new Random(seed);
+        double[] weights = {0.001, 0.5, 1, 1, 1.7, 3, 100, 1e6};
+        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
+        boolean plain = random.nextInt(3) == 0;
+        int free = pool.permits();
+        for (int i = 0; i < pool.tenants() && random.nextInt(4) > 0; i++) {
+            ShareSettings settings =
+                    ShareSettings.ofWeight(random.nextBoolean() ? 1 : weights[random.nextInt(weights.length)]);
+            if (!plain && random.nextInt(3) == 0) {
+                settings = settings.withMaxInFlight(1 + random.nextInt(pool.permits()));
+            }
+            if (!plain && random.nextInt(3) == 0) {
+                int guaranteed = random.nextInt(Math.min(pool.permits(), settings.maxInFlight()) + 1);
+                int reserved = random.nextBoolean() ? 0 : random.nextInt(Math.min(free, guaranteed) + 1);
+                free -= reserved;
+                settings = settings.withGuaranteed(guaranteed, reserved);
+            }
+            members.put(tenant(i), settings);
+        }
+        return new TenantShares(members, ShareSettings.EQUAL);
+    }
+}

@@ -1,0 +1,5 @@
+/** Tests that look inside the scheduler: its heaps against a scan that is their definition. */
+@NullMarked
+package io.fairgate.fairness;
+
+import org.jspecify.annotations.NullMarked;

@@ -46,6 +46,7 @@ public final class FairScheduler {
     private long reserved;
     private int inFlight;
     private int waiting;
+    private int lent;
 
     private long now;
     private long contendedNow;
@@ -97,6 +98,7 @@ public final class FairScheduler {
     /** Puts the claim at the end of its tenant's queue. */
     public void enqueue(Claim claim, long now) {
         requirePlace(claim, Place.OUTSIDE);
+        requireNothingLent();
         tick(now);
         TenantShare share = tenants.computeIfAbsent(claim.tenant(), this::newTenant);
         claim.share = share;
@@ -121,7 +123,7 @@ public final class FairScheduler {
         horizon.observeHold(Math.max(0, this.now - claim.grantedAt));
         claim.place = Place.GONE;
         available -= share.costOf(-claim.permits());
-        changeInFlight(share, -claim.permits());
+        changeInFlight(share, -claim.permits(), claim.grantedAt);
         clamp(share);
         settle(share);
     }
@@ -174,6 +176,43 @@ public final class FairScheduler {
         return share != null && !share.capAllows(claim.permits());
     }
 
+    // ---- permits that are taken without asking, while nobody waits ----
+
+    /**
+     * Lends free permits out of the pool, one by one to whoever takes them: until {@link #takeBack} or {@link #adopt} the
+     * scheduler knows nothing of them. Nobody may be waiting, and nothing but {@link #release} may happen meanwhile.
+     *
+     * @return how many, at most {@code most}
+     */
+    public int lend(int most) {
+        int lending = (int) Math.max(0, Math.min(most, available));
+        lent += lending;
+        available -= lending;
+        return lending;
+    }
+
+    /** Takes back as many lent permits that nobody has taken. */
+    public void takeBack(int permits) {
+        lent -= permits;
+        available += permits;
+    }
+
+    /** Counts from now on what a claim has taken of the lent permits, as if it had been granted at that time. */
+    public void adopt(Claim claim, long since, long now) {
+        requirePlace(claim, Place.OUTSIDE);
+        tick(now);
+        TenantShare share = tenants.computeIfAbsent(claim.tenant(), this::newTenant);
+        int n = claim.permits();
+        lent -= n;
+        available += n - share.costOf(n);
+        claim.share = share;
+        claim.place = Place.HOLDING;
+        claim.grantedAt = since;
+        share.lastGrant = ++grants;
+        changeInFlight(share, n, since);
+        settle(share);
+    }
+
     // ---- what happens to the pool ----
 
     /** Changes the size. Nothing is taken back: after a shrink nothing is granted until enough has come back. */
@@ -181,6 +220,7 @@ public final class FairScheduler {
         if (permits < 1) {
             throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
         }
+        requireNothingLent();
         tick(now);
         rebase();
         available += permits - this.permits;
@@ -191,6 +231,7 @@ public final class FairScheduler {
 
     /** Changes what tenants may claim, while they claim it; how far each is ahead or behind stays. */
     public void reconfigure(TenantShares shares, long now) {
+        requireNothingLent();
         tick(now);
         this.shares = shares;
         this.reserved = shares.reserved();
@@ -281,7 +322,7 @@ public final class FairScheduler {
         }
         share.lastGrant = ++grants;
         claim.grantedAt = now;
-        changeInFlight(share, n);
+        changeInFlight(share, n, now);
         clamp(share);
     }
 
@@ -342,10 +383,10 @@ public final class FairScheduler {
         }
     }
 
-    private void changeInFlight(TenantShare share, int change) {
+    private void changeInFlight(TenantShare share, int permits, long since) {
         beforeChange(share);
-        inFlight += change;
-        share.changeInFlight(change, contendedNow, now);
+        inFlight += permits;
+        share.changeInFlight(permits, since, contendedNow);
         afterChange(share);
     }
 
@@ -400,7 +441,7 @@ public final class FairScheduler {
     /** Who comes new is behind everybody, and so is lifted to the level when it joins. */
     private TenantShare newTenant(TenantId id) {
         TenantShare share =
-                new TenantShare(id, ++ordinals, shares.of(id), shares.members().containsKey(id), contendedNow, now);
+                new TenantShare(id, ++ordinals, shares.of(id), shares.members().containsKey(id), contendedNow);
         share.setServed(-LARGEST_ACCOUNT, contendedNow);
         return share;
     }
@@ -443,6 +484,12 @@ public final class FairScheduler {
         }
         idleLevel = 0;
         backlog.afterChangeOfAll(contendedNow, horizon.nanos());
+    }
+
+    private void requireNothingLent() {
+        if (lent != 0) {
+            throw new IllegalStateException("%d permits are lent (expected: 0)".formatted(lent));
+        }
     }
 
     private static void requirePlace(Claim claim, Place expected) {

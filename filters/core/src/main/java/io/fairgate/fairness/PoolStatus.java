@@ -27,15 +27,9 @@ public record PoolStatus(
      * @param inFlight permits held
      * @param waiting requests that wait
      * @param share permits that it is entitled to now: the max-min fair share of what it holds and asks for
-     * @param usedPermitTime permit-time used since the pool knows the tenant: permits times how long they were held
+     * @param held permit-time of what is in flight now: permits times how long they have been held
      * @param lag permit-time that the tenant is behind (positive) or ahead (negative) of the pool's level
      */
     public record TenantStatus(
-            TenantId tenant,
-            double weight,
-            int inFlight,
-            int waiting,
-            double share,
-            Duration usedPermitTime,
-            Duration lag) {}
+            TenantId tenant, double weight, int inFlight, int waiting, double share, Duration held, Duration lag) {}
 }

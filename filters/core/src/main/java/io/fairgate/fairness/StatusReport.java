@@ -30,7 +30,7 @@ record StatusReport(
                     share.inFlight,
                     share.queue.size(),
                     entitled[i++],
-                    nanos(share.usedNanos(now)),
+                    Duration.ofNanos(share.heldNanos(now)),
                     nanos(lag(share))));
         }
         return new PoolStatus(

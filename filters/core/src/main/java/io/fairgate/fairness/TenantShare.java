@@ -30,23 +30,20 @@ final class TenantShare {
 
     private long servedAt;
 
-    /** Permit-nanoseconds used in all, as of {@link #usedAt}. */
-    private double used;
-
-    private long usedAt;
+    /** The sum of the times at which the permits in flight were granted; it may wrap around, differences do not. */
+    private long grantedAt;
 
     /** Permits granted past the pin with the number {@link #passedPin}. */
     private int passed;
 
     private long passedPin;
 
-    TenantShare(TenantId id, long ordinal, ShareSettings settings, boolean configured, long contendedNow, long now) {
+    TenantShare(TenantId id, long ordinal, ShareSettings settings, boolean configured, long contendedNow) {
         this.id = id;
         this.ordinal = ordinal;
         this.settings = settings;
         this.configured = configured;
         this.servedAt = contendedNow;
-        this.usedAt = now;
     }
 
     double weight() {
@@ -70,16 +67,21 @@ final class TenantShare {
         servedAt = contendedNow;
     }
 
-    double usedNanos(long now) {
-        return used + (double) inFlight * (now - usedAt);
+    /** Permit-nanoseconds for which what is in flight now has been held. */
+    long heldNanos(long now) {
+        return (long) inFlight * now - grantedAt;
     }
 
-    /** Every change of {@link #inFlight} goes through here, so that what was used until now counts the old number. */
-    void changeInFlight(int change, long contendedNow, long now) {
+    /**
+     * Every change of {@link #inFlight} goes through here, so that what was used until now counts the old number.
+     *
+     * @param permits how many more, or fewer
+     * @param since when these permits were granted
+     */
+    void changeInFlight(int permits, long since, long contendedNow) {
         setServed(served(contendedNow), contendedNow);
-        used = usedNanos(now);
-        usedAt = now;
-        inFlight += change;
+        grantedAt += (long) permits * since;
+        inFlight += permits;
     }
 
     double key(long contendedNow, long horizon) {

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.DoubleAccumulator;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -72,7 +73,8 @@ final class FairgateGauges implements MeterBinder {
             gauge(registry, Meter.TENANT_WAITING, both, look, l -> l.of(id, TenantStatus::waiting));
             gauge(registry, Meter.TENANT_SHARE, both, look, l -> l.of(id, TenantStatus::share));
             gauge(registry, Meter.TENANT_WEIGHT, both, look, l -> l.of(id, TenantStatus::weight));
-            FunctionCounter.builder(Meter.PERMIT_SECONDS.id(), look, l -> l.of(id, t -> seconds(t.usedPermitTime())))
+            UsedPermitTime used = new UsedPermitTime(look, id, both);
+            FunctionCounter.builder(Meter.PERMIT_SECONDS.id(), look, l -> used.seconds())
                     .description(Meter.PERMIT_SECONDS.description())
                     .tags(both)
                     .register(registry);
@@ -105,8 +107,25 @@ final class FairgateGauges implements MeterBinder {
                 .register(registry);
     }
 
-    private static double seconds(Duration duration) {
-        return duration.toNanos() / 1e9;
+    /** Permit-time of the holds that have ended, and of those that have not. */
+    private final class UsedPermitTime {
+        private final Look look;
+        private final TenantId tenant;
+        private final Tags tags;
+        private final DoubleAccumulator highest = new DoubleAccumulator(Math::max, 0);
+
+        UsedPermitTime(Look look, TenantId tenant, Tags tags) {
+            this.look = look;
+            this.tenant = tenant;
+            this.tags = tags;
+        }
+
+        /** A hold that is just ending is for a moment in neither part, and a counter must not go back. */
+        double seconds() {
+            double held = look.of(tenant, status -> status.held().toNanos() / 1e9);
+            highest.accumulate(held + meters.endedPermitSeconds(tags));
+            return highest.get();
+        }
     }
 
     /** The latest status of one pool, taken anew when it is older than a scrape. */

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.DoubleAdder;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -39,6 +40,7 @@ final class FairgateMeters {
     private final Policy policy;
     private final MeterRegistry registry;
     private final Map<Counted, Counter> counters = new ConcurrentHashMap<>();
+    private final Map<Tags, DoubleAdder> permitSeconds = new ConcurrentHashMap<>();
 
     private record Counted(Meter meter, Tags tags) {}
 
@@ -93,6 +95,12 @@ final class FairgateMeters {
                 .increment();
     }
 
+    /** Permit-time of all holds that have ended, in seconds. */
+    double endedPermitSeconds(Tags poolAndTenant) {
+        DoubleAdder ended = permitSeconds.get(poolAndTenant);
+        return ended == null ? 0 : ended.sum();
+    }
+
     /** Hears what becomes of the requests of one pool. */
     PoolListener listenTo(String pool) {
         return new Listener(pool);
@@ -126,8 +134,9 @@ final class FairgateMeters {
 
         @Override
         public void released(TenantId tenant, int permits, long heldNanos) {
-            holds.computeIfAbsent(Tags.of("pool", pool, "tenant", tag(tenant)), tags -> timer(Meter.HOLD, tags))
-                    .record(heldNanos, TimeUnit.NANOSECONDS);
+            Tags tags = Tags.of("pool", pool, "tenant", tag(tenant));
+            holds.computeIfAbsent(tags, t -> timer(Meter.HOLD, t)).record(heldNanos, TimeUnit.NANOSECONDS);
+            permitSeconds.computeIfAbsent(tags, t -> new DoubleAdder()).add(permits * (heldNanos / 1e9));
         }
 
         private void waited(TenantId tenant, String outcome, long nanos) {

@@ -43,7 +43,7 @@ public final class PoolsEndpoint {
             int inFlight,
             int waiting,
             double share,
-            double usedPermitSeconds,
+            double heldPermitSeconds,
             double lagPermitSeconds) {
 
         static Tenant of(TenantStatus status) {
@@ -53,7 +53,7 @@ public final class PoolsEndpoint {
                     status.inFlight(),
                     status.waiting(),
                     status.share(),
-                    seconds(status.usedPermitTime()),
+                    seconds(status.held()),
                     seconds(status.lag()));
         }
     }

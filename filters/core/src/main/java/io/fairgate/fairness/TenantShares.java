@@ -30,6 +30,12 @@ public record TenantShares(Map<TenantId, ShareSettings> members, ShareSettings o
         return members.getOrDefault(tenant, others);
     }
 
+    /** Whether the tenant may take a free permit without being counted first: it has no cap and no reservation. */
+    public boolean mayTakeUnasked(TenantId tenant) {
+        ShareSettings settings = of(tenant);
+        return settings.maxInFlight() == ShareSettings.UNBOUNDED && settings.reserved() == 0;
+    }
+
     /** Permits that all members reserve together. */
     public long reserved() {
         return members.values().stream().mapToLong(ShareSettings::reserved).sum();

@@ -9,8 +9,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -24,34 +27,53 @@ import reactor.util.context.Context;
 /**
  * A pool inside this process.
  *
- * <p>Whoever has news (a new waiter, a cancellation, permits given back) puts it into {@link #news} and calls
- * {@link #drain}. One thread at a time works the news off; the others have left already, so no thread ever waits for
- * another. That makes the scheduler plain single-threaded code. News is not an instruction: a waiter in the queue only
- * means "look at me again", and the drain brings the scheduler into agreement with the waiter's state. Telling it twice
+ * <p><b>While nobody waits</b>, permits lie open ({@link OpenPermits}): who needs one takes it and puts it back, and
+ * neither the scheduler nor another thread has to do with it.
+ *
+ * <p><b>Otherwise</b> whoever has news (a new claim, a cancellation, permits given back) puts it into {@link #news} and
+ * calls {@link #drain}. One thread at a time works the news off; the others have left already, so no thread ever waits for
+ * another. That makes the scheduler plain single-threaded code. News is not an instruction: a claim in the queue only
+ * means "look at me again", and the drain brings the scheduler into agreement with the claim's state. Telling it twice
  * changes nothing, which is what makes a double release impossible.
  *
  * <p>What was granted goes to {@link #ready}, and is handed to the waiters' executors by a loop of its own: code of the
- * user never runs inside the drain, and a work that completes at once and thereby grants the next one does not nest.
+ * user never runs inside the drain, and a work that completes at once and thereby grants the next one does not nest. Both
+ * loops hand over to the pool's scheduler after {@link #BATCH} steps: no thread works for the others for long.
+ *
+ * <p>Over 250 lines because the drain, what it does to the open permits and what it tells the scheduler are one protocol.
  */
 public final class EmbeddedPermitPool implements PermitPool {
+
+    /** Steps after which a loop lets another thread go on. */
+    private static final int BATCH = 256;
+    /** For so many drains nobody must have waited before permits lie open again: opening and shutting costs a little. */
+    private static final int CALM = 64;
 
     private final String name;
     private final Scheduler time;
     private final PoolListener listener;
+    private final boolean heard;
 
-    private final Queue<Runnable> news =
-            Queues.<Runnable>unboundedMultiproducer().get();
+    /** A {@link PoolClaim} to look at, or something to run. */
+    private final Queue<Object> news = Queues.unboundedMultiproducer().get();
+
     private final AtomicInteger newsCount = new AtomicInteger();
-    private final Queue<Runnable> ready =
-            Queues.<Runnable>unboundedMultiproducer().get();
+    /** A {@link PoolClaim} to send home, or something to run. */
+    private final Queue<Object> ready = Queues.unboundedMultiproducer().get();
+
     private final AtomicInteger readyCount = new AtomicInteger();
+    private final Consumer<Object> hear = this::hear;
+    private final Consumer<Object> send = this::send;
     private final Sinks.Empty<Void> idle = Sinks.empty();
 
     private volatile PoolSettings settings;
+    private volatile TenantShares shares;
+    private volatile OpenPermits open;
 
     // Below: only the thread that drains.
     private final FairScheduler scheduler;
-    private final List<PermitWaiter<?>> arrived = new ArrayList<>();
+    private final List<PoolClaim> arrived = new ArrayList<>();
+    private int calm = Integer.MAX_VALUE;
     private boolean closing;
     private Disposable patience = Disposables.disposed();
 
@@ -71,7 +93,11 @@ public final class EmbeddedPermitPool implements PermitPool {
         this.settings = settings;
         this.time = time;
         this.listener = new GuardedListener(listener);
+        this.heard = listener != PoolListener.NONE;
         this.scheduler = new FairScheduler(settings.permits(), shares, now());
+        this.shares = shares;
+        this.open = new OpenPermits(settings.permits());
+        openWhenCalm();
     }
 
     @Override
@@ -94,10 +120,17 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     @Override
+    public @Nullable HeldPermits tryAcquire(PermitRequest request) {
+        HeldClaim claim = new HeldClaim(this, request.tenant(), request.permits());
+        return claim.take() ? claim : null;
+    }
+
+    @Override
     public Mono<PoolStatus> snapshot() {
         return Mono.create(sink -> tell(() -> {
+            shutOpen();
             PoolStatus status = scheduler.status(now());
-            ready.offer(() -> sink.success(status));
+            ready.offer((Runnable) () -> sink.success(status));
         }));
     }
 
@@ -106,6 +139,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         return Mono.defer(() -> {
             tell(() -> {
                 closing = true;
+                shutOpen();
                 this.patience.dispose();
                 this.patience = time.schedule(
                         () -> tell(this::refuseAllWaiting), Math.max(0, patience.toNanos()), TimeUnit.NANOSECONDS);
@@ -123,10 +157,15 @@ public final class EmbeddedPermitPool implements PermitPool {
     public void reconfigure(PoolSettings settings, TenantShares shares) {
         requireReservationsFit(settings, shares);
         tell(() -> {
-            this.settings = settings;
+            shutOpen();
             long now = now();
             scheduler.resize(settings.permits(), now);
             scheduler.reconfigure(shares, now);
+            if (settings.permits() != this.settings.permits()) {
+                open = new OpenPermits(settings.permits());
+            }
+            this.settings = settings;
+            this.shares = shares;
         });
     }
 
@@ -137,10 +176,15 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    // ---- for the waiters ----
+    // ---- for the claims ----
 
     long now() {
         return time.now(TimeUnit.NANOSECONDS);
+    }
+
+    /** The time when permits are taken, as far as somebody wants to hear of it: reading a clock takes as long as taking. */
+    long timeOfTaking() {
+        return heard ? now() : 0;
     }
 
     Scheduler time() {
@@ -151,71 +195,140 @@ public final class EmbeddedPermitPool implements PermitPool {
         return listener;
     }
 
-    /** Has the waiter looked at: it is new, or its state has changed. */
-    void look(PermitWaiter<?> waiter) {
-        tell(() -> reconcile(waiter));
+    /** Takes one of the permits that lie open; true when the claim holds it now. */
+    boolean takeOpen(PoolClaim claim) {
+        if (mustAsk(claim)) {
+            return false;
+        }
+        OpenPermits current = open;
+        claim.from = current;
+        if (current.take(claim)) {
+            return true;
+        }
+        claim.from = null;
+        return false;
+    }
+
+    /** What only the scheduler can decide. */
+    private boolean mustAsk(PoolClaim claim) {
+        return claim.permits() != 1 || !shares.mayTakeUnasked(claim.tenant());
+    }
+
+    /** Has the permits of a claim that is over back, if it held any. */
+    void giveBack(PoolClaim claim) {
+        OpenPermits from = claim.from;
+        if (from == null || !from.giveBack(claim)) {
+            look(claim);
+        }
+    }
+
+    /** Has the claim looked at: it is new, or its state has changed. */
+    void look(PoolClaim claim) {
+        tellAll(claim);
+    }
+
+    void tellGranted(PoolClaim claim, long waitedNanos) {
+        if (heard) {
+            listener.granted(claim.tenant(), claim.permits(), waitedNanos);
+        }
+    }
+
+    void tellReleased(PoolClaim claim) {
+        if (heard) {
+            listener.released(claim.tenant(), claim.permits(), now() - claim.since);
+        }
     }
 
     // ---- the drain: one thread at a time ----
 
     private void tell(Runnable what) {
-        news.offer(what);
-        drain();
-        dispatch();
+        tellAll(what);
     }
 
-    private void drain() {
-        if (newsCount.getAndIncrement() != 0) {
-            return;
+    private void tellAll(Object what) {
+        news.offer(what);
+        if (newsCount.getAndIncrement() == 0) {
+            drain(1);
         }
-        int seen = 1;
+        sendHome();
+    }
+
+    private void drain(int told) {
+        int seen = told;
         do {
-            runAll(news);
-            guarded(this::handOut);
+            boolean more = step(news, hear);
+            handOut();
             if (closing && scheduler.waiting() == 0 && scheduler.inFlight() == 0) {
                 patience.dispose();
-                ready.offer(idle::tryEmitEmpty);
+                ready.offer((Runnable) idle::tryEmitEmpty);
             }
-            seen = newsCount.addAndGet(-seen);
+            int worked = seen;
+            if (more && handOver(() -> drain(worked))) {
+                return;
+            }
+            seen = more ? seen : newsCount.addAndGet(-seen);
         } while (seen != 0);
     }
 
-    private void handOut() {
-        scheduler.grant(now(), this::makeReady);
-        refuseBeyondBounds();
-    }
-
-    /** Brings the scheduler into agreement with the state of the waiter. */
-    private void reconcile(PermitWaiter<?> waiter) {
-        boolean over = waiter.isOver();
-        if (over && waiter.isHolding()) {
-            scheduler.release(waiter, now());
-        } else if (over && waiter.isWaiting()) {
-            waiter.noteWaitedFor(scheduler.waitsForOwnCap(waiter) ? RefusalReason.TENANT_CAP : RefusalReason.MAX_WAIT);
-            scheduler.cancel(waiter, now());
-        } else if (!over && waiter.isNew()) {
-            admit(waiter);
-        }
-        if (waiter.isToBeToldOfTimeout()) {
-            makeReady(waiter);
-        }
-    }
-
-    private void admit(PermitWaiter<?> waiter) {
-        if (closing) {
-            refuse(waiter, RefusalReason.DRAINING);
-        } else if (!scheduler.canEverFit(waiter.tenant(), waiter.permits())) {
-            refuse(waiter, RefusalReason.TOO_LARGE);
+    private void hear(Object what) {
+        if (what instanceof PoolClaim claim) {
+            reconcile(claim);
         } else {
-            scheduler.enqueue(waiter, now());
-            arrived.add(waiter);
+            ((Runnable) what).run();
+        }
+    }
+
+    private void handOut() {
+        try {
+            scheduler.grant(now(), ready::offer);
+            refuseWhoCannotWait();
+            openWhenCalm();
+        } catch (RuntimeException | Error e) {
+            Operators.onErrorDropped(e, Context.empty());
+        }
+    }
+
+    /** Brings the scheduler into agreement with the state of the claim. */
+    private void reconcile(PoolClaim claim) {
+        boolean over = claim.isOver();
+        if (over && claim.isHolding()) {
+            scheduler.release(claim, now());
+            if (claim instanceof HeldClaim && heard) {
+                ready.offer((Runnable) () -> tellReleased(claim));
+            }
+        } else if (over && claim.isWaiting()) {
+            claim.noteWaitedFor(scheduler.waitsForOwnCap(claim) ? RefusalReason.TENANT_CAP : RefusalReason.MAX_WAIT);
+            scheduler.cancel(claim, now());
+        } else if (!over && claim.isNew()) {
+            admit(claim);
+        }
+        if (claim.isToBeToldOfTimeout()) {
+            ready.offer(claim);
+        }
+    }
+
+    private void admit(PoolClaim claim) {
+        shutOpen();
+        if (mustAsk(claim)) {
+            calm = 0;
+        }
+        if (closing) {
+            refuse(claim, RefusalReason.DRAINING);
+        } else if (!scheduler.canEverFit(claim.tenant(), claim.permits())) {
+            refuse(claim, RefusalReason.TOO_LARGE);
+        } else {
+            scheduler.enqueue(claim, now());
+            arrived.add(claim);
         }
     }
 
     /** After the grants, so that a bound of 0 still lets pass what need not wait. */
-    private void refuseBeyondBounds() {
-        for (PermitWaiter<?> waiter : arrived) {
-            Claim over = scheduler.overOwnBound(waiter.tenant());
+    private void refuseWhoCannotWait() {
+        for (PoolClaim claim : arrived) {
+            if (claim instanceof HeldClaim && claim.isWaiting()) {
+                takeOut(claim, RefusalReason.MAX_WAIT);
+            }
+            Claim over = scheduler.overOwnBound(claim.tenant());
             if (over != null) {
                 takeOut(over, RefusalReason.TENANT_QUEUE_FULL);
             }
@@ -235,45 +348,90 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     private void takeOut(Claim claim, RefusalReason reason) {
         scheduler.cancel(claim, now());
-        refuse((PermitWaiter<?>) claim, reason);
+        refuse((PoolClaim) claim, reason);
     }
 
-    private void refuse(PermitWaiter<?> waiter, RefusalReason reason) {
-        if (waiter.refuse(reason)) {
-            makeReady(waiter);
+    private void refuse(PoolClaim claim, RefusalReason reason) {
+        if (claim.refuse(reason)) {
+            ready.offer(claim);
         }
     }
 
-    private void makeReady(Claim claim) {
-        PermitWaiter<?> waiter = (PermitWaiter<?>) claim;
-        ready.offer(waiter::goHome);
+    // ---- permits that lie open ----
+
+    /** From here on every permit is the scheduler's to give. */
+    private void shutOpen() {
+        long now = now();
+        int free = open.shutAll(claim -> scheduler.adopt(claim, heard ? claim.since : now, now));
+        scheduler.takeBack(free);
+    }
+
+    private void openWhenCalm() {
+        if (closing || scheduler.waiting() > 0) {
+            calm = 0;
+        } else if (calm < Math.max(CALM, open.size())) {
+            calm++;
+        } else {
+            open.open(scheduler.lend(open.shut()));
+        }
     }
 
     // ---- the dispatch: hands waiters to their executors, outside the drain ----
 
-    private void dispatch() {
-        if (ready.isEmpty() || readyCount.getAndIncrement() != 0) {
-            return;
+    private void sendHome() {
+        if (!ready.isEmpty() && readyCount.getAndIncrement() == 0) {
+            dispatch(1);
         }
-        int seen = 1;
+    }
+
+    private void dispatch(int told) {
+        int seen = told;
         do {
-            runAll(ready);
-            seen = readyCount.addAndGet(-seen);
+            boolean more = step(ready, send);
+            int worked = seen;
+            if (more && handOver(() -> dispatch(worked))) {
+                return;
+            }
+            seen = more ? seen : readyCount.addAndGet(-seen);
         } while (seen != 0);
     }
 
-    private static void runAll(Queue<Runnable> queue) {
-        for (Runnable next = queue.poll(); next != null; next = queue.poll()) {
-            guarded(next);
+    private void send(Object what) {
+        if (what instanceof PoolClaim claim) {
+            claim.goHome();
+        } else {
+            ((Runnable) what).run();
         }
     }
 
-    /** What throws here is a bug and is reported as one; the others still run, and the loop stays alive. */
-    private static void guarded(Runnable step) {
+    // ---- the two loops ----
+
+    /** Takes up to a batch out of the queue; true when there may be more. What throws is a bug, and the others go on. */
+    private static boolean step(Queue<Object> queue, Consumer<Object> action) {
+        for (int i = 0; i < BATCH; i++) {
+            Object next = queue.poll();
+            if (next == null) {
+                return false;
+            }
+            try {
+                action.accept(next);
+            } catch (RuntimeException | Error e) {
+                Operators.onErrorDropped(e, Context.empty());
+            }
+        }
+        return true;
+    }
+
+    /** Lets another thread go on with the loop that this one is in; false when nobody can. */
+    private boolean handOver(Runnable loop) {
         try {
-            step.run();
-        } catch (RuntimeException | Error e) {
-            Operators.onErrorDropped(e, Context.empty());
+            var unused = time.schedule(() -> {
+                loop.run();
+                sendHome();
+            });
+            return true;
+        } catch (RejectedExecutionException shutDown) {
+            return false;
         }
     }
 }

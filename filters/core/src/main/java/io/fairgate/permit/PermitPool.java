@@ -3,6 +3,7 @@ package io.fairgate.permit;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
@@ -24,7 +25,8 @@ import reactor.util.context.ContextView;
  * the grant was under way.
  *
  * <p><b>Threads.</b> The work is subscribed on the request's own executor ({@link PermitRequest#home}), also when it did
- * not wait; refusals and expiries are emitted there as well. No thread is blocked, ever.
+ * not wait; refusals and expiries are emitted there as well. Without such an executor, a work that need not wait may be
+ * subscribed by the subscribing thread, at once; otherwise the pool's scheduler takes its place. No thread is blocked, ever.
  */
 public interface PermitPool {
 
@@ -47,6 +49,18 @@ public interface PermitPool {
     default <T> Mono<T> withPermit(Mono<T> work) {
         return Mono.deferContextual(context -> withPermit(PermitRequest.of(tenantOf(context)), work));
     }
+
+    /**
+     * Takes permits if that needs no waiting, and never waits: for callers that have something else to do otherwise.
+     *
+     * <p>Nobody is overtaken: while others wait that come first, the answer is no. It may also be no while another thread
+     * is at work in the pool at this very moment. A maximum wait, a home or what is to settle of the request mean nothing
+     * here; and so does a maximum hold: who takes permits in this way has to give them back.
+     *
+     * @return null when there are none to be had now
+     */
+    @Nullable
+    HeldPermits tryAcquire(PermitRequest request);
 
     private static TenantId tenantOf(ContextView context) {
         return context.<TenantId>getOrEmpty(TENANT)

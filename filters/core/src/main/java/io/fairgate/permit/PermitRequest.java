@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
  * @param maxHold how long the work may take; the pool's own maximum if null
  * @param home where the work is subscribed, and where refusals are emitted: the request's event loop. It must run what
  *     it is given later or at once, one after the other. When it has timers, as Netty's event loops have
- *     ({@link java.util.concurrent.ScheduledExecutorService}), those of the request are set there. Null for a worker and
- *     the timers of the pool's scheduler
+ *     ({@link java.util.concurrent.ScheduledExecutorService}), those of the request are set there. Null for the pool's
+ *     scheduler, and for the subscribing thread when the request need not wait
  * @param settled what is waited for before the permits of a work that was cancelled or failed come back, at most
  *     {@link #SETTLE_WITHIN}; null when the work has then ended at once. The signals to the subscriber do not wait for it
  * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw

@@ -1,8 +1,8 @@
 package io.fairgate.permit;
 
-import io.fairgate.fairness.Claim;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -38,7 +37,7 @@ import reactor.util.context.Context;
  * had given. It is one object and not three operators because a permit that travels as an element between operators
  * can be lost on cancellation (reactor-core issue 3695).
  */
-abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subscription, Runnable {
+abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T>, Runnable {
 
     private static final int WAITING = 0;
     private static final int GRANTED = 1;
@@ -60,9 +59,6 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     private final EmbeddedPermitPool pool;
     private final PermitRequest request;
     private final Publisher<T> work;
-    private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
-    private final long askedAt;
-    private final long maxWaitNanos;
 
     private volatile int state = WAITING;
     /** The caller has left: what would be told to it is not told any more. */
@@ -71,6 +67,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     private volatile @Nullable Disposable waitTimer;
     private volatile @Nullable Disposable holdTimer;
     private volatile @Nullable Disposable settleTimer;
+    private long askedAt;
     private long startedAt;
 
     // Below: only the thread that drains the pool, until it makes the waiter ready.
@@ -83,21 +80,44 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         this.request = request;
         this.work = work;
         this.actual = actual;
-        this.askedAt = pool.now();
-        Duration poolsMaximum = pool.settings().maxWait();
-        Duration own = request.maxWait();
-        this.maxWaitNanos = (own == null || own.compareTo(poolsMaximum) > 0 ? poolsMaximum : own).toNanos();
     }
 
-    /** The beginning: asks the pool, and if it has to wait, says so and starts the timer. */
+    /** The beginning: takes an open permit, or asks the pool, and if it has to wait, says so and starts the timer. */
     final void start() {
+        Executor home = request.home();
+        askedAt = home == null ? pool.timeOfTaking() : pool.now();
+        since = askedAt;
         actual.onSubscribe(this);
         if (state != WAITING) {
             return;
         }
+        if (pool.takeOpen(this)) {
+            startWithOpenPermit(home);
+        } else {
+            ask();
+        }
+    }
+
+    /** Here and now, unless it has a home to start on; that nobody had to wait is known already. */
+    private void startWithOpenPermit(@Nullable Executor home) {
+        boolean here = home == null;
+        if (!STATE.compareAndSet(this, WAITING, here ? STARTING : GRANTED)) {
+            pool.giveBack(this);
+        } else if (here) {
+            startedAt = askedAt;
+            startWork();
+        } else {
+            goHome();
+        }
+    }
+
+    private void ask() {
+        if (request.home() == null) {
+            askedAt = pool.now();
+        }
         pool.look(this);
         if (state == WAITING) {
-            waitTimer = after(maxWaitNanos, this::timeOut);
+            waitTimer = after(maxWaitNanos(), this::timeOut);
             stopUnless(WAITING, waitTimer);
             if (request.onWaiting() != null) {
                 GuardedListener.guard(request.onWaiting());
@@ -114,6 +134,7 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     }
 
     /** WAITING to REFUSED, by the drain. */
+    @Override
     final boolean refuse(RefusalReason reason) {
         refusal = reason;
         return STATE.compareAndSet(this, WAITING, REFUSED);
@@ -143,16 +164,16 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         if (STATE.compareAndSet(this, WAITING, CANCELLED) || STATE.compareAndSet(this, GRANTED, CANCELLED)) {
             stop(waitTimer);
             pool.listener().abandoned(tenant(), pool.now() - askedAt);
-            pool.look(this);
+            pool.giveBack(this);
         } else if (STATE.compareAndSet(this, STARTING, LEAVING)) {
-            upstream.cancel();
+            cancelUpstream();
         } else if (STATE.compareAndSet(this, RUNNING, SETTLING)) {
             cancelWork();
         }
     }
 
     private void cancelWork() {
-        GuardedListener.guard(upstream::cancel);
+        GuardedListener.guard(this::cancelUpstream);
         discard();
         settle();
     }
@@ -194,12 +215,14 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     private void giveBack() {
         stop(holdTimer);
         stop(settleTimer);
-        pool.look(this);
-        pool.listener().released(tenant(), permits(), pool.now() - startedAt);
+        pool.giveBack(this);
+        since = startedAt;
+        pool.tellReleased(this);
     }
 
     // ---- what the drain asks ----
 
+    @Override
     final boolean isOver() {
         return state >= DONE;
     }
@@ -209,12 +232,12 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         return now == STARTING || now == RUNNING;
     }
 
-    /** For what it had waited when its time was up. */
+    @Override
     final void noteWaitedFor(RefusalReason reason) {
         refusal = reason;
     }
 
-    /** True once, when its time was up while it waited. */
+    @Override
     final boolean isToBeToldOfTimeout() {
         boolean tell = state == TIMED_OUT && !toldOfTimeout;
         toldOfTimeout |= tell;
@@ -224,13 +247,14 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     // ---- at home ----
 
     /** Continues on the request's executor; if that takes no more work, here and now, with an error. */
+    @Override
     final void goHome() {
         try {
             atHome(this);
         } catch (RuntimeException | Error e) {
             if (STATE.compareAndSet(this, GRANTED, DONE)) {
                 stop(waitTimer);
-                pool.look(this);
+                pool.giveBack(this);
                 tellError(e);
             } else {
                 run();
@@ -252,9 +276,9 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         int now = state;
         if (now == TIMED_OUT || now == REFUSED) {
             tellRefused(refusal == null ? RefusalReason.MAX_WAIT : refusal);
-        } else if (pool.now() - askedAt > maxWaitNanos) {
+        } else if (pool.now() - askedAt > maxWaitNanos()) {
             if (STATE.compareAndSet(this, GRANTED, DONE)) {
-                pool.look(this);
+                pool.giveBack(this);
                 tellRefused(RefusalReason.MAX_WAIT);
             }
         } else {
@@ -266,15 +290,14 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     }
 
     private void startWork() {
-        pool.listener().granted(tenant(), permits(), startedAt - askedAt);
+        pool.tellGranted(this, startedAt - askedAt);
         try {
             work.subscribe(this);
             if (STATE.compareAndSet(this, STARTING, RUNNING)) {
-                holdTimer = after(maxHold().toNanos(), this::expireHold);
-                stopUnless(RUNNING, holdTimer);
+                boundHold(maxHold());
             }
         } catch (RuntimeException | Error e) {
-            upstream.cancel();
+            cancelUpstream();
             onError(e);
         }
         if (STATE.compareAndSet(this, LEAVING, SETTLING)) {
@@ -293,6 +316,20 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         if (!left) {
             actual.onError(error);
         }
+    }
+
+    /** As long as a pool allows at most is as good as for ever: that needs no timer. */
+    private void boundHold(Duration maxHold) {
+        if (maxHold.compareTo(PoolSettings.MAX_DURATION) < 0) {
+            holdTimer = after(maxHold.toNanos(), this::expireHold);
+            stopUnless(RUNNING, holdTimer);
+        }
+    }
+
+    private long maxWaitNanos() {
+        Duration poolsMaximum = pool.settings().maxWait();
+        Duration own = request.maxWait();
+        return (own == null || own.compareTo(poolsMaximum) > 0 ? poolsMaximum : own).toNanos();
     }
 
     private Duration maxHold() {
@@ -333,11 +370,6 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
     // ---- signals of the work ----
 
     @Override
-    public final void onSubscribe(Subscription subscription) {
-        upstream.set(subscription);
-    }
-
-    @Override
     public final void onError(Throwable error) {
         if (end(SETTLING)) {
             settle();
@@ -345,11 +377,6 @@ abstract class PermitWaiter<T> extends Claim implements CoreSubscriber<T>, Subsc
         } else {
             Operators.onErrorDropped(error, currentContext());
         }
-    }
-
-    @Override
-    public final void request(long n) {
-        upstream.request(n);
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
@@ -443,6 +444,7 @@ public abstract class PermitPoolContract {
             pool.withPermit(request("b"), Mono.<Void>empty()).subscribe(v -> {}, e -> {}, done::incrementAndGet);
         }
         first.complete();
+        time.runDue();
         assertThat(done).hasValue(100_000);
     }
 
@@ -721,6 +723,109 @@ public abstract class PermitPoolContract {
         assertThat(told).hasValue(1);
         first.complete();
         second.complete();
+    }
+
+    // ---- without waiting ----
+
+    @Test
+    void permits_can_be_taken_without_waiting_and_come_back_once_however_often_they_are_released() {
+        PermitPool pool = poolOf(2);
+        HeldPermits first = taken(pool, "a", 1);
+        HeldPermits second = taken(pool, "b", 1);
+        assertThat(pool.tryAcquire(request("a"))).isNull();
+        first.release();
+        first.release();
+        HeldPermits third = taken(pool, "c", 1);
+        first.release();
+        assertThat(pool.tryAcquire(request("a"))).isNull();
+        assertThat(inFlight(pool)).isEqualTo(2);
+        first.release();
+        second.release();
+        second.release();
+        third.close();
+        assertThat(inFlight(pool)).isZero();
+        assertThat(listener.granted).hasValue(3);
+        assertThat(listener.released).hasValue(3);
+    }
+
+    @Test
+    void several_permits_are_taken_together_or_not_at_all() {
+        PermitPool pool = poolOf(3);
+        HeldPermits two = taken(pool, "a", 2);
+        assertThat(pool.tryAcquire(request("b").withPermits(2))).isNull();
+        HeldPermits one = taken(pool, "b", 1);
+        two.release();
+        one.release();
+    }
+
+    @Test
+    void nobody_who_waits_is_overtaken_by_who_does_not() {
+        PermitPool pool = poolOf(2);
+        HeldPermits first = taken(pool, "a", 1);
+        Work large = new Work();
+        pool.withPermit(request("b").withPermits(2), large.mono).subscribe();
+        assertThat(pool.tryAcquire(request("c"))).isNull();
+        assertThat(waiting(pool)).isOne();
+        first.release();
+        assertThat(large.started).hasValue(1);
+        large.complete();
+    }
+
+    @Test
+    void permits_that_were_taken_without_waiting_count_for_the_share_of_their_tenant() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(2).withMaxWait(Duration.ofMinutes(1)), TenantShares.EQUAL);
+        HeldPermits first = taken(pool, "noisy", 1);
+        HeldPermits second = taken(pool, "noisy", 1);
+        List<Work> works = List.of(new Work(), new Work());
+        pool.withPermit(request("noisy"), works.get(0).mono).subscribe();
+        pool.withPermit(request("quiet"), works.get(1).mono).subscribe();
+        first.release();
+        assertThat(works.get(0).started).as("the one who holds one already").hasValue(0);
+        assertThat(works.get(1).started).as("the one who holds none").hasValue(1);
+        second.release();
+        works.forEach(Work::complete);
+    }
+
+    @Test
+    void a_closing_pool_gives_nothing_away_and_waits_for_what_was_taken() {
+        PermitPool pool = poolOf(2);
+        HeldPermits held = taken(pool, "a", 1);
+        AtomicInteger closed = new AtomicInteger();
+        pool.close(Duration.ofSeconds(1)).subscribe(v -> {}, e -> {}, closed::incrementAndGet);
+        assertThat(pool.tryAcquire(request("a"))).isNull();
+        time.advanceBy(Duration.ofSeconds(1));
+        assertThat(closed).hasValue(0);
+        held.release();
+        assertThat(closed).hasValue(1);
+    }
+
+    @Test
+    void a_work_without_a_home_that_need_not_wait_is_subscribed_at_once() {
+        PermitPool pool = poolOf(1);
+        Work first = new Work();
+        Work second = new Work();
+        pool.withPermit(PermitRequest.of("a"), first.mono).subscribe();
+        assertThat(first.started).hasValue(1);
+        pool.withPermit(PermitRequest.of("a"), second.mono).subscribe();
+        assertThat(second.started).hasValue(0);
+        first.complete();
+        time.runDue();
+        assertThat(second.started).hasValue(1);
+        second.complete();
+    }
+
+    @Test
+    void a_hold_without_a_bound_sets_no_timer() {
+        PermitPool pool = poolOf(1);
+        Work work = new Work();
+        pool.withPermit(request("a").withMaxHold(PoolSettings.MAX_DURATION), work.mono)
+                .subscribe();
+        assertThat(time.timersLeft()).isZero();
+        work.complete();
+    }
+
+    private static HeldPermits taken(PermitPool pool, String tenant, int permits) {
+        return Objects.requireNonNull(pool.tryAcquire(request(tenant).withPermits(permits)), "no permits");
     }
 
     // ---- closing ----

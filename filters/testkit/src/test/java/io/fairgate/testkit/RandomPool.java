@@ -42,6 +42,11 @@ record RandomPool(
         };
     }
 
+    /** The same, where every tenant is equal and asks for one permit at a time. */
+    RandomPool withoutSettings() {
+        return new RandomPool(permits, tenants, 1, TenantShares.EQUAL, horizon, theta, watch);
+    }
+
     static TenantId tenant(int index) {
         return TenantId.of("t" + index);
     }

@@ -1,0 +1,60 @@
+package io.fairgate.permit;
+
+import io.fairgate.tenant.TenantId;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.Operators;
+
+/**
+ * A claim that is the subscription to a work before the work has given its own: what is requested meanwhile is passed on
+ * when that comes, and a cancellation is as well. As Reactor's {@code Operators.DeferredSubscription}, which would be one
+ * more object for each request.
+ */
+abstract class DeferredClaim extends PoolClaim implements Subscription {
+
+    private static final AtomicReferenceFieldUpdater<DeferredClaim, @Nullable Subscription> UPSTREAM =
+            AtomicReferenceFieldUpdater.newUpdater(DeferredClaim.class, Subscription.class, "upstream");
+    private static final AtomicLongFieldUpdater<DeferredClaim> REQUESTED =
+            AtomicLongFieldUpdater.newUpdater(DeferredClaim.class, "requested");
+
+    private volatile @Nullable Subscription upstream;
+    private volatile long requested;
+
+    DeferredClaim(TenantId tenant, int permits) {
+        super(tenant, permits);
+    }
+
+    public final void onSubscribe(Subscription subscription) {
+        if (Operators.setOnce(UPSTREAM, this, subscription)) {
+            passOnRequested(subscription);
+        }
+    }
+
+    @Override
+    public final void request(long n) {
+        Subscription known = upstream;
+        if (known != null) {
+            known.request(n);
+        } else if (Operators.validate(n)) {
+            Operators.addCap(REQUESTED, this, n);
+            known = upstream;
+            if (known != null) {
+                passOnRequested(known);
+            }
+        }
+    }
+
+    private void passOnRequested(Subscription subscription) {
+        long n = requested == 0 ? 0 : REQUESTED.getAndSet(this, 0);
+        if (n != 0) {
+            subscription.request(n);
+        }
+    }
+
+    /** Cancels the work, at once or when it gives its subscription. */
+    final void cancelUpstream() {
+        Operators.terminate(UPSTREAM, this);
+    }
+}

@@ -1,0 +1,38 @@
+package io.fairgate.permit;
+
+import io.fairgate.fairness.Claim;
+import io.fairgate.tenant.TenantId;
+import org.jspecify.annotations.Nullable;
+
+/** A claim as the pool deals with it, from its arrival to the return of its permits. */
+abstract class PoolClaim extends Claim {
+
+    /** Where it took an open permit, and in which cell; null when it asked the scheduler. Written before it is taken. */
+    @Nullable
+    OpenPermits from;
+
+    int cell;
+    /** When it came to hold what it took, by the pool's clock; 0 when the pool does not look at the clock then. */
+    long since;
+
+    PoolClaim(TenantId tenant, int permits) {
+        super(tenant, permits);
+    }
+
+    /** Whether it does not want its permits, or its place in the queue, any more. */
+    abstract boolean isOver();
+
+    /** Its turn does not come; true when this was news to it. */
+    abstract boolean refuse(RefusalReason reason);
+
+    /** Continues where it belongs; called outside the drain. */
+    abstract void goHome();
+
+    /** Whether it left the queue because its time was up and has to be told so; true once. */
+    boolean isToBeToldOfTimeout() {
+        return false;
+    }
+
+    /** What it had been waiting for when its time was up. */
+    void noteWaitedFor(RefusalReason reason) {}
+}

@@ -44,6 +44,8 @@ import reactor.util.context.Context;
  */
 public final class EmbeddedPermitPool implements PermitPool {
 
+    /** Claims beyond those that may wait that can be on their way to the drain. */
+    private static final int MOST_ON_THEIR_WAY = 10_000;
     /** Steps after which a loop lets another thread go on. */
     private static final int BATCH = 256;
     /** For so many drains nobody must have waited before permits lie open again: opening and shutting costs a little. */
@@ -58,6 +60,8 @@ public final class EmbeddedPermitPool implements PermitPool {
     private final Queue<Object> news = Queues.unboundedMultiproducer().get();
 
     private final AtomicInteger newsCount = new AtomicInteger();
+    /** Claims that ask and that the drain has not seen yet: who adds to them is faster than who works them off. */
+    private final AtomicInteger onTheirWay = new AtomicInteger();
     /** A {@link PoolClaim} to send home, or something to run. */
     private final Queue<Object> ready = Queues.unboundedMultiproducer().get();
 
@@ -222,6 +226,17 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
+    /** Asks the scheduler for permits; false when so many ask that this one cannot even be looked at. */
+    boolean ask(PoolClaim claim) {
+        if (onTheirWay.incrementAndGet() > settings.maxWaiting() + MOST_ON_THEIR_WAY) {
+            onTheirWay.decrementAndGet();
+            return false;
+        }
+        claim.onItsWay = true;
+        look(claim);
+        return true;
+    }
+
     /** Has the claim looked at: it is new, or its state has changed. */
     void look(PoolClaim claim) {
         tellAll(claim);
@@ -262,11 +277,10 @@ public final class EmbeddedPermitPool implements PermitPool {
                 patience.dispose();
                 ready.offer((Runnable) idle::tryEmitEmpty);
             }
-            int worked = seen;
-            if (more && handOver(() -> drain(worked))) {
+            if (more && handOver(() -> drain(startAgain(newsCount)))) {
                 return;
             }
-            seen = more ? seen : newsCount.addAndGet(-seen);
+            seen = more ? startAgain(newsCount) : newsCount.addAndGet(-seen);
         } while (seen != 0);
     }
 
@@ -290,6 +304,10 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     /** Brings the scheduler into agreement with the state of the claim. */
     private void reconcile(PoolClaim claim) {
+        if (claim.onItsWay) {
+            claim.onItsWay = false;
+            onTheirWay.decrementAndGet();
+        }
         boolean over = claim.isOver();
         if (over && claim.isHolding()) {
             scheduler.release(claim, now());
@@ -388,11 +406,10 @@ public final class EmbeddedPermitPool implements PermitPool {
         int seen = told;
         do {
             boolean more = step(ready, send);
-            int worked = seen;
-            if (more && handOver(() -> dispatch(worked))) {
+            if (more && handOver(() -> dispatch(startAgain(readyCount)))) {
                 return;
             }
-            seen = more ? seen : readyCount.addAndGet(-seen);
+            seen = more ? startAgain(readyCount) : readyCount.addAndGet(-seen);
         } while (seen != 0);
     }
 
@@ -420,6 +437,12 @@ public final class EmbeddedPermitPool implements PermitPool {
             }
         }
         return true;
+    }
+
+    /** What was counted is in the queue, which is looked at again; without this a loop that never ends would overflow. */
+    private static int startAgain(AtomicInteger count) {
+        count.addAndGet(1 - count.get());
+        return 1;
     }
 
     /** Lets another thread go on with the loop that this one is in; false when nobody can. */

@@ -36,7 +36,7 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
             // Nobody else knows of it yet, but for the drain that may just be counting it.
             STATE.lazySet(this, HELD);
         } else {
-            pool.look(this);
+            var unused = pool.ask(this);
             giveUp();
         }
         boolean taken = state == HELD;

@@ -115,7 +115,9 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         if (request.home() == null) {
             askedAt = pool.now();
         }
-        pool.look(this);
+        if (!pool.ask(this) && refuse(RefusalReason.POOL_QUEUE_FULL)) {
+            goHome();
+        }
         if (state == WAITING) {
             waitTimer = after(maxWaitNanos(), this::timeOut);
             stopUnless(WAITING, waitTimer);

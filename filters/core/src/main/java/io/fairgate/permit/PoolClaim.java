@@ -15,6 +15,9 @@ abstract class PoolClaim extends Claim {
     /** When it came to hold what it took, by the pool's clock; 0 when the pool does not look at the clock then. */
     long since;
 
+    /** Whether it is on its way to the drain, as one of a bounded number. */
+    boolean onItsWay;
+
     PoolClaim(TenantId tenant, int permits) {
         super(tenant, permits);
     }

@@ -50,6 +50,11 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
         STATE.compareAndSet(this, TRYING, GIVEN_UP);
     }
 
+    @Override
+    public boolean isHeld() {
+        return state == HELD;
+    }
+
     /**
      * Either the cell takes the permit back, or it has been shut, and then the scheduler counts this claim and has to be
      * told. Of two that release at once, the one that comes too late tells the scheduler of a claim that it does not have.
@@ -58,6 +63,7 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
     public void release() {
         OpenPermits open = from;
         if (open != null && open.giveBack(this)) {
+            STATE.lazySet(this, RELEASED);
             pool.tellReleased(this);
         } else if (STATE.compareAndSet(this, HELD, RELEASED)) {
             pool.look(this);

@@ -14,6 +14,9 @@ public interface HeldPermits extends AutoCloseable {
 
     int permits();
 
+    /** False once they were released, or taken back because they were held for too long. */
+    boolean isHeld();
+
     /** Gives the permits back; whoever is next gets them. */
     void release();
 

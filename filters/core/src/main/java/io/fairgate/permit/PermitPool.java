@@ -51,6 +51,19 @@ public interface PermitPool {
     }
 
     /**
+     * Waits for permits, for at most {@link PermitRequest#maxWait}, and hands them over to the subscriber, who has to
+     * release them; after the maximum hold they are taken back.
+     *
+     * <p>It emits once and completes, or errors with {@link PermitRefusedException}. Cancelling it while it waits leaves
+     * the queue; after the emission cancelling means nothing. An operator in between that drops the element, as those that
+     * choose between several sources do, loses the handle, and the permits come back only after the maximum hold: where
+     * there is a work to wrap, {@link #withPermit} is the safe choice.
+     */
+    default Mono<HeldPermits> acquire(PermitRequest request) {
+        return new MonoHeldPermits(this, request);
+    }
+
+    /**
      * Takes permits if that needs no waiting, and never waits: for callers that have something else to do otherwise.
      *
      * <p>Nobody is overtaken: while others wait that come first, the answer is no. It may also be no while another thread

@@ -302,9 +302,9 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
             cancelUpstream();
             onError(e);
         }
+        // Who left is perhaps only about to cancel the work: the permit must not go on before that.
         if (STATE.compareAndSet(this, LEAVING, SETTLING)) {
-            discard();
-            settle();
+            cancelWork();
         }
     }
 

@@ -824,6 +824,74 @@ public abstract class PermitPoolContract {
         work.complete();
     }
 
+    // ---- handles that are waited for ----
+
+    @Test
+    void a_handle_is_waited_for_and_its_permits_come_back_when_it_is_released() {
+        PermitPool pool = poolOf(1);
+        HeldPermits first = taken(pool, "a", 1);
+        List<HeldPermits> second = new ArrayList<>();
+        pool.acquire(request("b")).subscribe(second::add);
+        assertThat(second).isEmpty();
+        first.release();
+        assertThat(second).singleElement().satisfies(held -> {
+            assertThat(held.isHeld()).isTrue();
+            assertThat(held.tenant()).isEqualTo(TenantId.of("b"));
+        });
+        assertThat(inFlight(pool)).isOne();
+        second.get(0).release();
+        second.get(0).release();
+        assertThat(second.get(0).isHeld()).isFalse();
+        assertThat(inFlight(pool)).isZero();
+        assertThat(listener.released).hasValue(2);
+    }
+
+    @Test
+    void who_does_not_wait_for_its_handle_any_more_leaves_the_queue() {
+        PermitPool pool = poolOf(1);
+        HeldPermits first = taken(pool, "a", 1);
+        Disposable waiting = pool.acquire(request("b")).subscribe();
+        assertThat(waiting(pool)).isOne();
+        waiting.dispose();
+        assertThat(waiting(pool)).isZero();
+        first.release();
+        assertThat(listener.granted).hasValue(1);
+    }
+
+    @Test
+    void a_handle_that_does_not_come_in_time_is_refused() {
+        PermitPool pool = poolOf(1);
+        HeldPermits first = taken(pool, "a", 1);
+        StepVerifier.create(pool.acquire(request("b").withMaxWait(Duration.ofMillis(10))))
+                .then(() -> time.advanceBy(Duration.ofMillis(10)))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.MAX_WAIT))
+                .verify();
+        first.release();
+    }
+
+    @Test
+    void a_handle_that_is_never_released_is_taken_back_after_the_maximum_hold() {
+        PermitPool pool = poolOf(1);
+        List<HeldPermits> handles = new ArrayList<>();
+        pool.acquire(request("a").withMaxHold(Duration.ofSeconds(5))).subscribe(handles::add);
+        time.advanceBy(Duration.ofSeconds(5));
+        assertThat(handles.get(0).isHeld()).isFalse();
+        assertThat(inFlight(pool)).isZero();
+        handles.get(0).release();
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
+    void cancelling_what_has_handed_its_handle_over_takes_nothing_back() {
+        PermitPool pool = poolOf(1);
+        List<HeldPermits> handles = new ArrayList<>();
+        Disposable subscription = pool.acquire(request("a")).subscribe(handles::add);
+        subscription.dispose();
+        assertThat(handles.get(0).isHeld()).isTrue();
+        assertThat(inFlight(pool)).isOne();
+        handles.get(0).release();
+    }
+
     private static HeldPermits taken(PermitPool pool, String tenant, int permits) {
         return Objects.requireNonNull(pool.tryAcquire(request(tenant).withPermits(permits)), "no permits");
     }

@@ -1,0 +1,42 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.PoolStatistics;
+import io.fairgate.permit.RefusalReason;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class PoolStatisticsTest {
+
+    @Test
+    void they_count_what_becomes_of_the_requests_and_how_long_it_took() {
+        TestTime time = new TestTime();
+        PoolStatistics statistics = new PoolStatistics();
+        EmbeddedPermitPool pool = new EmbeddedPermitPool(
+                "test", PoolSettings.ofPermits(2).withMaxWaiting(1), TenantShares.EQUAL, time, statistics);
+        PermitRequest request = PermitRequest.of("a").withHome(Runnable::run);
+        HeldPermits both = Objects.requireNonNull(pool.tryAcquire(request.withPermits(2)));
+        pool.withPermit(request, Mono.empty()).subscribe();
+        pool.withPermit(request, Mono.empty()).subscribe(v -> {}, e -> {});
+        time.advanceBy(Duration.ofSeconds(1));
+        both.release();
+        HeldPermits again = Objects.requireNonNull(pool.tryAcquire(request.withPermits(2)));
+        pool.withPermit(request, Mono.empty()).subscribe().dispose();
+        again.release();
+        assertThat(statistics.granted()).isEqualTo(3);
+        assertThat(statistics.released()).isEqualTo(3);
+        assertThat(statistics.abandoned()).isOne();
+        assertThat(statistics.refused(RefusalReason.POOL_QUEUE_FULL)).isOne();
+        assertThat(statistics.refused(RefusalReason.MAX_WAIT)).isZero();
+        assertThat(statistics.waited()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(statistics.heldPermitTime()).isEqualTo(Duration.ofSeconds(2));
+    }
+}

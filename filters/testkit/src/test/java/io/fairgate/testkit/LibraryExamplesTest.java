@@ -1,0 +1,159 @@
+package io.fairgate.testkit;
+
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.PoolStatistics;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The examples of docs/library.md, which are the lines between the marks, run here. */
+class LibraryExamplesTest {
+
+    private static final Path PAGE = Path.of("..", "..", "docs", "library.md");
+    private static final Path SOURCE =
+            Path.of("src", "test", "java", "io", "fairgate", "testkit", "LibraryExamplesTest.java");
+
+    private final List<String> log = new ArrayList<>();
+
+    @Test
+    void the_page_shows_what_is_run_here() throws IOException {
+        List<String> shown = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
+                .matcher(Files.readString(PAGE))
+                .results()
+                .map(block -> block.group(1))
+                .toList();
+        List<String> run = new ArrayList<>();
+        Matcher example = Pattern.compile("( *)// example\n(.*?)\n *// end\n", Pattern.DOTALL)
+                .matcher(Files.readString(SOURCE));
+        while (example.find()) {
+            String indent = example.group(1);
+            run.add(example.group(2)
+                    .lines()
+                    .map(line -> line.startsWith(indent) ? line.substring(indent.length()) : line)
+                    .collect(joining("\n", "", "\n")));
+        }
+        assertThat(shown).isNotEmpty().containsExactlyElementsOf(run);
+    }
+
+    private Mono<String> call(String what) {
+        return Mono.fromCallable(() -> {
+            log.add(what);
+            return what;
+        });
+    }
+
+    @Test
+    void first_steps() {
+        // example
+        PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
+
+        Mono<String> fair = pool.withPermit(PermitRequest.of("acme"), call("select 1"));
+        // end
+        assertThat(fair.block()).isEqualTo("select 1");
+    }
+
+    @Test
+    void the_tenant_from_the_context() {
+        PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
+        // example
+        Mono<String> somewhereDeepInside = pool.withPermit(call("select 2"));
+
+        Mono<String> atTheEdge = somewhereDeepInside.contextWrite(c -> c.put(PermitPool.TENANT, TenantId.of("acme")));
+        // end
+        assertThat(atTheEdge.block()).isEqualTo("select 2");
+    }
+
+    @Test
+    void settings_of_tenants() {
+        // example
+        TenantShares shares = new TenantShares(
+                Map.of(
+                        TenantId.of("acme"), ShareSettings.ofWeight(4).withGuaranteed(3, 1),
+                        TenantId.of("batch"), ShareSettings.ofWeight(1).withMaxInFlight(5)),
+                ShareSettings.EQUAL);
+        PoolSettings settings = PoolSettings.ofPermits(10)
+                .withMaxWaiting(500)
+                .withMaxWait(Duration.ofSeconds(1))
+                .withMaxHold(Duration.ofSeconds(30));
+        PermitPool pool = new EmbeddedPermitPool("database", settings, shares);
+        // end
+        assertThat(pool.withPermit(PermitRequest.of("batch"), Mono.just(1)).block())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void requests_that_cost_more_or_have_less_time() {
+        PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
+        Flux<String> rows = Flux.just("a", "b");
+        // example
+        PermitRequest request = PermitRequest.of("acme").withPermits(3).withMaxWait(Duration.ofMillis(200));
+
+        Flux<String> report = pool.withPermit(request, rows).onErrorResume(PermitRefusedException.class, refused -> {
+            log.add(refused.reason() + " after " + refused.waited());
+            return Flux.empty();
+        });
+        // end
+        assertThat(report.collectList().block()).containsExactly("a", "b");
+        try (HeldPermits all = pool.tryAcquire(PermitRequest.of("other").withPermits(10))) {
+            assertThat(all).isNotNull();
+            assertThat(report.collectList().block()).isEmpty();
+            assertThat(log).singleElement().asString().startsWith("MAX_WAIT after PT0.2");
+        }
+    }
+
+    @Test
+    void without_a_work_to_wrap() {
+        PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
+        // example
+        try (HeldPermits held = pool.tryAcquire(PermitRequest.of("acme"))) {
+            log.add(held == null ? "somebody else's turn" : "at work");
+        }
+
+        Mono<String> byHand = pool.acquire(PermitRequest.of("acme"))
+                .flatMap(held -> call("select 3").doFinally(end -> held.release()));
+        // end
+        assertThat(log).containsExactly("at work");
+        assertThat(byHand.block()).isEqualTo("select 3");
+    }
+
+    @Test
+    void looking_at_it_and_changing_it() {
+        PoolSettings settings = PoolSettings.ofPermits(10);
+        // example
+        PoolStatistics statistics = new PoolStatistics();
+        EmbeddedPermitPool pool = new EmbeddedPermitPool(
+                "database", settings, TenantShares.EQUAL, MonotonicScheduler.INSTANCE, statistics);
+
+        Mono<PoolStatus> now = pool.snapshot();
+
+        pool.reconfigure(PoolSettings.ofPermits(20), TenantShares.EQUAL);
+        Mono<Void> closed = pool.close(Duration.ofSeconds(10));
+        // end
+        pool.withPermit(PermitRequest.of("acme"), Mono.just(1)).block();
+        assertThat(now.map(PoolStatus::permits).block()).isEqualTo(20);
+        assertThat(statistics.granted()).isOne();
+        closed.block();
+    }
+}

@@ -68,6 +68,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     private final AtomicInteger readyCount = new AtomicInteger();
     private final Consumer<Object> hear = this::hear;
     private final Consumer<Object> send = this::send;
+    private final Consumer<Claim> makeReady = ready::offer;
     private final Sinks.Empty<Void> idle = Sinks.empty();
 
     private volatile PoolSettings settings;
@@ -79,6 +80,9 @@ public final class EmbeddedPermitPool implements PermitPool {
     private final List<PoolClaim> arrived = new ArrayList<>();
     private int calm = Integer.MAX_VALUE;
     private boolean closing;
+    /** The time of this round: read once, because that takes as long as a grant. */
+    private long round;
+
     private Disposable patience = Disposables.disposed();
 
     /** A pool for production: monotonic time, nobody listens. */
@@ -133,7 +137,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     public Mono<PoolStatus> snapshot() {
         return Mono.create(sink -> tell(() -> {
             shutOpen();
-            PoolStatus status = scheduler.status(now());
+            PoolStatus status = scheduler.status(round);
             ready.offer((Runnable) () -> sink.success(status));
         }));
     }
@@ -162,9 +166,8 @@ public final class EmbeddedPermitPool implements PermitPool {
         requireReservationsFit(settings, shares);
         tell(() -> {
             shutOpen();
-            long now = now();
-            scheduler.resize(settings.permits(), now);
-            scheduler.reconfigure(shares, now);
+            scheduler.resize(settings.permits(), round);
+            scheduler.reconfigure(shares, round);
             if (settings.permits() != this.settings.permits()) {
                 open = new OpenPermits(settings.permits());
             }
@@ -271,6 +274,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     private void drain(int told) {
         int seen = told;
         do {
+            round = now();
             boolean more = step(news, hear);
             handOut();
             if (closing && scheduler.waiting() == 0 && scheduler.inFlight() == 0) {
@@ -294,7 +298,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     private void handOut() {
         try {
-            scheduler.grant(now(), ready::offer);
+            scheduler.grant(round, makeReady);
             refuseWhoCannotWait();
             openWhenCalm();
         } catch (RuntimeException | Error e) {
@@ -310,13 +314,13 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
         boolean over = claim.isOver();
         if (over && claim.isHolding()) {
-            scheduler.release(claim, now());
+            scheduler.release(claim, round);
             if (claim instanceof HeldClaim && heard) {
                 ready.offer((Runnable) () -> tellReleased(claim));
             }
         } else if (over && claim.isWaiting()) {
             claim.noteWaitedFor(scheduler.waitsForOwnCap(claim) ? RefusalReason.TENANT_CAP : RefusalReason.MAX_WAIT);
-            scheduler.cancel(claim, now());
+            scheduler.cancel(claim, round);
         } else if (!over && claim.isNew()) {
             admit(claim);
         }
@@ -335,7 +339,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         } else if (!scheduler.canEverFit(claim.tenant(), claim.permits())) {
             refuse(claim, RefusalReason.TOO_LARGE);
         } else {
-            scheduler.enqueue(claim, now());
+            scheduler.enqueue(claim, round);
             arrived.add(claim);
         }
     }
@@ -365,7 +369,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     private void takeOut(Claim claim, RefusalReason reason) {
-        scheduler.cancel(claim, now());
+        scheduler.cancel(claim, round);
         refuse((PoolClaim) claim, reason);
     }
 
@@ -379,8 +383,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     /** From here on every permit is the scheduler's to give. */
     private void shutOpen() {
-        long now = now();
-        int free = open.shutAll(claim -> scheduler.adopt(claim, heard ? claim.since : now, now));
+        int free = open.shutAll(claim -> scheduler.adopt(claim, heard ? claim.since : round, round));
         scheduler.takeBack(free);
     }
 

@@ -278,16 +278,16 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         int now = state;
         if (now == TIMED_OUT || now == REFUSED) {
             tellRefused(refusal == null ? RefusalReason.MAX_WAIT : refusal);
-        } else if (pool.now() - askedAt > maxWaitNanos()) {
+            return;
+        }
+        startedAt = pool.now();
+        if (startedAt - askedAt > maxWaitNanos()) {
             if (STATE.compareAndSet(this, GRANTED, DONE)) {
                 pool.giveBack(this);
                 tellRefused(RefusalReason.MAX_WAIT);
             }
-        } else {
-            startedAt = pool.now();
-            if (STATE.compareAndSet(this, GRANTED, STARTING)) {
-                startWork();
-            }
+        } else if (STATE.compareAndSet(this, GRANTED, STARTING)) {
+            startWork();
         }
     }
 

@@ -4,6 +4,7 @@ import io.fairgate.tenant.TenantId;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who may claim what of a pool.
@@ -30,9 +31,12 @@ public record TenantShares(Map<TenantId, ShareSettings> members, ShareSettings o
         return members.getOrDefault(tenant, others);
     }
 
-    /** Whether the tenant may take a free permit without being counted first: it has no cap and no reservation. */
-    public boolean mayTakeUnasked(TenantId tenant) {
-        ShareSettings settings = of(tenant);
+    /**
+     * Whether the tenant, or with null one that is not a member, may take a free permit without being counted first: it
+     * has no cap and no reservation.
+     */
+    public boolean mayTakeUnasked(@Nullable TenantId tenant) {
+        ShareSettings settings = tenant == null ? others : of(tenant);
         return settings.maxInFlight() == ShareSettings.UNBOUNDED && settings.reserved() == 0;
     }
 

@@ -72,7 +72,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     private final Sinks.Empty<Void> idle = Sinks.empty();
 
     private volatile PoolSettings settings;
-    private volatile TenantShares shares;
+    private volatile MayTakeUnasked unasked;
     private volatile OpenPermits open;
 
     // Below: only the thread that drains.
@@ -103,7 +103,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         this.listener = new GuardedListener(listener);
         this.heard = listener != PoolListener.NONE;
         this.scheduler = new FairScheduler(settings.permits(), shares, now());
-        this.shares = shares;
+        this.unasked = MayTakeUnasked.of(shares);
         this.open = new OpenPermits(settings.permits());
         openWhenCalm();
     }
@@ -172,7 +172,7 @@ public final class EmbeddedPermitPool implements PermitPool {
                 open = new OpenPermits(settings.permits());
             }
             this.settings = settings;
-            this.shares = shares;
+            unasked = MayTakeUnasked.of(shares);
         });
     }
 
@@ -218,7 +218,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     /** What only the scheduler can decide. */
     private boolean mustAsk(PoolClaim claim) {
-        return claim.permits() != 1 || !shares.mayTakeUnasked(claim.tenant());
+        return claim.permits() != 1 || !unasked.includes(claim.tenant());
     }
 
     /** Has the permits of a claim that is over back, if it held any. */

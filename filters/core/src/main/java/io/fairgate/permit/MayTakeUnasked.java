@@ -1,0 +1,29 @@
+package io.fairgate.permit;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Whom {@link TenantShares#mayTakeUnasked} allows it, found out once: with each request it would take longer than taking
+ * the permit.
+ *
+ * @param others whether tenants that are not members may
+ * @param exceptions members for which it is the other way round
+ */
+record MayTakeUnasked(boolean others, Set<TenantId> exceptions) {
+
+    static MayTakeUnasked of(TenantShares shares) {
+        boolean others = shares.mayTakeUnasked(null);
+        return new MayTakeUnasked(
+                others,
+                shares.members().keySet().stream()
+                        .filter(member -> shares.mayTakeUnasked(member) != others)
+                        .collect(Collectors.toUnmodifiableSet()));
+    }
+
+    boolean includes(TenantId tenant) {
+        return exceptions.isEmpty() ? others : exceptions.contains(tenant) != others;
+    }
+}

@@ -16,11 +16,11 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAccumulator;
 import java.util.function.ToDoubleFunction;
-import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -108,7 +108,7 @@ final class FairgateGauges implements MeterBinder {
     }
 
     /** Permit-time of the holds that have ended, and of those that have not. */
-    private final class UsedPermitTime {
+    private static final class UsedPermitTime {
         private final Look look;
         private final TenantId tenant;
         private final Tags tags;
@@ -120,46 +120,58 @@ final class FairgateGauges implements MeterBinder {
             this.tags = tags;
         }
 
-        /** A hold that is just ending is for a moment in neither part, and a counter must not go back. */
+        /** A hold that is just ending may be in neither part, and a counter must not go back. */
         double seconds() {
-            double held = look.of(tenant, status -> status.held().toNanos() / 1e9);
-            highest.accumulate(held + meters.endedPermitSeconds(tags));
+            Seen seen = look.seen();
+            TenantStatus status = seen.tenants().get(tenant);
+            double held = status == null ? 0 : status.held().toNanos() / 1e9;
+            highest.accumulate(held + seen.ended().getOrDefault(tags, 0.0));
             return highest.get();
         }
     }
 
-    /** The latest status of one pool, taken anew when it is older than a scrape. */
+    /**
+     * What was seen at one moment.
+     *
+     * @param ended permit-time of the holds that had ended; read before the status, so that none is both ended and held
+     */
+    private record Seen(PoolStatus status, Map<TenantId, TenantStatus> tenants, Map<Tags, Double> ended) {
+
+        static final Seen NOTHING = of(new PoolStatus(0, 0, 0, 0, Duration.ZERO, List.of()), Map.of());
+
+        static Seen of(PoolStatus status, Map<Tags, Double> ended) {
+            Map<TenantId, TenantStatus> byId = new HashMap<>();
+            status.tenants().forEach(tenant -> byId.put(tenant.tenant(), tenant));
+            return new Seen(status, byId, ended);
+        }
+    }
+
+    /** The latest look at one pool, taken anew when it is older than a scrape. */
     private final class Look {
         private final PermitPool pool;
-        private volatile @Nullable PoolStatus latest;
-        private volatile Map<TenantId, TenantStatus> tenants = Map.of();
-        private volatile long takenAt;
+        private volatile Seen latest = Seen.NOTHING;
+        private volatile long takenAt = time.now(TimeUnit.NANOSECONDS) - 2 * FRESH_NANOS;
 
         Look(PermitPool pool) {
             this.pool = pool;
         }
 
-        PoolStatus status() {
+        Seen seen() {
             long now = time.now(TimeUnit.NANOSECONDS);
-            PoolStatus known = latest;
-            if (known == null || now - takenAt > FRESH_NANOS) {
+            if (now - takenAt > FRESH_NANOS) {
                 takenAt = now;
-                var unused = pool.snapshot().subscribe(this::take);
-                known = latest;
+                Map<Tags, Double> ended = meters.endedPermitSeconds();
+                var unused = pool.snapshot().subscribe(status -> latest = Seen.of(status, ended));
             }
-            return known == null ? new PoolStatus(0, 0, 0, 0, Duration.ZERO, java.util.List.of()) : known;
+            return latest;
         }
 
-        private void take(PoolStatus status) {
-            Map<TenantId, TenantStatus> byId = new HashMap<>();
-            status.tenants().forEach(tenant -> byId.put(tenant.tenant(), tenant));
-            tenants = byId;
-            latest = status;
+        PoolStatus status() {
+            return seen().status();
         }
 
         double of(TenantId tenant, ToDoubleFunction<TenantStatus> value) {
-            status();
-            TenantStatus found = tenants.get(tenant);
+            TenantStatus found = seen().tenants().get(tenant);
             return found == null ? 0 : value.applyAsDouble(found);
         }
     }

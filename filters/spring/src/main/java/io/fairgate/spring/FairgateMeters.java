@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -95,10 +96,11 @@ final class FairgateMeters {
                 .increment();
     }
 
-    /** Permit-time of all holds that have ended, in seconds. */
-    double endedPermitSeconds(Tags poolAndTenant) {
-        DoubleAdder ended = permitSeconds.get(poolAndTenant);
-        return ended == null ? 0 : ended.sum();
+    /** Permit-time of all holds that have ended until now, in seconds, by pool and tenant. */
+    Map<Tags, Double> endedPermitSeconds() {
+        Map<Tags, Double> ended = new HashMap<>();
+        permitSeconds.forEach((poolAndTenant, seconds) -> ended.put(poolAndTenant, seconds.sum()));
+        return ended;
     }
 
     /** Hears what becomes of the requests of one pool. */

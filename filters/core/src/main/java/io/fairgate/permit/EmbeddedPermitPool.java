@@ -73,6 +73,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     private volatile PoolSettings settings;
     private volatile MayTakeUnasked unasked;
+    private volatile boolean toBeClosed;
     private volatile OpenPermits open;
 
     // Below: only the thread that drains.
@@ -145,6 +146,9 @@ public final class EmbeddedPermitPool implements PermitPool {
     @Override
     public Mono<Void> close(Duration patience) {
         return Mono.defer(() -> {
+            // The drain may be busy, and who comes after this must not find a permit that lies open still.
+            toBeClosed = true;
+            unasked = MayTakeUnasked.NOBODY;
             tell(() -> {
                 closing = true;
                 shutOpen();
@@ -173,6 +177,9 @@ public final class EmbeddedPermitPool implements PermitPool {
             }
             this.settings = settings;
             unasked = MayTakeUnasked.of(shares);
+            if (toBeClosed) {
+                unasked = MayTakeUnasked.NOBODY;
+            }
         });
     }
 

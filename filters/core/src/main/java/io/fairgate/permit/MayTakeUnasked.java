@@ -14,6 +14,8 @@ import java.util.stream.Collectors;
  */
 record MayTakeUnasked(boolean others, Set<TenantId> exceptions) {
 
+    static final MayTakeUnasked NOBODY = new MayTakeUnasked(false, Set.of());
+
     static MayTakeUnasked of(TenantShares shares) {
         boolean others = shares.mayTakeUnasked(null);
         return new MayTakeUnasked(

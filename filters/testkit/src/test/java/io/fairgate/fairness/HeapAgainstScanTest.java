@@ -161,9 +161,9 @@ class HeapAgainstScanTest {
             this.pool = pool;
             TenantShares shares = shares(pool.seed(), pool);
             this.heap = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, new HeapBacklog()));
+                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, HeapBacklog::new));
             this.scan = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, new ScanBacklog()));
+                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, ScanBacklog::new));
         }
 
         @Override

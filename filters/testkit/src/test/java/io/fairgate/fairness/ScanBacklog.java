@@ -13,27 +13,27 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScanBacklog implements Backlog {
 
-    private final List<TenantShare> shares = new ArrayList<>();
+    private final List<Share> shares = new ArrayList<>();
     private long horizon;
 
     @Override
-    public void add(TenantShare share, long contendedNow) {
+    public void add(Share share, long contendedNow) {
         shares.add(share);
     }
 
     @Override
-    public void remove(TenantShare share, long contendedNow) {
+    public void remove(Share share, long contendedNow) {
         shares.remove(share);
     }
 
     @Override
-    public void beforeChange(TenantShare share, long contendedNow) {}
+    public void beforeChange(Share share, long contendedNow) {}
 
     @Override
-    public void afterChange(TenantShare share, long contendedNow) {}
+    public void afterChange(Share share, long contendedNow) {}
 
     @Override
-    public void afterChangeOfQueue(TenantShare share) {}
+    public void afterChangeOfQueue(Share share) {}
 
     @Override
     public void afterChangeOfAll(long contendedNow, long horizon) {
@@ -52,35 +52,40 @@ final class ScanBacklog implements Backlog {
 
     @Override
     public long weightUnits() {
-        return shares.stream().mapToLong(TenantShare::weightUnits).sum();
+        return shares.stream().mapToLong(Share::weightUnits).sum();
     }
 
     @Override
     public long smallestWeightUnits() {
-        return shares.stream().mapToLong(TenantShare::weightUnits).min().orElseThrow();
+        return shares.stream().mapToLong(Share::weightUnits).min().orElseThrow();
     }
 
     @Override
-    public @Nullable TenantShare firstWithinReservation(long contendedNow) {
-        return least(TenantShare::headIsWithinReservation, share -> share.key(contendedNow, horizon));
+    public long leastCost() {
+        return shares.stream().mapToLong(Share::leastCost).min().orElseThrow();
     }
 
     @Override
-    public @Nullable TenantShare mostUrgent() {
-        return least(TenantShare::isBelowGuarantee, TenantShare::partOfGuarantee);
+    public @Nullable Share firstWithinReservation(long contendedNow, Predicate<Share> test) {
+        return least(share -> share.leastCost() == 0 && test.test(share), share -> share.key(contendedNow, horizon));
     }
 
     @Override
-    public @Nullable TenantShare mostUrgentPast(Pin pin) {
-        return least(share -> share.isBelowGuarantee() && pin.isPassedBy(share), TenantShare::partOfGuarantee);
+    public @Nullable Share mostUrgent() {
+        return least(Share::isBelowGuarantee, Share::partOfGuarantee);
     }
 
     @Override
-    public @Nullable TenantShare first(long contendedNow) {
+    public @Nullable Share mostUrgentPast(Predicate<Share> mayPass) {
+        return least(share -> share.isBelowGuarantee() && mayPass.test(share), Share::partOfGuarantee);
+    }
+
+    @Override
+    public @Nullable Share first(long contendedNow) {
         return least(share -> true, share -> share.key(contendedNow, horizon));
     }
 
-    private @Nullable TenantShare least(Predicate<TenantShare> which, ToDoubleFunction<TenantShare> key) {
+    private @Nullable Share least(Predicate<Share> which, ToDoubleFunction<Share> key) {
         return shares.stream()
                 .filter(which)
                 .min(Comparator.comparingDouble(key)

@@ -84,7 +84,7 @@ public final class FairScheduler {
         claim.share = leaf;
         claim.place = Place.WAITING;
         leaf.queue.append(claim);
-        path.count(leaf, 1);
+        path.countArrival(leaf);
         settle(leaf);
     }
 
@@ -269,8 +269,6 @@ public final class FairScheduler {
     // ---- the steps of it ----
 
     private void give(Claim claim, Share leaf) {
-        path.tickUpFrom(leaf);
-        path.countPasses(claim, leaf);
         takeOut(claim, Place.HOLDING);
         claim.grantedAt = path.now();
         path.changeInFlight(leaf, claim.permits(), path.now(), ++grants);
@@ -284,9 +282,8 @@ public final class FairScheduler {
         Share leaf = SharePath.leafOf(claim);
         path.tickUpFrom(leaf);
         leaf.queue.remove(claim);
-        path.count(leaf, -1);
+        path.countDeparture(claim, leaf);
         claim.place = to;
-        path.unpin(claim, leaf);
         return leaf;
     }
 

@@ -1,7 +1,6 @@
 package io.fairgate.fairness;
 
 import io.fairgate.tenant.TenantId;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +36,7 @@ final class Share {
     TenantId tenant;
 
     ShareSettings settings;
+    private long weightUnits;
     /** Whether it is configured; others are forgotten when they are idle and owe nothing. */
     boolean configured;
 
@@ -73,6 +73,7 @@ final class Share {
     Share(long ordinal, ShareSettings settings, boolean configured, @Nullable Siblings below) {
         this.ordinal = ordinal;
         this.settings = settings;
+        this.weightUnits = weightUnits(settings);
         this.configured = configured;
         this.below = below;
         if (below != null) {
@@ -87,7 +88,11 @@ final class Share {
 
     /** Those among whom it is; only the pool is among nobody. */
     Siblings siblings() {
-        return Objects.requireNonNull(siblings, "the pool has no siblings");
+        Siblings those = siblings;
+        if (those == null) {
+            throw new IllegalStateException("the pool has no siblings");
+        }
+        return those;
     }
 
     boolean isLeaf() {
@@ -102,8 +107,13 @@ final class Share {
         return settings.weight();
     }
 
+    void setSettings(ShareSettings settings) {
+        this.settings = settings;
+        weightUnits = weightUnits(settings);
+    }
+
     long weightUnits() {
-        return weightUnits(settings);
+        return weightUnits;
     }
 
     static long weightUnits(ShareSettings settings) {

@@ -19,6 +19,10 @@ final class SharePath {
 
     private final List<Siblings> touched = new ArrayList<>();
     private long now;
+    /** The {@link #largestSpan} of so many permits. */
+    private long span;
+
+    private int spanOf;
 
     SharePath(Share pool, Siblings top, int permits, long now) {
         this.pool = pool;
@@ -55,7 +59,12 @@ final class SharePath {
 
     /** For how long all permits together can be in flight until their accounts are large. */
     private long largestSpan() {
-        return Siblings.LARGEST_ACCOUNT / Math.max(permits, pool.inFlight);
+        int most = Math.max(permits, pool.inFlight);
+        if (most != spanOf) {
+            spanOf = most;
+            span = Siblings.LARGEST_ACCOUNT / most;
+        }
+        return span;
     }
 
     void adjustHorizons() {
@@ -108,11 +117,24 @@ final class SharePath {
         return Math.max(1, Math.min(node.settings.maxInFlight(), Math.max(node.inFlight, entitled)));
     }
 
-    void count(Share leaf, int waiting) {
+    /** A claim waits. */
+    void countArrival(Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
-            node.waiting += waiting;
+            node.waiting++;
         }
-        pool.waiting += waiting;
+        pool.waiting++;
+    }
+
+    /** A claim waits no more: it is counted nowhere, and nothing is collected for it. */
+    void countDeparture(Claim claim, Share leaf) {
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            node.waiting--;
+            Siblings siblings = node.siblings();
+            if (siblings.pin == claim) {
+                siblings.pin = null;
+            }
+        }
+        pool.waiting--;
     }
 
     /**
@@ -128,6 +150,7 @@ final class SharePath {
             Siblings siblings = node.siblings();
             touch(siblings);
             siblings.beforeChange(node);
+            boolean wasBelowGuarantee = node.isBelowGuarantee();
             long before = node.occupied();
             siblings.changeInFlight(node, permits, since);
             if (node.below != null) {
@@ -136,23 +159,14 @@ final class SharePath {
             more = node.occupied() - before;
             if (grant > 0) {
                 node.lastGrant = grant;
+                if (siblings.pin != null && wasBelowGuarantee && more > 0) {
+                    node.countPass(siblings.pins, permits);
+                }
             }
             siblings.afterChange(node);
         }
         pool.inFlight += permits;
         top.occupied += more;
-    }
-
-    /** Counts at each node that has a pin whom a claim below its guarantee passes. */
-    void countPasses(Claim claim, Share leaf) {
-        long cost = claim.permits();
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
-            cost = node.costOf(cost);
-            Siblings siblings = node.siblings();
-            if (siblings.pin != null && siblings.pin != claim && node.isBelowGuarantee() && cost > 0) {
-                node.countPass(siblings.pins, claim.permits());
-            }
-        }
     }
 
     /** The horizons of all that it counts among follow it. */
@@ -289,16 +303,6 @@ final class SharePath {
         if (siblings.pin == null && room > 0) {
             siblings.pin = claim;
             siblings.pins++;
-        }
-    }
-
-    /** The claim leaves its queue. */
-    void unpin(Claim claim, Share leaf) {
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
-            Siblings siblings = node.siblings();
-            if (siblings.pin == claim) {
-                siblings.pin = null;
-            }
         }
     }
 

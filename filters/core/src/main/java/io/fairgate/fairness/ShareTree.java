@@ -126,7 +126,7 @@ final class ShareTree {
         tenants.put(id, tenant);
 
         leaf.tenant = null;
-        leaf.settings = ShareSettings.EQUAL;
+        leaf.setSettings(ShareSettings.EQUAL);
         leaf.configured = true;
         classes.add(leaf);
         classes.setServed(leaf, 0);
@@ -285,12 +285,12 @@ final class ShareTree {
     private void changeSettings(Share share) {
         ShareGroups.Group group = shares.groups().byName().get(share.name);
         if (share.tenant != null) {
-            share.settings = shares.of(share.tenant);
+            share.setSettings(shares.of(share.tenant));
             share.configured = shares.members().containsKey(share.tenant);
         } else if (groups.get(share.name) == share && group != null) {
-            share.settings = group.settings();
+            share.setSettings(group.settings());
         } else {
-            share.settings = shares.ofClass(share.name);
+            share.setSettings(shares.ofClass(share.name));
             share.configured = share.name.isEmpty() || shares.classes().containsKey(share.name);
         }
     }

@@ -86,7 +86,8 @@ final class SharePath {
         touched.clear();
     }
 
-    private void touch(Siblings siblings) {
+    /** Who of them is backlogged may have changed. */
+    void touch(Siblings siblings) {
         if (siblings != top && !siblings.touched) {
             siblings.touched = true;
             touched.add(siblings);

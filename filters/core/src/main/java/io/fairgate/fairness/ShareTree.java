@@ -209,13 +209,18 @@ final class ShareTree {
     void settleAll() {
         for (Siblings siblings : allSiblings()) {
             path.tick(siblings);
+            path.touch(siblings);
+        }
+        // First those that nobody is in any more, which are on nobody's path: the others would count them.
+        for (Siblings siblings : allSiblings()) {
+            if (siblings.backlog.isEmpty() && siblings.parent().backlogged) {
+                path.settle(siblings.parent());
+            }
         }
         for (Share leaf : leaves()) {
             path.settle(leaf);
             forgetIfIdle(leaf);
         }
-        // Those that nobody is in any more are on nobody's path.
-        groups.values().forEach(path::settle);
     }
 
     // ---- what changes while it is in use ----
@@ -244,6 +249,9 @@ final class ShareTree {
         // With its account at the place where it is now, whoever competed goes on to.
         moved.forEach(share -> share.siblings().goOn(share));
         allSiblings().forEach(Siblings::afterChangeOfAll);
+        if (!moved.isEmpty()) {
+            allSiblings().forEach(Siblings::levelOut);
+        }
     }
 
     /** Puts everybody to where it belongs; says who of those that moved competed, and does not for now. */
@@ -276,10 +284,9 @@ final class ShareTree {
 
     private static void takeOut(Share share, List<Share> competed) {
         if (share.backlogged) {
-            share.siblings().leave(share);
             competed.add(share);
         }
-        share.siblings().remove(share);
+        share.siblings().moveOut(share);
     }
 
     private void changeSettings(Share share) {

@@ -136,8 +136,27 @@ final class Siblings {
         return notedLevel * share.weightUnits() - share.served(contendedNow);
     }
 
+    /** It goes elsewhere, which does not change the level of those who stay. */
+    void moveOut(Share share) {
+        if (share.backlogged) {
+            leave(share);
+            idleLevel = notedLevel;
+        }
+        all.remove(share);
+    }
+
     void restoreLag(Share share) {
         share.setServed(Math.round(notedLevel * share.weightUnits() - share.lag), contendedNow);
+    }
+
+    /** Others came or left, and the level is another one: accounts are small again, and who never joined is behind all. */
+    void levelOut() {
+        rebase();
+        for (Share share : all) {
+            if (share.lag > LARGEST_ACCOUNT / 2.0) {
+                share.setServed(-LARGEST_ACCOUNT, contendedNow);
+            }
+        }
     }
 
     boolean isAhead(Share share) {

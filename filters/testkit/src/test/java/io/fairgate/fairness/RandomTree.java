@@ -9,7 +9,8 @@ import java.util.Random;
 /** Random settings of tenants called t0, t1 and so on, in groups and with classes c1 to c3, or without. */
 public final class RandomTree {
 
-    private static final double[] WEIGHTS = {0.001, 0.5, 1, 1, 1.7, 3, 100, 1e6};
+    private static final double[] EXTREME = {0.001, 0.5, 1, 1, 1.7, 3, 100, 1e6};
+    private static final double[] MODERATE = {0.5, 1, 1, 1.7, 3, 10};
     private static final int MOST_GROUPS = 5;
 
     private final Random random;
@@ -17,7 +18,10 @@ public final class RandomTree {
     private final int permits;
     private int free;
 
-    private RandomTree(int seed, int permits) {
+    private final double[] weights;
+
+    private RandomTree(int seed, int permits, double[] weights) {
+        this.weights = weights;
         this.random = new Random(seed);
         this.plain = random.nextInt(3) == 0;
         this.permits = permits;
@@ -26,14 +30,21 @@ public final class RandomTree {
 
     /** All tenants are siblings; together they reserve at most the permits. */
     public static TenantShares flat(int seed, int permits, int tenants) {
-        return new TenantShares(new RandomTree(seed, permits).members(tenants), ShareSettings.EQUAL);
+        return new TenantShares(new RandomTree(seed, permits, EXTREME).members(tenants), ShareSettings.EQUAL);
     }
 
     /** Some tenants are in groups, some groups in others, and some requests have classes. */
     public static TenantShares shares(int seed, int permits, int tenants) {
-        RandomTree tree = new RandomTree(seed, permits);
-        Random random = tree.random;
-        Map<TenantId, ShareSettings> members = tree.members(tenants);
+        return new RandomTree(seed, permits, EXTREME).shares(tenants);
+    }
+
+    /** The same with weights that do not differ by so much that what is rounded of one is seen in another. */
+    public static TenantShares moderate(int seed, int permits, int tenants) {
+        return new RandomTree(seed, permits, MODERATE).shares(tenants);
+    }
+
+    private TenantShares shares(int tenants) {
+        Map<TenantId, ShareSettings> members = members(tenants);
         int groups = random.nextInt(MOST_GROUPS + 1);
         int[] parents = new int[groups];
         for (int i = 0; i < groups; i++) {
@@ -51,7 +62,7 @@ public final class RandomTree {
         Map<String, Group> byName = new LinkedHashMap<>();
         Map<Integer, Group> made = new LinkedHashMap<>();
         for (int i = groups - 1; i >= 0; i--) {
-            ShareSettings settings = tree.group(reservedIn[i]);
+            ShareSettings settings = group(reservedIn[i]);
             if (parents[i] >= 0) {
                 reservedIn[parents[i]] += Math.max(reservedIn[i], settings.reserved());
             }
@@ -60,7 +71,7 @@ public final class RandomTree {
         for (int i = 0; i < groups; i++) {
             byName.put("g" + i, made.getOrDefault(i, Group.of(ShareSettings.EQUAL)));
         }
-        return new TenantShares(members, ShareSettings.EQUAL, new ShareGroups(byName, groupOf), tree.classes());
+        return new TenantShares(members, ShareSettings.EQUAL, new ShareGroups(byName, groupOf), classes());
     }
 
     private Map<TenantId, ShareSettings> members(int tenants) {
@@ -113,6 +124,6 @@ public final class RandomTree {
     }
 
     private double weight() {
-        return random.nextBoolean() ? 1 : WEIGHTS[random.nextInt(WEIGHTS.length)];
+        return random.nextBoolean() ? 1 : weights[random.nextInt(weights.length)];
     }
 }

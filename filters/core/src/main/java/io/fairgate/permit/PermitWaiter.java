@@ -75,7 +75,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     private boolean toldOfTimeout;
 
     PermitWaiter(EmbeddedPermitPool pool, PermitRequest request, Publisher<T> work, CoreSubscriber<? super T> actual) {
-        super(request.tenant(), request.permits());
+        super(request);
         this.pool = pool;
         this.request = request;
         this.work = work;

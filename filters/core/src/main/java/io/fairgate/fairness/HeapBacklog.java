@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>By cost</b> they are ordered from when it is first asked for, which the caps of groups do: no pool without groups
  * pays for it.
+ *
+ * <p>Over 250 lines because each heap brings its order along.
  */
 final class HeapBacklog implements Backlog {
 

@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What happens to all nodes on the way from a leaf up to the pool: a claim counts at each of them, and each of them joins
  * or leaves the backlogged among its siblings.
+ *
+ * <p>Over 250 lines because it is one list of short walks up the same path: what one of them counts the next relies on.
  */
 final class SharePath {
 

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each parent has a clock of its own. Children that wait only for their parent's cap compete among themselves, though
  * their parent does not compete with its own siblings.
+ *
+ * <p>Over 250 lines because the level, the accounts that it is the mean of, and the clock that moves them are one thing.
  */
 final class Siblings {
 

@@ -58,6 +58,32 @@ class TreeHardCasesTest {
         assertThat(pool.status("x").parent()).isEqualTo("acme");
     }
 
+    /** As docs/fairness.md draws it. */
+    @Test
+    void the_tree_of_the_documentation_shares_as_it_says() {
+        TenantShares shares = TenantShares.EQUAL
+                .withGroup("acme-corp", Group.of(ShareSettings.ofWeight(2).withMaxInFlight(10)))
+                .withGroup("globex", Group.of(EQUAL))
+                .withMember(TenantId.of("acme-shop"), ShareSettings.ofWeight(3), "acme-corp")
+                .withMember(TenantId.of("acme-lab"), EQUAL, "acme-corp")
+                .withMember(TenantId.of("globex-web"), EQUAL, "globex")
+                .withClass("interactive", ShareSettings.ofWeight(2))
+                .withClass("batch", EQUAL);
+        TestPool pool = new TestPool(12, shares);
+        List<TestClaim> interactive = askOfClass(pool, "acme-shop", "interactive", 20);
+        List<TestClaim> batch = askOfClass(pool, "acme-shop", "batch", 20);
+        pool.ask("acme-lab", 1, 20);
+        pool.ask("globex-web", 1, 20);
+
+        List<String> granted = pool.grant();
+
+        assertThat(count(granted, "acme-shop")).isEqualTo(6);
+        assertThat(count(granted, "acme-lab")).isEqualTo(2);
+        assertThat(count(granted, "globex-web")).isEqualTo(4);
+        assertThat(interactive.stream().filter(TestClaim::isHolding)).hasSize(4);
+        assertThat(batch.stream().filter(TestClaim::isHolding)).hasSize(2);
+    }
+
     @Test
     void what_a_tenant_leaves_idle_goes_to_its_group_before_it_goes_to_another() {
         TestPool pool = new TestPool(12, twoGroups(EQUAL));
@@ -255,8 +281,8 @@ class TreeHardCasesTest {
         TestPool pool = new TestPool(12, shares);
         List<TestClaim> plain = pool.ask("x", 1, 2);
         assertThat(pool.grant()).hasSize(2);
-        List<TestClaim> batch = askOfClass(pool, "batch", 20);
-        List<TestClaim> page = askOfClass(pool, "page", 20);
+        List<TestClaim> batch = askOfClass(pool, "x", "batch", 20);
+        List<TestClaim> page = askOfClass(pool, "x", "page", 20);
         plain = new ArrayList<>(plain);
         plain.addAll(pool.ask("x", 1, 20));
         pool.grant();
@@ -269,10 +295,10 @@ class TreeHardCasesTest {
         assertThat(pool.scheduler.canEverFit(TestClaim.of("x", "batch", 3))).isFalse();
     }
 
-    private static List<TestClaim> askOfClass(TestPool pool, String requestClass, int times) {
+    private static List<TestClaim> askOfClass(TestPool pool, String tenant, String requestClass, int times) {
         List<TestClaim> claims = new ArrayList<>();
         for (int i = 0; i < times; i++) {
-            TestClaim claim = TestClaim.of("x", requestClass, 1);
+            TestClaim claim = TestClaim.of(tenant, requestClass, 1);
             pool.scheduler.enqueue(claim, pool.now());
             claims.add(claim);
         }
@@ -282,7 +308,7 @@ class TreeHardCasesTest {
     @Test
     void a_class_that_is_taken_out_of_the_policy_while_in_use_goes_on_as_requests_without_one() {
         TestPool pool = new TestPool(4, TenantShares.EQUAL.withClass("batch", EQUAL.withMaxInFlight(1)));
-        List<TestClaim> batch = askOfClass(pool, "batch", 3);
+        List<TestClaim> batch = askOfClass(pool, "x", "batch", 3);
         assertThat(pool.grant()).hasSize(1);
 
         assertThat(pool.reconfigure(TenantShares.EQUAL)).hasSize(2);

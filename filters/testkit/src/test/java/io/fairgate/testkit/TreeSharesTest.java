@@ -91,7 +91,7 @@ class TreeSharesTest {
     @Test
     void within_a_group_at_its_cap_long_and_short_requests_get_the_same_permit_time() {
         TenantShares shares = TenantShares.EQUAL
-                .withGroup("acme", Group.of(ShareSettings.EQUAL.withMaxInFlight(4)))
+                .withGroup("acme", Group.of(ShareSettings.EQUAL.withMaxInFlight(1)))
                 .withMember(TenantId.of("long"), ShareSettings.EQUAL, "acme")
                 .withMember(TenantId.of("short"), ShareSettings.EQUAL, "acme");
         Holds tenfold = Holds.exponential(Duration.ofSeconds(3));

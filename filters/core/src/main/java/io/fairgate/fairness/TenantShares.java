@@ -87,8 +87,7 @@ public record TenantShares(
      */
     public boolean mayTakeUnasked(@Nullable TenantId tenant) {
         return isUnbounded(tenant == null ? others : of(tenant))
-                && (tenant == null
-                        || groups.above(tenant).stream().allMatch(group -> isUnbounded(group.settings())))
+                && (tenant == null || groups.above(tenant).stream().allMatch(group -> isUnbounded(group.settings())))
                 && classes.values().stream().allMatch(TenantShares::isUnbounded);
     }
 

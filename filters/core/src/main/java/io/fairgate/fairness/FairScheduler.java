@@ -122,6 +122,7 @@ public final class FairScheduler {
             }
             settle(leaf);
         }
+        next.pinWhereNothingFits();
         path.runOrStopClocks();
         tree.sweepWhenMany();
     }

@@ -35,6 +35,19 @@ final class NextClaim {
         }
     }
 
+    /** Permits that are free in a group, and too few for whoever waits there, collect for who is next. */
+    void pinWhereNothingFits() {
+        for (Siblings siblings : path.touched()) {
+            Share parent = siblings.parent();
+            if (siblings.pin == null
+                    && !siblings.backlog.isEmpty()
+                    && parent.room() > 0
+                    && !parent.capAllows(siblings.backlog.leastCost())) {
+                SharePath.pinAt(siblings, below(parent, siblings), parent.room());
+            }
+        }
+    }
+
     /** Who is next at a node that is backlogged. */
     private Claim at(Share node) {
         if (node.below != null) {

@@ -88,6 +88,11 @@ final class SharePath {
         touched.clear();
     }
 
+    /** Those below a group or a tenant to whom something has happened since permits were last handed out. */
+    List<Siblings> touched() {
+        return touched;
+    }
+
     /** Who of them is backlogged may have changed. */
     void touch(Siblings siblings) {
         if (siblings != top && !siblings.touched) {

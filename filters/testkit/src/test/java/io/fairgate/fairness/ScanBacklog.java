@@ -1,7 +1,6 @@
 package io.fairgate.fairness;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
@@ -47,12 +46,20 @@ final class ScanBacklog implements Backlog {
 
     @Override
     public long served(long contendedNow) {
-        return shares.stream().mapToLong(share -> share.served(contendedNow)).sum();
+        long served = 0;
+        for (Share share : shares) {
+            served += share.served(contendedNow);
+        }
+        return served;
     }
 
     @Override
     public long weightUnits() {
-        return shares.stream().mapToLong(Share::weightUnits).sum();
+        long sum = 0;
+        for (Share share : shares) {
+            sum += share.weightUnits();
+        }
+        return sum;
     }
 
     @Override
@@ -86,11 +93,18 @@ final class ScanBacklog implements Backlog {
     }
 
     private @Nullable Share least(Predicate<Share> which, ToDoubleFunction<Share> key) {
-        return shares.stream()
-                .filter(which)
-                .min(Comparator.comparingDouble(key)
-                        .thenComparingLong(share -> share.lastGrant)
-                        .thenComparingLong(share -> share.ordinal))
-                .orElse(null);
+        Share least = null;
+        for (Share share : shares) {
+            if (which.test(share) && (least == null || order(share, least, key) < 0)) {
+                least = share;
+            }
+        }
+        return least;
+    }
+
+    private static int order(Share a, Share b, ToDoubleFunction<Share> key) {
+        int byKey = Double.compare(key.applyAsDouble(a), key.applyAsDouble(b));
+        int byLastGrant = byKey != 0 ? byKey : Long.compare(a.lastGrant, b.lastGrant);
+        return byLastGrant != 0 ? byLastGrant : Long.compare(a.ordinal, b.ordinal);
     }
 }

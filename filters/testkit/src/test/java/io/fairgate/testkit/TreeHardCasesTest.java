@@ -180,6 +180,22 @@ class TreeHardCasesTest {
     }
 
     @Test
+    void a_newcomer_to_the_group_with_a_lower_key_does_not_starve_what_is_pinned_there() {
+        TestPool pool = new TestPool(
+                20, twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("newcomer"), EQUAL, "acme"));
+        List<TestClaim> small = pool.ask("x", 1, 4);
+        pool.grant();
+        pool.hold("y", 1);
+        pool.ask("y", 3);
+        assertThat(pool.release(small.get(0))).as("one of the group's permits is free").isEmpty();
+        pool.ask("newcomer", 1);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.release(small.get(1))).isEmpty();
+        assertThat(pool.release(small.get(2))).containsExactly("y");
+    }
+
+    @Test
     void a_large_request_in_a_group_is_pinned_in_the_pool_against_those_of_other_groups() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
         List<TestClaim> small = pool.ask("z", 1, 10);
@@ -243,6 +259,27 @@ class TreeHardCasesTest {
         assertThat(pool.release(held.get(0))).containsExactly("y");
         assertThat(pool.release(held.subList(1, 5).toArray(new TestClaim[0]))).containsExactly("y", "y", "y", "y");
         assertThat(group(pool, "acme").inFlight()).isEqualTo(5);
+    }
+
+    @Test
+    void who_comes_new_is_behind_everybody_however_far_the_level_has_moved_with_those_that_left() {
+        TestPool pool = new TestPool(1, TenantShares.EQUAL, Double.POSITIVE_INFINITY);
+        pool.hold("a", 1);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        pool.grant();
+        pool.seconds(2_000);
+        assertThat(pool.lagSeconds("b")).isEqualTo(1_000, offset(1e-6));
+
+        // Alone among its siblings, and light, what b is behind makes a level far below that of before.
+        pool.reconfigure(TenantShares.EQUAL
+                .withGroup("g", Group.of(EQUAL))
+                .withMember(TenantId.of("a"), EQUAL, "g")
+                .withMember(TenantId.of("b"), ShareSettings.ofWeight(0.001))
+                .withMember(TenantId.of("heavy"), ShareSettings.ofWeight(ShareSettings.MAX_WEIGHT)));
+        pool.ask("heavy", 1);
+
+        assertThat(pool.lagSeconds("heavy")).isEqualTo(0, offset(1.0));
     }
 
     @Test

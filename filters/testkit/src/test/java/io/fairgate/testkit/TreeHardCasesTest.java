@@ -187,7 +187,9 @@ class TreeHardCasesTest {
         pool.grant();
         pool.hold("y", 1);
         pool.ask("y", 3);
-        assertThat(pool.release(small.get(0))).as("one of the group's permits is free").isEmpty();
+        assertThat(pool.release(small.get(0)))
+                .as("one of the group's permits is free")
+                .isEmpty();
         pool.ask("newcomer", 1);
 
         assertThat(pool.grant()).isEmpty();

@@ -198,6 +198,23 @@ class TreeHardCasesTest {
     }
 
     @Test
+    void a_newcomer_passes_what_is_pinned_in_its_group_no_more_than_others_do_that_would_have_fitted() {
+        TestPool pool = new TestPool(
+                20, twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("newcomer"), EQUAL, "acme"));
+        List<TestClaim> small = pool.ask("x", 1, 4);
+        pool.grant();
+        pool.hold("y", 1);
+        pool.ask("y", 3);
+        pool.ask("x", 1);
+        assertThat(pool.release(small.get(0))).as("y is next, and x would fit").isEmpty();
+        pool.ask("newcomer", 1);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.release(small.get(1))).isEmpty();
+        assertThat(pool.release(small.get(2))).containsExactly("y");
+    }
+
+    @Test
     void a_large_request_in_a_group_is_pinned_in_the_pool_against_those_of_other_groups() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
         List<TestClaim> small = pool.ask("z", 1, 10);

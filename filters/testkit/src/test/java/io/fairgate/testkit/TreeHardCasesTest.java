@@ -14,7 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The cases in which a tree of shares can go wrong, one at a time. */
+/**
+ * The cases in which a tree of shares can go wrong, one at a time.
+ *
+ * <p>Over 250 lines because it is one list of cases.
+ */
 class TreeHardCasesTest {
 
     private static final ShareSettings EQUAL = ShareSettings.EQUAL;

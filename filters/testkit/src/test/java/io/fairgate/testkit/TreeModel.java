@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * fixed: it is told of each grant, and requires that at every node on the way down the child that came first was taken.
  * Keys are computed in another way than the scheduler does it; children whose keys differ by no more than that may both be
  * first. It does not know of ties (the comparison with a scan does), nor of pins, which requests of one permit have none.
+ *
+ * <p>Over 250 lines because it writes down all rules once more, naively.
  */
 final class TreeModel {
 

@@ -3,10 +3,14 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.offset;
 
+import io.fairgate.fairness.ShareCalculator;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -344,6 +348,61 @@ class SchedulerHardCasesTest {
         assertThat(bounded.scheduler.overOwnBound(waiting.get(0))).isSameAs(waiting.get(2));
         bounded.cancel(waiting.get(2));
         assertThat(bounded.scheduler.overOwnBound(waiting.get(0))).isNull();
+    }
+
+    @Test
+    void with_a_calculator_every_tenant_has_what_it_says_for_so_many_and_the_rest_stays_idle() {
+        TestPool fixed = new TestPool(10, TenantShares.EQUAL.withCalculator((permits, active) -> permits / active));
+        List<TestClaim> first = fixed.ask("a", 1, 10);
+        fixed.grant();
+        fixed.ask("a", 1, 10);
+        fixed.ask("b", 1, 10);
+        assertThat(fixed.grant()).as("all are out").isEmpty();
+
+        assertThat(fixed.release(first.subList(0, 6).toArray(TestClaim[]::new)))
+                .as("a holds 4 and may hold 5")
+                .containsOnly("b", "a")
+                .hasSize(6);
+        assertThat(fixed.status("a").inFlight()).isEqualTo(5);
+        assertThat(fixed.status("b").inFlight()).isEqualTo(5);
+
+        fixed.ask("c", 1, 10);
+        assertThat(fixed.grant()).isEmpty();
+        assertThat(fixed.release(first.get(6), first.get(7)))
+                .as("a holds 3 of the 3 that each may have of 10")
+                .containsExactly("c", "c");
+        assertThat(fixed.release(first.get(8)))
+                .as("a may hold one more, and c as well")
+                .hasSize(1);
+    }
+
+    @Test
+    void a_claim_for_more_than_a_calculator_gives_a_tenant_alone_can_never_be_granted() {
+        TestPool half = new TestPool(
+                10, TenantShares.EQUAL.withCalculator((permits, active) -> Math.max(1, permits / (active + 1))));
+        assertThat(half.scheduler.canEverFit(TenantId.of("a"), 5)).isTrue();
+        assertThat(half.scheduler.canEverFit(TenantId.of("a"), 6)).isFalse();
+    }
+
+    @Test
+    void a_calculator_is_asked_beforehand_and_must_leave_everybody_something() {
+        List<Integer> asked = new ArrayList<>();
+        TenantShares shares = TenantShares.EQUAL.withCalculator((permits, active) -> {
+            asked.add(active);
+            return 1;
+        });
+        TestPool counted = new TestPool(3, shares);
+        asked.clear();
+        counted.hold("a", 1);
+        counted.ask("b", 1, 2);
+        counted.grant();
+        assertThat(asked).as("while permits are handed out").isEmpty();
+
+        TenantShares nothing = TenantShares.EQUAL.withCalculator((permits, active) -> permits - active);
+        assertThatThrownBy(() -> nothing.requireFit(3))
+                .hasMessage("calculator: 0 for 3 permits and 3 active tenants (expected: >= 1)");
+        shares.requireFit(5_000);
+        assertThat(asked).hasSize(ShareCalculator.MOST_TENANTS);
     }
 
     @ParameterizedTest

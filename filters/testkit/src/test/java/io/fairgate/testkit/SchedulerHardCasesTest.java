@@ -37,7 +37,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_large_request_is_pinned_only_when_some_permit_is_free() {
+    void case_16_a_large_request_is_pinned_only_when_some_permit_is_free() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         pool.ask("large", 8);
@@ -50,7 +50,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_newcomer_with_a_lower_key_does_not_starve_a_pinned_request() {
+    void case_17_a_newcomer_with_a_lower_key_does_not_starve_a_pinned_request() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         TestClaim large = pool.ask("large", 3);
@@ -123,7 +123,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_pool_that_shrinks_below_what_is_in_flight_takes_nothing_back_and_grants_nothing_until_it_fits() {
+    void case_19_a_pool_that_shrinks_below_what_is_in_flight_takes_nothing_back_and_grants_nothing_until_it_fits() {
         List<TestClaim> held = pool.ask("a", 1, 8);
         pool.grant();
         pool.ask("b", 1, 8);
@@ -139,7 +139,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_change_of_weight_while_waiting_keeps_the_lag_in_permit_time() {
+    void case_20_a_change_of_weight_while_waiting_keeps_the_lag_in_permit_time() {
         pool.ask("a", 1, 30);
         pool.grant();
         pool.ask("b", 1, 30);
@@ -156,12 +156,12 @@ class SchedulerHardCasesTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, -1, Double.NaN, Double.POSITIVE_INFINITY, 1e7})
-    void a_weight_that_is_no_weight_is_refused(double weight) {
+    void case_20_a_weight_that_is_no_weight_is_refused(double weight) {
         assertThatIllegalArgumentException().isThrownBy(() -> ShareSettings.ofWeight(weight));
     }
 
     @Test
-    void a_tenant_at_its_cap_stops_competing_and_the_contended_clock_stops_with_it() {
+    void case_21_a_tenant_at_its_cap_stops_competing_and_the_contended_clock_stops_with_it() {
         TestPool capped = new TestPool(10, TestPool.shares(Map.of("capped", ShareSettings.EQUAL.withMaxInFlight(2))));
         capped.ask("capped", 1, 5);
         assertThat(capped.grant()).hasSize(2);
@@ -175,7 +175,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_tenant_that_wanted_little_gets_no_credit_for_it() {
+    void case_22_a_tenant_that_wanted_little_gets_no_credit_for_it() {
         List<TestClaim> busy = pool.ask("busy", 1, 100);
         TestClaim little = pool.hold("little", 1);
         pool.seconds(1_000);
@@ -190,7 +190,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_long_time_alone_creates_no_debt() {
+    void case_23_a_long_time_alone_creates_no_debt() {
         List<TestClaim> alone = pool.ask("alone", 1, 10);
         pool.grant();
         pool.seconds(1_000_000);
@@ -251,7 +251,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_guarantee_is_served_first_and_lent_while_it_is_not_wanted() {
+    void case_35_a_guarantee_is_served_first_and_lent_while_it_is_not_wanted() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 0))));
         List<TestClaim> others = promised.ask("other", 1, 30);
         assertThat(promised.grant()).as("all are lent").hasSize(10);
@@ -319,7 +319,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void beyond_the_pool_s_bound_the_one_that_floods_the_queue_has_to_leave() {
+    void case_26_beyond_the_pool_s_bound_the_one_that_floods_the_queue_has_to_leave() {
         pool.hold("a", 10);
         List<TestClaim> flood = pool.ask("flood", 1, 50);
         TestClaim modest = pool.ask("modest", 1);
@@ -436,7 +436,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_clock_that_goes_back_stands_still() {
+    void case_29_a_clock_that_goes_back_stands_still() {
         pool.hold("a", 10);
         pool.ask("a", 1);
         pool.ask("b", 1);
@@ -460,7 +460,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_tenant_that_leaves_the_policy_with_permits_in_flight_gives_them_back_and_is_forgotten() {
+    void case_31_a_tenant_that_leaves_the_policy_with_permits_in_flight_gives_them_back_and_is_forgotten() {
         TestPool configured = new TestPool(2, TestPool.shares(Map.of("gone", TestPool.guaranteed(2, 2))));
         TestClaim claim = configured.hold("gone", 2);
         configured.ask("other", 2);

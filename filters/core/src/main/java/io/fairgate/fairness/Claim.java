@@ -1,6 +1,7 @@
 package io.fairgate.fairness;
 
 import io.fairgate.tenant.TenantId;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ public abstract class Claim {
         if (permits < 1) {
             throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
         }
-        this.tenant = tenant;
+        this.tenant = Objects.requireNonNull(tenant, "tenant");
         this.requestClass = requestClass;
         this.permits = permits;
     }

@@ -216,16 +216,7 @@ public final class FairScheduler {
 
     /** Changes the size. Nothing is taken back: after a shrink nothing is granted until enough has come back. */
     public void resize(int permits, long now) {
-        requirePermits(permits);
-        requireNothingLent();
-        path.tick(now);
-        for (Siblings siblings : tree.allSiblings()) {
-            path.tick(siblings);
-            siblings.rebase();
-        }
-        path.permits = permits;
-        path.top.pin = null;
-        tree.resized();
+        reconfigure(permits, tree.shares(), now);
     }
 
     /**
@@ -233,9 +224,17 @@ public final class FairScheduler {
      * stays.
      */
     public void reconfigure(TenantShares shares, long now) {
+        reconfigure(path.permits, shares, now);
+    }
+
+    /** Both at once. What throws has changed nothing. */
+    public void reconfigure(int permits, TenantShares shares, long now) {
+        requirePermits(permits);
         requireNothingLent();
+        CalculatedCaps caps = CalculatedCaps.of(shares.calculator(), permits);
         path.tick(now);
-        tree.change(shares);
+        path.permits = permits;
+        tree.change(shares, caps);
         tree.settleAll();
     }
 

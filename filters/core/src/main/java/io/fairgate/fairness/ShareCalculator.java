@@ -3,8 +3,8 @@ package io.fairgate.fairness;
 /**
  * A cap of each tenant that depends on how many are there: for those who want to decide for themselves what a share is.
  *
- * <p>It has to be a function of its arguments: it is asked once for each number of tenants, when the pool is made or
- * changed, and not while permits are handed out.
+ * <p>It has to be a function of its arguments: it is asked for each number of tenants when the pool is made or changed, and
+ * not while permits are handed out.
  */
 @FunctionalInterface
 public interface ShareCalculator {

@@ -122,6 +122,7 @@ final class ShareTree {
         }
         boolean wasBacklogged = leaf.backlogged;
         tenant.continueFrom(leaf);
+        long idleSince = leaf.idleSince;
         tenant.tenant = id;
         tenant.setCap(tenantCap);
         if (wasBacklogged) {
@@ -129,6 +130,7 @@ final class ShareTree {
         }
         siblings.remove(leaf);
         siblings.add(tenant);
+        tenant.idleSince = idleSince;
         tenants.put(id, tenant);
 
         leaf.tenant = null;
@@ -232,18 +234,6 @@ final class ShareTree {
 
     // ---- what changes while it is in use ----
 
-    /** After a change of the permits or of the calculator. */
-    private void calculateCaps() {
-        caps = CalculatedCaps.of(shares.calculator(), path.permits);
-        tenantCap = caps.of(path.active);
-    }
-
-    void resized() {
-        calculateCaps();
-        tenants.values().forEach(tenant -> tenant.setCap(tenantCap));
-        settleAll();
-    }
-
     /** Tenants have come or gone, on which the caps of all may depend. */
     void followActive() {
         int cap = caps.of(path.active);
@@ -260,9 +250,10 @@ final class ShareTree {
     }
 
     /** Changes settings and places; how far each node is ahead or behind stays. */
-    void change(TenantShares changed) {
+    void change(TenantShares changed, CalculatedCaps calculated) {
         shares = changed;
-        calculateCaps();
+        caps = calculated;
+        tenantCap = caps.of(path.active);
         changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
         changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
         List<Siblings> before = allSiblings();

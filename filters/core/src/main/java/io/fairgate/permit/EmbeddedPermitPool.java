@@ -18,11 +18,9 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.concurrent.Queues;
-import reactor.util.context.Context;
 
 /**
  * A pool inside this process.
@@ -149,6 +147,8 @@ public final class EmbeddedPermitPool implements PermitPool {
     @Override
     public Mono<PoolStatus> snapshot() {
         return Mono.create(sink -> tell(() -> {
+            // What is known so far is worked off first, or there would be free permits and somebody who waits.
+            handOut();
             shutOpen();
             PoolStatus status = scheduler.status(round);
             ready.offer((Runnable) () -> sink.success(status));
@@ -157,6 +157,9 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     @Override
     public Mono<Void> close(Duration patience) {
+        long nanos = Math.max(
+                0,
+                (patience.compareTo(PoolSettings.MAX_DURATION) < 0 ? patience : PoolSettings.MAX_DURATION).toNanos());
         return Mono.defer(() -> {
             // The drain may be busy, and who comes after this must not find a permit that lies open still.
             toBeClosed = true;
@@ -165,8 +168,7 @@ public final class EmbeddedPermitPool implements PermitPool {
                 closing = true;
                 shutOpen();
                 this.patience.dispose();
-                this.patience = time.schedule(
-                        () -> tell(this::refuseAllWaiting), Math.max(0, patience.toNanos()), TimeUnit.NANOSECONDS);
+                this.patience = time.schedule(() -> tell(this::refuseAllWaiting), nanos, TimeUnit.NANOSECONDS);
             });
             return idle.asMono();
         });
@@ -183,8 +185,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         shares.requireFit(settings.permits());
         tell(() -> {
             shutOpen();
-            scheduler.resize(settings.permits(), round);
-            scheduler.reconfigure(shares, round);
+            scheduler.reconfigure(settings.permits(), shares, round);
             if (settings.permits() != this.settings.permits()) {
                 open = new OpenPermits(settings.permits());
             }
@@ -250,7 +251,7 @@ public final class EmbeddedPermitPool implements PermitPool {
      * @return false when so many ask that this one cannot even be looked at
      */
     boolean ask(PoolClaim claim, long now) {
-        if (onTheirWay.incrementAndGet() > settings.maxWaiting() + MOST_ON_THEIR_WAY) {
+        if (onTheirWay.incrementAndGet() > (long) settings.maxWaiting() + MOST_ON_THEIR_WAY) {
             onTheirWay.decrementAndGet();
             return false;
         }
@@ -347,12 +348,14 @@ public final class EmbeddedPermitPool implements PermitPool {
     private void handOut() {
         try {
             endWhatIsDue();
-            scheduler.grant(round, granted);
-            refuseWhoCannotWait();
+            do {
+                scheduler.grant(round, granted);
+                // Who has to leave may have been what others waited for.
+            } while (refuseWhoCannotWait());
             openWhenCalm();
             deadlines.setTimer(firstOpen, round);
         } catch (RuntimeException | Error e) {
-            Operators.onErrorDropped(e, Context.empty());
+            GuardedListener.drop(e);
         }
     }
 
@@ -400,8 +403,13 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    /** After the grants, so that a bound of 0 still lets pass what need not wait. */
-    private void refuseWhoCannotWait() {
+    /**
+     * After the grants, so that a bound of 0 still lets pass what need not wait.
+     *
+     * @return whether somebody had to leave
+     */
+    private boolean refuseWhoCannotWait() {
+        int before = scheduler.waiting();
         for (PoolClaim claim : arrived) {
             if (claim instanceof HeldClaim && claim.isWaiting()) {
                 takeOut(claim, RefusalReason.MAX_WAIT);
@@ -419,6 +427,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         for (Claim over = scheduler.overPoolBound(bound); over != null; over = scheduler.overPoolBound(bound)) {
             takeOut(over, RefusalReason.POOL_QUEUE_FULL);
         }
+        return scheduler.waiting() < before;
     }
 
     private void refuseAllWaiting() {
@@ -450,10 +459,15 @@ public final class EmbeddedPermitPool implements PermitPool {
             } else {
                 // Its work is cancelled at home. Should it only be starting there, this is for the next time.
                 deadlines.set(claim, endOfHold(claim));
-                ready.offer(claim);
+                expire(claim);
             }
             claim = deadlines.due(round);
         }
+    }
+
+    private void expire(TimedClaim claim) {
+        claim.isHoldOver = true;
+        ready.offer(claim);
     }
 
     private long endOfHold(TimedClaim claim) {
@@ -473,7 +487,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         firstOpen = Deadlines.NEVER;
         open.forEachTaken(claim -> {
             if (claim instanceof TimedClaim timed && timed.holdUntil <= round) {
-                ready.offer(timed);
+                expire(timed);
             } else if (claim instanceof TimedClaim timed) {
                 firstOpen = Math.min(firstOpen, timed.holdUntil);
             }
@@ -559,7 +573,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         try {
             action.accept(what);
         } catch (RuntimeException | Error e) {
-            Operators.onErrorDropped(e, Context.empty());
+            GuardedListener.drop(e);
         }
     }
 
@@ -572,10 +586,11 @@ public final class EmbeddedPermitPool implements PermitPool {
     /** Lets another thread go on with the loop that this one is in; false when nobody can. */
     private boolean handOver(Runnable loop) {
         try {
-            var unused = time.schedule(() -> {
+            Runnable on = () -> {
                 loop.run();
                 sendHome();
-            });
+            };
+            var unused = time.schedule(on, 0, TimeUnit.NANOSECONDS);
             return true;
         } catch (RejectedExecutionException shutDown) {
             return false;

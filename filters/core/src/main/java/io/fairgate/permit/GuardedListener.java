@@ -31,7 +31,16 @@ record GuardedListener(PoolListener listener) implements PoolListener {
         try {
             call.run();
         } catch (RuntimeException | Error e) {
-            Operators.onErrorDropped(e, Context.empty());
+            drop(e);
+        }
+    }
+
+    /** To Reactor's hook for such errors; should that throw as well, nobody is left who could be told. */
+    static void drop(Throwable bug) {
+        try {
+            Operators.onErrorDropped(bug, Context.empty());
+        } catch (RuntimeException | Error broken) {
+            bug.addSuppressed(broken);
         }
     }
 }

@@ -32,15 +32,18 @@ final class MonoHeldPermits extends Mono<HeldPermits> {
      * One subscription, and the handle.
      *
      * <pre>
-     *   ASKING ──granted──▶ HELD ──released, or held for too long──▶ OVER
-     *      └──cancelled, or refused──▶ OVER
+     *   ASKING ──requested──▶ WANTED ──granted──▶ HELD ──released, or held for too long──▶ OVER
+     *      └──granted──▶ GRANTED ──requested──▶ HELD
+     *   ASKING, WANTED, GRANTED ──cancelled, refused, or held for too long──▶ OVER
      * </pre>
      */
     private static final class Acquisition implements Subscription, HeldPermits {
 
         private static final int ASKING = 0;
-        private static final int HELD = 1;
-        private static final int OVER = 2;
+        private static final int WANTED = 1;
+        private static final int GRANTED = 2;
+        private static final int HELD = 3;
+        private static final int OVER = 4;
 
         private static final AtomicIntegerFieldUpdater<Acquisition> STATE =
                 AtomicIntegerFieldUpdater.newUpdater(Acquisition.class, "state");
@@ -57,7 +60,7 @@ final class MonoHeldPermits extends Mono<HeldPermits> {
         }
 
         void ask(PermitPool pool) {
-            if (state == ASKING) {
+            if (state != OVER) {
                 Mono<Void> hold = Mono.defer(() -> {
                     handOver();
                     return release.asMono();
@@ -69,31 +72,44 @@ final class MonoHeldPermits extends Mono<HeldPermits> {
         }
 
         private void handOver() {
-            if (STATE.compareAndSet(this, ASKING, HELD)) {
-                actual.onNext(this);
-                actual.onComplete();
+            if (STATE.compareAndSet(this, ASKING, GRANTED)) {
+                return;
+            }
+            if (STATE.compareAndSet(this, WANTED, HELD)) {
+                emit();
             } else {
                 release.tryEmitEmpty();
             }
         }
 
+        private void emit() {
+            actual.onNext(this);
+            actual.onComplete();
+        }
+
         /** Refused; or taken back, which its holder can see. */
         private void end(Throwable error) {
-            if (STATE.getAndSet(this, OVER) == ASKING) {
+            if (STATE.getAndSet(this, OVER) < HELD) {
                 actual.onError(error);
             }
         }
 
         @Override
         public void request(long n) {
-            Operators.validate(n);
+            if (Operators.validate(n)
+                    && !STATE.compareAndSet(this, ASKING, WANTED)
+                    && STATE.compareAndSet(this, GRANTED, HELD)) {
+                emit();
+            }
         }
 
         /** What has been handed over is its holder's. */
         @Override
         public void cancel() {
-            if (STATE.compareAndSet(this, ASKING, OVER)) {
+            if (STATE.compareAndSet(this, ASKING, OVER) || STATE.compareAndSet(this, WANTED, OVER)) {
                 asking.dispose();
+            } else if (STATE.compareAndSet(this, GRANTED, OVER)) {
+                release.tryEmitEmpty();
             }
         }
 

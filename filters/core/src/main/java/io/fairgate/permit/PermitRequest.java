@@ -2,6 +2,7 @@ package io.fairgate.permit;
 
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -37,6 +38,7 @@ public record PermitRequest(
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     public PermitRequest {
+        Objects.requireNonNull(tenant, "tenant");
         if (permits < 1 || permits > PoolSettings.MAX_PERMITS) {
             throw new IllegalArgumentException(
                     "permits: %d (expected: 1 to %d)".formatted(permits, PoolSettings.MAX_PERMITS));

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
@@ -54,6 +55,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     private static final int DONE = 8;
     private static final int CANCELLED = 9;
     private static final int REFUSED = 10;
+    private static final int TOLD = 11;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<PermitWaiter> STATE =
@@ -70,6 +72,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
 
     private volatile @Nullable Disposable settleTimer;
     private long askedAt;
+    private long waitUntil;
     private long startedAt;
 
     /** Only the thread that drains the pool, until it makes the waiter ready. */
@@ -108,6 +111,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
             startedAt = askedAt;
             startWork();
         } else {
+            waitUntil = askedAt + maxWaitNanos();
             goHome();
         }
     }
@@ -116,6 +120,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         if (request.home() == null) {
             askedAt = pool.now();
         }
+        waitUntil = askedAt + maxWaitNanos();
         if (!pool.ask(this, askedAt) && refuse(RefusalReason.POOL_QUEUE_FULL)) {
             goHome();
         }
@@ -195,7 +200,12 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
                 // The pool's timers are still there.
             }
         }
-        return pool.time().schedule(this::giveBackWhenSettled, nanos, TimeUnit.NANOSECONDS);
+        try {
+            return pool.time().schedule(this::giveBackWhenSettled, nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException shutDown) {
+            // Then it comes back when the work says that it has settled.
+            return Disposables.disposed();
+        }
     }
 
     private void giveBackWhenSettled() {
@@ -239,7 +249,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
 
     @Override
     final long waitUntil() {
-        return askedAt + maxWaitNanos();
+        return waitUntil;
     }
 
     /** As long as a pool allows at most is as good as for ever. */
@@ -278,18 +288,29 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     @Override
     public final void run() {
         switch (state) {
-            case REFUSED -> tellRefused(refusal == null ? RefusalReason.MAX_WAIT : refusal);
+            case REFUSED -> tellRefusedOnce();
             case GRANTED -> startInTime();
-            case RUNNING -> expireHold();
+            case RUNNING -> {
+                if (isHoldOver) {
+                    expireHold();
+                }
+            }
             default -> {
                 // It has ended meanwhile, and whoever ended it has seen to everything.
             }
         }
     }
 
+    /** A home that runs what it is given and then throws has it run twice. */
+    private void tellRefusedOnce() {
+        if (STATE.compareAndSet(this, REFUSED, TOLD)) {
+            tellRefused(refusal == null ? RefusalReason.MAX_WAIT : refusal);
+        }
+    }
+
     private void startInTime() {
         startedAt = pool.now();
-        if (startedAt - askedAt > maxWaitNanos()) {
+        if (startedAt > waitUntil) {
             if (STATE.compareAndSet(this, GRANTED, DONE)) {
                 pool.giveBack(this);
                 tellRefused(RefusalReason.MAX_WAIT);
@@ -307,7 +328,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
                 boundHold(maxHoldNanos());
             }
         } catch (RuntimeException | Error e) {
-            cancelUpstream();
+            GuardedListener.guard(this::cancelUpstream);
             onError(e);
         }
         leave(SUBSCRIBED, CUT_SHORT);

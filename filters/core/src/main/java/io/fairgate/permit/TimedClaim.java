@@ -12,6 +12,9 @@ abstract class TimedClaim extends PoolClaim {
      */
     volatile long holdUntil = Deadlines.NEVER;
 
+    /** Whether its work is to be cancelled when it is sent home. */
+    volatile boolean isHoldOver;
+
     TimedClaim(PermitRequest request) {
         super(request);
     }

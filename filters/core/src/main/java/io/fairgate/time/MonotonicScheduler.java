@@ -1,7 +1,9 @@
 package io.fairgate.time;
 
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
+import reactor.core.scheduler.NonBlocking;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -9,14 +11,25 @@ import reactor.core.scheduler.Schedulers;
  * A scheduler whose clock cannot be set: {@link #now} is {@link System#nanoTime}.
  *
  * <p>Reactor's own schedulers answer {@code now} from the wall clock, which jumps; a wait or a hold measured on it
- * would jump along. Work and timers are those of {@link Schedulers#parallel()}.
+ * would jump along.
+ *
+ * <p>What has a delay, if only of zero, runs on two threads of its own, so that a work that holds up the threads of
+ * {@link Schedulers#parallel()}, where all else runs, does not hold up timers as well.
  */
 public final class MonotonicScheduler implements Scheduler {
 
     /** The instance that a program shares; disposing of it does nothing. */
     public static final Scheduler INSTANCE = new MonotonicScheduler();
 
+    private final Scheduler timers = Schedulers.fromExecutorService(threads());
+
     private MonotonicScheduler() {}
+
+    private static ScheduledThreadPoolExecutor threads() {
+        ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(2, TimerThread::new);
+        threads.setRemoveOnCancelPolicy(true);
+        return threads;
+    }
 
     @Override
     public long now(TimeUnit unit) {
@@ -30,16 +43,23 @@ public final class MonotonicScheduler implements Scheduler {
 
     @Override
     public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-        return Schedulers.parallel().schedule(task, delay, unit);
+        return timers.schedule(task, delay, unit);
     }
 
     @Override
     public Disposable schedulePeriodically(Runnable task, long initialDelay, long period, TimeUnit unit) {
-        return Schedulers.parallel().schedulePeriodically(task, initialDelay, period, unit);
+        return timers.schedulePeriodically(task, initialDelay, period, unit);
     }
 
     @Override
     public Worker createWorker() {
         return Schedulers.parallel().createWorker();
+    }
+
+    private static final class TimerThread extends Thread implements NonBlocking {
+        TimerThread(Runnable task) {
+            super(task, "fairgate-timer");
+            setDaemon(true);
+        }
     }
 }

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
@@ -53,11 +52,8 @@ public final class NothingLeft implements AfterEachCallback {
         timers.clear();
     }
 
-    /** The status of a pool whose backend answers at once, as the embedded one does. */
+    /** The status of a pool, when another thread that may still be at work in it is done. */
     public static PoolStatus statusOf(PermitPool pool) {
-        AtomicReference<PoolStatus> status = new AtomicReference<>();
-        pool.snapshot().subscribe(status::set);
-        assertThat(status).as("snapshot of pool %s", pool.name()).doesNotHaveNullValue();
-        return Objects.requireNonNull(status.get());
+        return Objects.requireNonNull(pool.snapshot().block(Duration.ofSeconds(30)));
     }
 }

@@ -783,6 +783,93 @@ public abstract class PermitPoolContract {
         second.complete();
     }
 
+    // ---- found by looking for what could go wrong ----
+
+    @Test
+    void when_who_permits_are_collected_for_has_to_leave_the_others_get_them() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(4).withMaxWaiting(2), TenantShares.EQUAL);
+        HeldPermits held = taken(pool, "h", 2);
+        List<Work> works = List.of(new Work(), new Work(), new Work());
+        List<Throwable> errors = new ArrayList<>();
+        pool.withPermit(request("t").withPermits(3), works.get(0).mono).subscribe(v -> {}, errors::add);
+        pool.withPermit(request("u"), works.get(1).mono).subscribe();
+        pool.withPermit(request("v"), works.get(2).mono).subscribe();
+        assertThat(errors).singleElement().satisfies(e -> assertReason(e, RefusalReason.POOL_QUEUE_FULL));
+        assertThat(works.get(1).started).hasValue(1);
+        assertThat(works.get(2).started).hasValue(1);
+        held.release();
+        works.get(1).complete();
+        works.get(2).complete();
+    }
+
+    @Test
+    void a_queue_without_a_bound_has_none() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWaiting(Integer.MAX_VALUE), TenantShares.EQUAL);
+        HeldPermits held = taken(pool, "a", 1);
+        Work work = new Work();
+        pool.withPermit(request("a"), work.mono).subscribe();
+        assertThat(waiting(pool)).isOne();
+        held.release();
+        work.complete();
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // as callers do that nobody checks
+    void a_request_without_a_tenant_cannot_be_made() {
+        assertThatThrownBy(() -> PermitRequest.of((TenantId) null)).hasMessage("tenant");
+    }
+
+    @Test
+    void a_home_that_runs_what_it_is_given_and_then_throws_ends_no_healthy_work() {
+        PermitPool pool = poolOf(1);
+        Work first = new Work();
+        Work second = new Work();
+        List<Throwable> errors = new ArrayList<>();
+        PermitRequest odd = PermitRequest.of("a").withHome(task -> {
+            task.run();
+            throw new RejectedExecutionException("too late");
+        });
+        pool.withPermit(odd, first.mono).subscribe(v -> {}, errors::add);
+        pool.withPermit(odd, second.mono).subscribe(v -> {}, errors::add);
+        assertThat(first.started).hasValue(1);
+        first.complete();
+        assertThat(second.started).hasValue(1);
+        second.complete();
+        pool.close(Duration.ofSeconds(Long.MAX_VALUE)).subscribe();
+        pool.withPermit(odd, new Work().mono).subscribe(v -> {}, errors::add);
+        assertThat(errors).singleElement().satisfies(e -> assertReason(e, RefusalReason.DRAINING));
+    }
+
+    @Test
+    void a_handle_is_not_handed_over_before_it_is_asked_for() {
+        PermitPool pool = poolOf(1);
+        List<HeldPermits> handles = new ArrayList<>();
+        BaseSubscriber<HeldPermits> late = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {}
+
+            @Override
+            protected void hookOnNext(HeldPermits handle) {
+                handles.add(handle);
+            }
+        };
+        pool.acquire(request("a")).subscribe(late);
+        assertThat(handles).isEmpty();
+        assertThat(inFlight(pool)).isOne();
+        late.request(1);
+        assertThat(handles).hasSize(1);
+        handles.get(0).release();
+
+        BaseSubscriber<HeldPermits> gone = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {}
+        };
+        pool.acquire(request("a")).subscribe(gone);
+        assertThat(inFlight(pool)).isOne();
+        gone.cancel();
+        assertThat(inFlight(pool)).isZero();
+    }
+
     // ---- without waiting ----
 
     @Test

@@ -44,6 +44,9 @@ public final class TestTime implements Scheduler {
 
     @Override
     public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+        if (delay <= 0) {
+            return schedule(task);
+        }
         Disposable.Swap handle = Disposables.swap();
         Disposable timer = new Disposable() {
             @Override

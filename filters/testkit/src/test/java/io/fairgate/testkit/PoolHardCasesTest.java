@@ -1,6 +1,7 @@
 package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
@@ -48,7 +49,7 @@ class PoolHardCasesTest {
 
         @Override
         public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-            return Disposables.single();
+            return delay == 0 ? schedule(task) : Disposables.single();
         }
 
         @Override
@@ -137,8 +138,8 @@ class PoolHardCasesTest {
         }
         Collections.shuffle(all, new Random(27));
         Thread[] leaving = {
-            new Thread(() -> all.subList(0, waiters / 2).forEach(Disposable::dispose)),
-            new Thread(() -> all.subList(waiters / 2, waiters).forEach(Disposable::dispose))
+            new Thread(() -> leave(all.subList(0, waiters / 2), counts)),
+            new Thread(() -> leave(all.subList(waiters / 2, waiters), counts))
         };
         for (Thread thread : leaving) {
             thread.start();
@@ -150,11 +151,21 @@ class PoolHardCasesTest {
             }
         }
         // Another thread may still be at work on the news; a snapshot comes after them.
-        assertThat(pool.snapshot().block()).isNotNull();
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
         assertThat(counts.released).hasValue(counts.granted.get());
         assertThat(counts.granted.get() + counts.abandoned.get()).isEqualTo(waiters);
         assertThat(counts.granted).as("granted in the meantime").hasValueGreaterThan(100);
         assertThat(counts.abandoned).as("gone before their turn").hasValueGreaterThan(100);
+    }
+
+    /** One after the other, and now and then not before permits have turned over. */
+    private static void leave(List<Disposable> waiting, Counts counts) {
+        for (int i = 0; i < waiting.size(); i++) {
+            waiting.get(i).dispose();
+            for (int spins = 0; counts.granted.get() < i / 400 && spins < 100_000; spins++) {
+                Thread.onSpinWait();
+            }
+        }
     }
 
     private static final class Counts implements PoolListener {
@@ -176,6 +187,25 @@ class PoolHardCasesTest {
         public void abandoned(TenantId tenant, long waitedNanos) {
             abandoned.incrementAndGet();
         }
+    }
+
+    @Test
+    void a_change_that_cannot_be_made_changes_nothing_and_one_that_can_is_made_as_a_whole() {
+        TenantShares quarter = TenantShares.EQUAL.withCalculator((permits, active) -> permits / 4);
+        EmbeddedPermitPool pool = nothingLeft.watch(
+                new EmbeddedPermitPool("test", PoolSettings.ofPermits(40), quarter, new TestTime(), PoolListener.NONE));
+        assertThatThrownBy(() -> pool.reconfigure(PoolSettings.ofPermits(3), quarter))
+                .hasMessage("calculator: 0 for 3 permits and 1 active tenants (expected: >= 1)");
+        assertThat(pool.settings().permits()).isEqualTo(40);
+        assertThat(NothingLeft.statusOf(pool).permits()).isEqualTo(40);
+
+        pool.reconfigure(PoolSettings.ofPermits(3), TenantShares.EQUAL);
+        assertThat(pool.settings().permits()).isEqualTo(3);
+        assertThat(NothingLeft.statusOf(pool).permits()).isEqualTo(3);
+        assertThat(pool.tryAcquire(PermitRequest.of("a").withPermits(4))).isNull();
+        HeldPermits all =
+                Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a").withPermits(3)));
+        all.release();
     }
 
     @Test

@@ -7,25 +7,29 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Checks that a {@code FairShare} filter names a pool of the file, and asks of it what it can give. */
+/** Checks that a {@code FairShare} filter names a pool and a class of the file, and asks what the pool can give. */
 final class FairShareReference {
     static final String FILTER = "FairShare";
 
     private static final String EXPECTED = "the name of a pool, such as FairShare=orders";
     private static final List<String> IN_ORDER = List.of("pool", "permits", "maxHold");
+    private static final List<String> BY_NAME = List.of("pool", "permits", "maxHold", "class");
 
     private final Step filter;
     private final Pools pools;
+    private final @Nullable Set<String> classes;
 
-    private FairShareReference(Step filter, Pools pools) {
+    private FairShareReference(Step filter, Pools pools, @Nullable Set<String> classes) {
         this.filter = filter;
         this.pools = pools;
+        this.classes = classes;
     }
 
-    static void check(Step filter, Pools pools) {
-        FairShareReference reference = new FairShareReference(filter, pools);
+    static void check(Step filter, Pools pools, @Nullable Set<String> classes) {
+        FairShareReference reference = new FairShareReference(filter, pools, classes);
         if (filter.arguments() != null) {
             reference.shortForm(filter.arguments());
         } else {
@@ -63,12 +67,17 @@ final class FairShareReference {
         Map<String, Value> byName = new LinkedHashMap<>();
         (given == null ? Map.<String, Value>of() : given).forEach((key, value) -> {
             String name = key.equals("max-hold") ? "maxHold" : key;
-            if (IN_ORDER.contains(name)) {
+            if (BY_NAME.contains(name)) {
                 byName.put(name, value);
             } else {
-                value.mistake("unknown key", Nearest.oneOf(key, IN_ORDER));
+                value.mistake("unknown key", Nearest.oneOf(key, BY_NAME));
             }
         });
+        Value requestClass = byName.get("class");
+        String className = requestClass == null ? null : requestClass.text("the name of a class");
+        if (requestClass != null && className != null) {
+            Names.isKnown(className, classes, requestClass, "a class");
+        }
         Value pool = byName.get("pool");
         if (pool == null) {
             filter.value().mistake("no args.pool", "the name of a pool, such as args: { pool: orders }");

@@ -10,12 +10,17 @@ import java.util.stream.Stream;
  */
 record KnownKeys(String place, List<String> keys) {
     private static final List<String> CLAIM =
-            List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "quotas");
+            List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "quotas", "parent");
     private static final List<String> QUOTA_KEYS = List.of("name", "limit", "per", "burst", "zone");
 
     static final KnownKeys FILE = new KnownKeys("", List.of("tenants", "pools", "routes"));
-    static final KnownKeys TENANTS = new KnownKeys("tenants", List.of("identify", "unknown", "plans", "members"));
+    static final KnownKeys TENANTS =
+            new KnownKeys("tenants", List.of("identify", "unknown", "plans", "members", "groups", "classes"));
     static final KnownKeys IDENTITY = new KnownKeys("tenants.identify[]", List.of("header", "trusted-from"));
+    static final KnownKeys GROUP = new KnownKeys(
+            "tenants.groups.*", List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "parent"));
+    static final KnownKeys CLASS =
+            new KnownKeys("tenants.classes.*", List.of("weight", "guaranteed", "max-in-flight", "max-waiting"));
     static final KnownKeys PLAN = new KnownKeys("tenants.plans.*", CLAIM);
     static final KnownKeys PLAN_QUOTA = new KnownKeys("tenants.plans.*.quotas[]", QUOTA_KEYS);
     static final KnownKeys MEMBER = new KnownKeys(
@@ -28,8 +33,20 @@ record KnownKeys(String place, List<String> keys) {
     static final KnownKeys PREDICATE = new KnownKeys("routes[].predicates[]", List.of("name", "args"));
     static final KnownKeys FILTER = new KnownKeys("routes[].filters[]", List.of("name", "args"));
 
-    static final List<KnownKeys> ALL =
-            List.of(FILE, TENANTS, IDENTITY, PLAN, PLAN_QUOTA, MEMBER, MEMBER_QUOTA, POOL, ROUTE, PREDICATE, FILTER);
+    static final List<KnownKeys> ALL = List.of(
+            FILE,
+            TENANTS,
+            IDENTITY,
+            GROUP,
+            CLASS,
+            PLAN,
+            PLAN_QUOTA,
+            MEMBER,
+            MEMBER_QUOTA,
+            POOL,
+            ROUTE,
+            PREDICATE,
+            FILTER);
 
     KnownKeys {
         keys = List.copyOf(keys);

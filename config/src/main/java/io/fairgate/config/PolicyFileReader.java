@@ -25,7 +25,7 @@ final class PolicyFileReader {
                     ? PoolsReader.Pools.absent(section.mentions("pools"))
                     : PoolsReader.read(poolsValue);
             Value routesValue = section.get("routes");
-            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools);
+            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants.classNames());
             policy = policy(tenants, pools);
         }
         file.mistakes().throwIfAny();
@@ -39,7 +39,13 @@ final class PolicyFileReader {
             try {
                 Map<String, PoolSettings> settings = new LinkedHashMap<>();
                 accepted.forEach((name, pool) -> settings.put(name, pool.settings()));
-                return new Policy(tenants.identify(), tenants.members(), tenants.unknown(), settings);
+                return new Policy(
+                        tenants.identify(),
+                        tenants.members(),
+                        tenants.unknown(),
+                        settings,
+                        tenants.groups(),
+                        tenants.classes());
             } catch (IllegalArgumentException e) {
                 Refusal refusal = Refusal.of(e);
                 PoolsReader.Pool pool = accepted.remove(poolName(refusal.key()));

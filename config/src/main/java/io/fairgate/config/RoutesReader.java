@@ -14,14 +14,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class RoutesReader {
     private final Pools pools;
+    private final @Nullable Set<String> classes;
     private final Map<String, Value> ids = new HashMap<>();
 
-    private RoutesReader(Pools pools) {
+    private RoutesReader(Pools pools, @Nullable Set<String> classes) {
         this.pools = pools;
+        this.classes = classes;
     }
 
-    static List<RouteDeclaration> read(Value value, Pools pools) {
-        RoutesReader reader = new RoutesReader(pools);
+    /**
+     * Reads all of them.
+     *
+     * @param classes of requests, by name; null when the file does not let us know
+     */
+    static List<RouteDeclaration> read(Value value, Pools pools, @Nullable Set<String> classes) {
+        RoutesReader reader = new RoutesReader(pools, classes);
         List<RouteDeclaration> routes = new ArrayList<>();
         List<Value> items = value.items("a list of routes");
         for (Value item : items == null ? List.<Value>of() : items) {
@@ -91,7 +98,7 @@ final class RoutesReader {
                     item.mistake("one FairShare on a route");
                 }
                 hasPool = true;
-                FairShareReference.check(step, pools);
+                FairShareReference.check(step, pools, classes);
             }
             lines.add(item.line());
         }

@@ -1,9 +1,12 @@
 package io.fairgate.config;
 
+import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.fairness.ShareSettings;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -12,7 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code tenants}: how they are identified, their plans, and the members. */
+/** Reads {@code tenants}: how they are identified, the tree that they are in, their plans, and the members. */
 final class TenantsReader {
     private static final String REFUSE = "refuse";
 
@@ -20,6 +23,8 @@ final class TenantsReader {
 
     /** What members may name, plans with mistakes included; null when the file does not let us know. */
     private @Nullable Set<String> planNames = Set.of();
+
+    private GroupsReader groups = GroupsReader.read(null, false);
 
     private TenantsReader() {}
 
@@ -31,6 +36,8 @@ final class TenantsReader {
     private Tenants tenants(Section section) {
         Value identify = section.require("identify", "a list of ways to identify a tenant");
         List<IdentitySource> sources = identify == null ? List.of() : IdentityReader.read(identify);
+        groups = GroupsReader.read(section.get("groups"), section.mentions("groups"));
+        Value classes = section.get("classes");
         Value plansValue = section.get("plans");
         if (plansValue != null) {
             readPlans(plansValue);
@@ -39,8 +46,39 @@ final class TenantsReader {
         }
         Value members = section.get("members");
         Value unknown = section.get("unknown");
+        Map<TenantId, TenantPolicy> read = members == null ? Map.of() : members(members);
+        TenantPolicy others = unknown == null ? null : unknown(unknown);
+        List<TenantPolicy> all = new ArrayList<>(read.values());
+        if (others != null) {
+            all.add(others);
+        }
+        groups.checkReservations(all);
         return new Tenants(
-                sources, members == null ? Map.of() : members(members), unknown == null ? null : unknown(unknown));
+                sources,
+                read,
+                others,
+                groups.groups(),
+                classes == null ? Map.of() : GroupsReader.classes(classes),
+                classNames(section));
+    }
+
+    private static @Nullable Set<String> classNames(Section section) {
+        Value classes = section.get("classes");
+        if (classes == null) {
+            return section.mentions("classes") ? null : Set.of();
+        }
+        Map<String, Value> entries = classes.entries("a mapping of classes of requests by name");
+        return entries == null ? null : entries.keySet();
+    }
+
+    private Given share(Given given) {
+        return ShareReader.read(given).read("parent", groups::parent);
+    }
+
+    /** The group of a tenant; null also when that has mistakes. */
+    private @Nullable String parent(Given share) {
+        String parent = share.text("parent", "");
+        return groups.groups().containsKey(parent) ? parent : null;
     }
 
     private void readPlans(Value value) {
@@ -57,7 +95,7 @@ final class TenantsReader {
             }
             Section section = Section.open(entry, KnownKeys.PLAN);
             if (section != null) {
-                Given share = ShareReader.read(new Given(section));
+                Given share = share(new Given(section));
                 // Asked for its settings here, so that a plan is checked also when nobody is on it.
                 ShareReader.settings(share);
                 Value quotas = section.get("quotas");
@@ -88,12 +126,16 @@ final class TenantsReader {
         Value planValue = section.require("plan", "the name of a plan");
         String planName = planValue == null ? null : planName(planValue);
         Plan plan = planName == null ? null : plans.get(planName);
-        Given share = ShareReader.read(new Given(section, plan == null ? null : plan.share, "of the plan " + planName));
+        Given share = share(new Given(section, plan == null ? null : plan.share, "of the plan " + planName));
         Value quotas = section.get("quotas");
         List<Quota> own = quotas == null ? null : QuotasReader.read(quotas, KnownKeys.MEMBER_QUOTA);
         List<Quota> inherited = plan == null ? List.of() : plan.quotas;
         return new TenantPolicy(
-                id, planName == null ? "" : planName, ShareReader.settings(share), own == null ? inherited : own);
+                id,
+                planName == null ? "" : planName,
+                parent(share),
+                ShareReader.settings(share),
+                own == null ? inherited : own);
     }
 
     private @Nullable TenantPolicy unknown(Value value) {
@@ -109,7 +151,8 @@ final class TenantsReader {
         Plan plan = Names.isKnown(name, known, value, "refuse or a plan") ? plans.get(name) : null;
         return plan == null
                 ? null
-                : new TenantPolicy(TenantId.UNKNOWN, name, ShareReader.settings(plan.share), plan.quotas);
+                : new TenantPolicy(
+                        TenantId.UNKNOWN, name, parent(plan.share), ShareReader.settings(plan.share), plan.quotas);
     }
 
     private @Nullable String planName(Value value) {
@@ -120,11 +163,18 @@ final class TenantsReader {
     /** A plan, as far as it has no mistakes. */
     private record Plan(Given share, List<Quota> quotas) {}
 
-    /** All that the file says about tenants, as far as it has no mistakes. */
+    /**
+     * All that the file says about tenants, as far as it has no mistakes.
+     *
+     * @param classNames what routes may name, classes with mistakes included; null when the file does not let us know
+     */
     record Tenants(
             List<IdentitySource> identify,
             Map<TenantId, TenantPolicy> members,
-            @Nullable TenantPolicy unknown) {
-        static final Tenants NONE = new Tenants(List.of(), Map.of(), null);
+            @Nullable TenantPolicy unknown,
+            Map<String, Group> groups,
+            Map<String, ShareSettings> classes,
+            @Nullable Set<String> classNames) {
+        static final Tenants NONE = new Tenants(List.of(), Map.of(), null, Map.of(), Map.of(), null);
     }
 }

@@ -3,10 +3,13 @@ package io.fairgate.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
@@ -98,6 +101,52 @@ class PolicyReaderTest {
         assertThat(unknown)
                 .isEqualTo(new TenantPolicy(
                         TenantId.UNKNOWN, "free", ShareSettings.EQUAL.withGuaranteed(2, 2), List.of()));
+    }
+
+    @Test
+    void tenants_are_in_the_group_of_their_plan_or_in_one_of_their_own_and_groups_in_each_other() {
+        Policy policy = read(IDENTIFY + """
+                ,
+                  groups: { corp: { weight: 2, reserved: 5, max-in-flight: 20 }, labs: { parent: corp } },
+                  classes: { batch: { max-in-flight: 4 } },
+                  unknown: free,
+                  plans: { gold: { parent: corp }, free: {} },
+                  members: { a: { plan: gold }, b: { plan: gold, parent: labs }, c: { plan: free } } }
+                """).policy();
+
+        TenantShares shares = policy.shares();
+        assertThat(shares.groups().byName())
+                .containsEntry(
+                        "corp",
+                        Group.of(ShareSettings.ofWeight(2).withGuaranteed(5, 5).withMaxInFlight(20)))
+                .containsEntry("labs", new Group(ShareSettings.EQUAL, "corp"));
+        assertThat(shares.groups().parents())
+                .containsOnly(Map.entry(TenantId.of("a"), "corp"), Map.entry(TenantId.of("b"), "labs"));
+        assertThat(shares.classes()).containsOnly(Map.entry("batch", ShareSettings.EQUAL.withMaxInFlight(4)));
+        assertThat(shares.reserved()).isEqualTo(5);
+    }
+
+    @Test
+    void every_mistake_of_a_tree_is_told_at_once() {
+        assertThat(mistakes("fairgate.yml", """
+                tenants:
+                  identify: [ { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] } ]
+                  groups:
+                    a: { parent: b, weight: 0 }
+                    b: { parent: a }
+                    c: { max-in-flight: 1 }
+                    d: { colour: red, parent: none }
+                  plans: { gold: { reserved: 2, parent: c } }
+                  members: { x: { plan: gold }, y: { plan: gold, parent: e } }
+                """))
+                .extracting(mistake -> mistake.line() + " " + mistake.key())
+                .containsExactly(
+                        "4 tenants.groups.a.parent",
+                        "4 tenants.groups.a.weight",
+                        "6 tenants.groups.c.max-in-flight",
+                        "7 tenants.groups.d.colour",
+                        "7 tenants.groups.d.parent",
+                        "9 tenants.members.y.parent");
     }
 
     @Test
@@ -223,7 +272,7 @@ class PolicyReaderTest {
 
         assertThat(invalid).hasMessage("""
                 fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes; did you mean pools?)
-                fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, unknown, plans, members)""");
+                fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, unknown, plans, members, groups, classes)""");
     }
 
     @Test

@@ -81,7 +81,8 @@ class ReferenceFileTest {
             sequence.getValue().forEach(item -> collect(item, path + "[]", paths));
         }
         if (node instanceof MappingNode mapping) {
-            boolean named = Set.of("tenants.plans", "tenants.members", "pools").contains(path);
+            boolean named = Set.of("tenants.groups", "tenants.classes", "tenants.plans", "tenants.members", "pools")
+                    .contains(path);
             for (NodeTuple entry : mapping.getValue()) {
                 String key = named ? "*" : ((ScalarNode) entry.getKeyNode()).getValue();
                 String below = path.isEmpty() ? key : path + "." + key;

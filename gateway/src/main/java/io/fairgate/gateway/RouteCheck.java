@@ -140,9 +140,15 @@ final class RouteCheck implements SmartInitializingSingleton {
     private static Set<String> properties(Class<?> config) {
         return Arrays.stream(BeanUtils.getPropertyDescriptors(config))
                 .map(PropertyDescriptor::getName)
-                .filter(name -> !name.equals("class"))
+                .filter(name -> !name.equals("class") || takesClass(config))
                 .map(RouteCheck::plain)
                 .collect(Collectors.toCollection(java.util.TreeSet::new));
+    }
+
+    /** Every object has a class; only some take one as an argument. */
+    private static boolean takesClass(Class<?> config) {
+        return Arrays.stream(config.getMethods())
+                .anyMatch(method -> method.getName().equals("setClass"));
     }
 
     /** Spring takes {@code max-hold}, {@code maxHold} and {@code maxhold} for the same; {@code a.b} and {@code a[0]} are within a. */

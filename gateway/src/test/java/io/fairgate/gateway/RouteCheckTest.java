@@ -28,15 +28,16 @@ class RouteCheckTest {
 
     @BeforeAll
     static void start() {
-        gateway.start(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8"));
+        gateway.start(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
+                .replaceFirst("plans:", "classes: { batch: {} }\n  plans:"));
     }
 
     /** A policy whose only route has its first predicate at line 12, and its first filter at line 14. */
     private static String policy(String predicate, String filter) {
         return """
                 tenants:
-                  identify:
-                    - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
+                  identify: [ { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] } ]
+                  classes: { batch: {} }
                   plans: { plan: {} }
                   members: { a: { plan: plan } }
                 pools:
@@ -81,6 +82,7 @@ class RouteCheckTest {
                 "{ name: FairShare, args: { pool: pool } }",
                 "{ name: FairShare, args: { pool: pool, permits: 2, maxHold: 5s } }",
                 "{ name: FairShare, args: { pool: pool, max-hold: 5s } }",
+                "{ name: FairShare, args: { pool: pool, class: batch } }",
                 "AddRequestHeader=X, Y",
                 "AddRequestHeadersIfNotPresent=X:Y,Z:W",
                 "AddRequestParameter=color, blue",

@@ -4,18 +4,20 @@ import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request for permits, from its arrival until it gives them back. It is its own link in its tenant's queue, which
- * is why leaving the queue takes constant time and queueing allocates nothing.
+ * One request for permits, from its arrival until it gives them back. It is its own link in the queue that it waits in,
+ * which is why leaving the queue takes constant time and queueing allocates nothing.
  *
- * <p>All of it but {@link #tenant} and {@link #permits} belongs to the scheduler and to the one thread that drives it.
+ * <p>All of it but what it was made with belongs to the scheduler and to the one thread that drives it.
  */
 public abstract class Claim {
 
     private final TenantId tenant;
+    private final @Nullable String requestClass;
     private final int permits;
 
+    /** The leaf that it waits at. */
     @Nullable
-    TenantShare share;
+    Share share;
 
     @Nullable
     Claim previous;
@@ -36,15 +38,28 @@ public abstract class Claim {
 
     /** @throws IllegalArgumentException when {@code permits} is below 1 */
     protected Claim(TenantId tenant, int permits) {
+        this(tenant, null, permits);
+    }
+
+    /**
+     * @param requestClass the class of the request within its tenant; null, or one that is not configured, for none
+     * @throws IllegalArgumentException when {@code permits} is below 1
+     */
+    protected Claim(TenantId tenant, @Nullable String requestClass, int permits) {
         if (permits < 1) {
             throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
         }
         this.tenant = tenant;
+        this.requestClass = requestClass;
         this.permits = permits;
     }
 
     public final TenantId tenant() {
         return tenant;
+    }
+
+    public final @Nullable String requestClass() {
+        return requestClass;
     }
 
     public final int permits() {

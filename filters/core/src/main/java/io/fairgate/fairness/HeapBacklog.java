@@ -2,27 +2,36 @@ package io.fairgate.fairness;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The backlogged tenants in heaps: finding the next takes time in proportion to the logarithm of their number.
+ * The backlogged siblings in heaps: finding the next takes time in proportion to the logarithm of their number.
  *
- * <p><b>By key, lazily.</b> Between its own events a tenant's key only grows, and so all keys change all the time without
+ * <p><b>By key, lazily.</b> Between its own events a node's key only grows, and so all keys change all the time without
  * anybody being told. The heap is ordered by the keys as they were when they were last looked at. The true keys are not
  * smaller; so when the true key of the top is the one it is filed under, no other is before it, and otherwise it is filed
  * anew and the next top is looked at.
  *
- * <p><b>Below their guarantee</b> tenants are ordered by the part that they have of it, which changes only with events
+ * <p><b>Below their guarantee</b> nodes are ordered by the part that they have of it, which changes only with events
  * of their own.
  *
  * <p><b>Within a reservation</b> a grant costs nobody anything and is made at once; so there is hardly ever anybody to
  * look at, and a list will do.
+ *
+ * <p><b>By cost</b> they are ordered from when it is first asked for, which the caps of groups do: no pool without groups
+ * pays for it.
+ *
+ * <p>Over 250 lines because each heap brings its order along.
  */
 final class HeapBacklog implements Backlog {
 
     private final ShareHeap byKey = new ShareHeap(new ByFiledKey());
     private final ShareHeap promised = new ShareHeap(new ByPartOfGuarantee());
-    private final List<TenantShare> withinReservation = new ArrayList<>();
+    private final ShareHeap byCost = new ShareHeap(new ByFiledCost());
+    private boolean isCostAsked;
+    private final List<Share> withinReservation = new ArrayList<>();
 
     private long horizon;
     private long weightUnits;
@@ -33,7 +42,7 @@ final class HeapBacklog implements Backlog {
     private long servedAt;
 
     @Override
-    public void add(TenantShare share, long contendedNow) {
+    public void add(Share share, long contendedNow) {
         weightUnits += share.weightUnits();
         share.filedKey = share.key(contendedNow, horizon);
         byKey.add(share);
@@ -42,7 +51,7 @@ final class HeapBacklog implements Backlog {
     }
 
     @Override
-    public void remove(TenantShare share, long contendedNow) {
+    public void remove(Share share, long contendedNow) {
         weightUnits -= share.weightUnits();
         count(share, -1, contendedNow);
         byKey.remove(share);
@@ -50,15 +59,18 @@ final class HeapBacklog implements Backlog {
             promised.remove(share);
         }
         withinReservation.remove(share);
+        if (isCostAsked) {
+            byCost.remove(share);
+        }
     }
 
     @Override
-    public void beforeChange(TenantShare share, long contendedNow) {
+    public void beforeChange(Share share, long contendedNow) {
         count(share, -1, contendedNow);
     }
 
     @Override
-    public void afterChange(TenantShare share, long contendedNow) {
+    public void afterChange(Share share, long contendedNow) {
         count(share, 1, contendedNow);
         share.filedKey = share.key(contendedNow, horizon);
         byKey.moved(share);
@@ -83,14 +95,14 @@ final class HeapBacklog implements Backlog {
         byKey.forEach(this::refile);
     }
 
-    private void count(TenantShare share, int sign, long contendedNow) {
+    private void count(Share share, int sign, long contendedNow) {
         served = served(contendedNow) + sign * share.served(contendedNow);
         servedAt = contendedNow;
         inFlight += (long) sign * share.inFlight;
     }
 
     /** Into, out of, or to its new place among those with a promise. */
-    private void refile(TenantShare share) {
+    private void refile(Share share) {
         boolean isPromised = share.isBelowGuarantee();
         if (isPromised && promised.contains(share)) {
             promised.moved(share);
@@ -103,13 +115,34 @@ final class HeapBacklog implements Backlog {
     }
 
     @Override
-    public void afterChangeOfQueue(TenantShare share) {
-        if (share.settings.reserved() > 0) {
+    public void afterChangeOfQueue(Share share) {
+        if (share.keeps() > 0) {
             withinReservation.remove(share);
-            if (share.headIsWithinReservation()) {
+            if (share.leastCost() == 0) {
                 withinReservation.add(share);
             }
         }
+        if (isCostAsked) {
+            fileByCost(share);
+        }
+    }
+
+    private void fileByCost(Share share) {
+        share.filedCost = share.leastCost();
+        if (byCost.contains(share)) {
+            byCost.moved(share);
+        } else {
+            byCost.add(share);
+        }
+    }
+
+    @Override
+    public long leastCost() {
+        if (!isCostAsked) {
+            isCostAsked = true;
+            byKey.forEach(this::fileByCost);
+        }
+        return Objects.requireNonNull(byCost.top(), "somebody is backlogged").filedCost;
     }
 
     @Override
@@ -135,12 +168,16 @@ final class HeapBacklog implements Backlog {
     }
 
     @Override
-    public @Nullable TenantShare firstWithinReservation(long contendedNow) {
-        TenantShare first = null;
-        for (TenantShare share : withinReservation) {
-            if (first == null
-                    || Backlog.precedes(
-                            share.key(contendedNow, horizon), share, first.key(contendedNow, horizon), first)) {
+    public @Nullable Share firstWithinReservation(long contendedNow, Predicate<Share> test) {
+        Share first = null;
+        for (Share share : withinReservation) {
+            if (test.test(share)
+                    && (first == null
+                            || Backlog.precedes(
+                                    share.key(contendedNow, horizon),
+                                    share,
+                                    first.key(contendedNow, horizon),
+                                    first))) {
                 first = share;
             }
         }
@@ -148,16 +185,16 @@ final class HeapBacklog implements Backlog {
     }
 
     @Override
-    public @Nullable TenantShare mostUrgent() {
+    public @Nullable Share mostUrgent() {
         return promised.top();
     }
 
     @Override
-    public @Nullable TenantShare mostUrgentPast(Pin pin) {
-        @Nullable TenantShare[] first = new TenantShare[1];
+    public @Nullable Share mostUrgentPast(Predicate<Share> mayPass) {
+        @Nullable Share[] first = new Share[1];
         promised.forEach(share -> {
-            TenantShare best = first[0];
-            if (pin.isPassedBy(share)
+            Share best = first[0];
+            if (mayPass.test(share)
                     && (best == null
                             || Backlog.precedes(share.partOfGuarantee(), share, best.partOfGuarantee(), best))) {
                 first[0] = share;
@@ -167,8 +204,8 @@ final class HeapBacklog implements Backlog {
     }
 
     @Override
-    public @Nullable TenantShare first(long contendedNow) {
-        for (TenantShare top = byKey.top(); top != null; top = byKey.top()) {
+    public @Nullable Share first(long contendedNow) {
+        for (Share top = byKey.top(); top != null; top = byKey.top()) {
             double key = top.key(contendedNow, horizon);
             if (key <= top.filedKey) {
                 return top;
@@ -181,35 +218,52 @@ final class HeapBacklog implements Backlog {
 
     private static final class ByFiledKey implements ShareHeap.Order {
         @Override
-        public boolean precedes(TenantShare a, TenantShare b) {
+        public boolean precedes(Share a, Share b) {
             return Backlog.precedes(a.filedKey, a, b.filedKey, b);
         }
 
         @Override
-        public int place(TenantShare share) {
+        public int place(Share share) {
             return share.placeByKey;
         }
 
         @Override
-        public void setPlace(TenantShare share, int index) {
+        public void setPlace(Share share, int index) {
             share.placeByKey = index;
         }
     }
 
     private static final class ByPartOfGuarantee implements ShareHeap.Order {
         @Override
-        public boolean precedes(TenantShare a, TenantShare b) {
+        public boolean precedes(Share a, Share b) {
             return Backlog.precedes(a.partOfGuarantee(), a, b.partOfGuarantee(), b);
         }
 
         @Override
-        public int place(TenantShare share) {
+        public int place(Share share) {
             return share.placeAmongPromised;
         }
 
         @Override
-        public void setPlace(TenantShare share, int index) {
+        public void setPlace(Share share, int index) {
             share.placeAmongPromised = index;
+        }
+    }
+
+    private static final class ByFiledCost implements ShareHeap.Order {
+        @Override
+        public boolean precedes(Share a, Share b) {
+            return a.filedCost < b.filedCost;
+        }
+
+        @Override
+        public int place(Share share) {
+            return share.placeByCost;
+        }
+
+        @Override
+        public void setPlace(Share share, int index) {
+            share.placeByCost = index;
         }
     }
 }

@@ -40,8 +40,8 @@ final class Horizon {
         return !fixed && meanHold >= 0 && now - adjustedAt >= PERIOD;
     }
 
-    /** Says whether it is another one now. */
-    boolean adjust(long now, double weights, double smallestWeight, int permits) {
+    /** Says whether it is another one now; {@code permits} are those that the weights share. */
+    boolean adjust(long now, double weights, double smallestWeight, double permits) {
         adjustedAt = now;
         double crowding = Math.max(1, weights / (permits * smallestWeight));
         double wanted = Math.min(LONGEST, Math.max(SHORTEST, 2 * meanHold * crowding));

@@ -4,23 +4,23 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A binary heap of tenants, each of which knows its place, so that one in the middle can be moved and removed. */
+/** A binary heap of siblings, each of which knows its place, so that one in the middle can be moved and removed. */
 final class ShareHeap {
 
-    /** What a heap is ordered by, and where a tenant keeps its place in it. */
+    /** What a heap is ordered by, and where a node keeps its place in it. */
     interface Order {
-        boolean precedes(TenantShare a, TenantShare b);
+        boolean precedes(Share a, Share b);
 
         /** Its index in the heap, -1 outside. */
-        int place(TenantShare share);
+        int place(Share share);
 
-        void setPlace(TenantShare share, int index);
+        void setPlace(Share share, int index);
     }
 
     private static final int OUTSIDE = -1;
 
     private final Order order;
-    private @Nullable TenantShare[] shares = new TenantShare[16];
+    private @Nullable Share[] shares = new Share[16];
     private int size;
 
     ShareHeap(Order order) {
@@ -31,16 +31,16 @@ final class ShareHeap {
         return size == 0;
     }
 
-    boolean contains(TenantShare share) {
+    boolean contains(Share share) {
         return order.place(share) != OUTSIDE;
     }
 
     @Nullable
-    TenantShare top() {
+    Share top() {
         return shares[0];
     }
 
-    void add(TenantShare share) {
+    void add(Share share) {
         if (size == shares.length) {
             shares = Arrays.copyOf(shares, 2 * size);
         }
@@ -48,9 +48,9 @@ final class ShareHeap {
         up(share);
     }
 
-    void remove(TenantShare share) {
+    void remove(Share share) {
         int hole = order.place(share);
-        TenantShare last = at(--size);
+        Share last = at(--size);
         shares[size] = null;
         order.setPlace(share, OUTSIDE);
         if (last != share) {
@@ -59,8 +59,8 @@ final class ShareHeap {
         }
     }
 
-    /** Puts a tenant whose order has changed to its new place. */
-    void moved(TenantShare share) {
+    /** Puts a node whose order has changed to its new place. */
+    void moved(Share share) {
         up(share);
         down(share);
     }
@@ -72,13 +72,13 @@ final class ShareHeap {
         }
     }
 
-    void forEach(Consumer<TenantShare> action) {
+    void forEach(Consumer<Share> action) {
         for (int i = 0; i < size; i++) {
             action.accept(at(i));
         }
     }
 
-    private void up(TenantShare share) {
+    private void up(Share share) {
         int i = order.place(share);
         while (i > 0 && order.precedes(share, at((i - 1) / 2))) {
             put(i, at((i - 1) / 2));
@@ -87,7 +87,7 @@ final class ShareHeap {
         put(i, share);
     }
 
-    private void down(TenantShare share) {
+    private void down(Share share) {
         int i = order.place(share);
         for (int child = 2 * i + 1; child < size; child = 2 * i + 1) {
             if (child + 1 < size && order.precedes(at(child + 1), at(child))) {
@@ -102,15 +102,15 @@ final class ShareHeap {
         put(i, share);
     }
 
-    private TenantShare at(int i) {
-        TenantShare share = shares[i];
+    private Share at(int i) {
+        Share share = shares[i];
         if (share == null) {
-            throw new IllegalStateException("no tenant at %d of %d".formatted(i, size));
+            throw new IllegalStateException("no node at %d of %d".formatted(i, size));
         }
         return share;
     }
 
-    private void put(int i, TenantShare share) {
+    private void put(int i, Share share) {
         shares[i] = share;
         order.setPlace(share, i);
     }

@@ -44,13 +44,34 @@
  * <p><b>Ties</b> go to the tenant whose last grant is longest ago, then to the one that was known first. Within a
  * tenant the order is first come, first served.
  *
+ * <h2>The tree</h2>
+ *
+ * The pool, groups of tenants, tenants and classes of their requests are the nodes of a tree
+ * ({@link io.fairgate.fairness.Share}); claims wait at the leaves. Without groups and classes it has one level, and all of
+ * the above is about siblings ({@link io.fairgate.fairness.Siblings}): the level, the clock and the horizon belong to the
+ * children of one node, and each node has its account and its key among its siblings.
+ *
+ * <ul>
+ *   <li><b>Selection</b> goes from the pool down: at each node the child that comes first by the rule, until a leaf, whose
+ *       queue says which claim it is ({@link io.fairgate.fairness.NextClaim}).
+ *   <li><b>Backlogged</b> is a node while one of its children is, and its own cap allows the least that a grant below it
+ *       costs. Children that wait only for their parent's cap compete among themselves, on a clock of their own.
+ *   <li><b>Cost</b>: a grant that costs a child {@code c} costs its parent {@code c}, less what the child's reservation
+ *       had set aside for it. What a node has to give is its cap, less what its children hold or keep reserved.
+ *   <li><b>Pinning</b> happens at the node whose room does not suffice, the nearest to the leaf: permits of a capped group
+ *       collect within the group, while the group does not compete and others go on.
+ *   <li><b>What a node shares</b>, for the horizon and the bound of the lags of its children, is what it holds or is
+ *       entitled to by its weight, whichever is more.
+ * </ul>
+ *
  * <h2>What it is built on</h2>
  *
  * Start-time fair queueing (Goyal, Vin, Cheng, SIGCOMM 1996) and its form for a server that works on several requests
  * at once, SFQ(D) (Jin, Chase, Kaur, SIGMETRICS 2004); charging as time is used, from VTC (Sheng et al., OSDI 2024,
  * arXiv 2401.00588); the level and the lag from EEVDF (Stoica, Abdel-Wahab, 1995) as Linux schedules; seat-seconds and
  * bounded lag from Kubernetes' API Priority and Fairness. {@link io.fairgate.fairness.WaterFilling} is max-min fairness
- * (Bertsekas, Gallager, Data Networks, 6.5.2) with bounds.
+ * (Bertsekas, Gallager, Data Networks, 6.5.2) with bounds. A scheduler at every node of a tree, which adds up the bounds of
+ * its levels: hierarchical packet fair queueing (Bennett, Zhang, SIGCOMM 1996).
  */
 @NullMarked
 package io.fairgate.fairness;

@@ -1,6 +1,5 @@
 package io.fairgate.permit;
 
-import io.fairgate.tenant.TenantId;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +21,8 @@ abstract class DeferredClaim extends PoolClaim implements Subscription {
     private volatile @Nullable Subscription upstream;
     private volatile long requested;
 
-    DeferredClaim(TenantId tenant, int permits) {
-        super(tenant, permits);
+    DeferredClaim(PermitRequest request) {
+        super(request);
     }
 
     public final void onSubscribe(Subscription subscription) {

@@ -130,7 +130,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     @Override
     public @Nullable HeldPermits tryAcquire(PermitRequest request) {
-        HeldClaim claim = new HeldClaim(this, request.tenant(), request.permits());
+        HeldClaim claim = new HeldClaim(this, request);
         return claim.take() ? claim : null;
     }
 
@@ -343,7 +343,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
         if (closing) {
             refuse(claim, RefusalReason.DRAINING);
-        } else if (!scheduler.canEverFit(claim.tenant(), claim.permits())) {
+        } else if (!scheduler.canEverFit(claim)) {
             refuse(claim, RefusalReason.TOO_LARGE);
         } else {
             scheduler.enqueue(claim, round);

@@ -1,6 +1,5 @@
 package io.fairgate.permit;
 
-import io.fairgate.tenant.TenantId;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
@@ -24,8 +23,8 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
     private final EmbeddedPermitPool pool;
     private volatile int state;
 
-    HeldClaim(EmbeddedPermitPool pool, TenantId tenant, int permits) {
-        super(tenant, permits);
+    HeldClaim(EmbeddedPermitPool pool, PermitRequest request) {
+        super(request);
         this.pool = pool;
     }
 

@@ -19,6 +19,7 @@ import reactor.core.publisher.Mono;
  * @param settled what is waited for before the permits of a work that was cancelled or failed come back, at most
  *     {@link #SETTLE_WITHIN}; null when the work has then ended at once. The signals to the subscriber do not wait for it
  * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw
+ * @param requestClass the class of the request within its tenant; null, or one that the pool's shares do not know, for none
  */
 public record PermitRequest(
         TenantId tenant,
@@ -27,7 +28,8 @@ public record PermitRequest(
         @Nullable Duration maxHold,
         @Nullable Executor home,
         @Nullable Mono<Void> settled,
-        @Nullable Runnable onWaiting) {
+        @Nullable Runnable onWaiting,
+        @Nullable String requestClass) {
 
     /** How long a work may take to settle before its permits come back all the same. */
     public static final Duration SETTLE_WITHIN = Duration.ofSeconds(1);
@@ -48,7 +50,7 @@ public record PermitRequest(
 
     /** One permit for the tenant, and all else as the pool has it. */
     public static PermitRequest of(TenantId tenant) {
-        return new PermitRequest(tenant, 1, null, null, null, null, null);
+        return new PermitRequest(tenant, 1, null, null, null, null, null, null);
     }
 
     /** One permit for the tenant, and all else as the pool has it. */
@@ -57,26 +59,30 @@ public record PermitRequest(
     }
 
     public PermitRequest withPermits(int permits) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
     }
 
     public PermitRequest withMaxWait(@Nullable Duration maxWait) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
     }
 
     public PermitRequest withMaxHold(@Nullable Duration maxHold) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
     }
 
     public PermitRequest withHome(Executor home) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
     }
 
     public PermitRequest withSettled(Mono<Void> settled) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
     }
 
     public PermitRequest withOnWaiting(Runnable onWaiting) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting);
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
+    }
+
+    public PermitRequest withClass(@Nullable String requestClass) {
+        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
     }
 }

@@ -1,7 +1,6 @@
 package io.fairgate.permit;
 
 import io.fairgate.fairness.Claim;
-import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 
 /** A claim as the pool deals with it, from its arrival to the return of its permits. */
@@ -18,8 +17,8 @@ abstract class PoolClaim extends Claim {
     /** Whether it is on its way to the drain, as one of a bounded number. */
     boolean onItsWay;
 
-    PoolClaim(TenantId tenant, int permits) {
-        super(tenant, permits);
+    PoolClaim(PermitRequest request) {
+        super(request.tenant(), request.requestClass(), request.permits());
     }
 
     /** Whether it does not want its permits, or its place in the queue, any more. */

@@ -1,9 +1,11 @@
 package io.fairgate.policy;
 
+import io.fairgate.fairness.ShareGroups;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,30 +19,44 @@ import org.jspecify.annotations.Nullable;
  * @param members the configured tenants
  * @param unknown what all other ids share as the one tenant {@link TenantId#UNKNOWN}; null refuses them
  * @param pools by name
+ * @param groups of tenants, by name
+ * @param classes of requests within a tenant, by name; the same in each tenant
  */
 public record Policy(
         List<IdentitySource> identify,
         Map<TenantId, TenantPolicy> members,
         @Nullable TenantPolicy unknown,
-        Map<String, PoolSettings> pools) {
+        Map<String, PoolSettings> pools,
+        Map<String, ShareGroups.Group> groups,
+        Map<String, ShareSettings> classes) {
+
+    /** Without groups and classes. */
+    public Policy(
+            List<IdentitySource> identify,
+            Map<TenantId, TenantPolicy> members,
+            @Nullable TenantPolicy unknown,
+            Map<String, PoolSettings> pools) {
+        this(identify, members, unknown, pools, Map.of(), Map.of());
+    }
 
     /**
-     * @throws IllegalArgumentException when the members together reserve more permits than a pool has, or when one has
-     *     a name like {@link TenantId#UNKNOWN}
+     * @throws IllegalArgumentException when the members together reserve more permits than a pool has, when one has
+     *     a name like {@link TenantId#UNKNOWN}, or when groups and classes are not as {@link TenantShares} needs them
      */
     public Policy {
         identify = List.copyOf(identify);
         // Not Map.copyOf: that forgets the order of the policy, which decides between tenants that tie.
         members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
         pools = Collections.unmodifiableMap(new LinkedHashMap<>(pools));
+        groups = Collections.unmodifiableMap(new LinkedHashMap<>(groups));
+        classes = Collections.unmodifiableMap(new LinkedHashMap<>(classes));
         for (TenantId member : members.keySet()) {
             if (member.value().startsWith("_")) {
                 throw new IllegalArgumentException(
                         "members: %s (expected: an id that does not begin with _)".formatted(member));
             }
         }
-        long reserved = reserved(members.values())
-                + (unknown == null ? 0 : unknown.share().reserved());
+        long reserved = shares(members, unknown, groups, classes).reserved();
         pools.forEach((name, pool) -> {
             if (reserved > pool.permits()) {
                 throw new IllegalArgumentException(
@@ -50,8 +66,29 @@ public record Policy(
         });
     }
 
-    private static long reserved(Collection<TenantPolicy> tenants) {
-        return tenants.stream().mapToLong(tenant -> tenant.share().reserved()).sum();
+    /** What every pool is shared by: the tree of groups, tenants and classes. */
+    public TenantShares shares() {
+        return shares(members, unknown, groups, classes);
+    }
+
+    private static TenantShares shares(
+            Map<TenantId, TenantPolicy> members,
+            @Nullable TenantPolicy unknown,
+            Map<String, ShareGroups.Group> groups,
+            Map<String, ShareSettings> classes) {
+        Map<TenantId, ShareSettings> settings = new LinkedHashMap<>();
+        Map<TenantId, String> parents = new LinkedHashMap<>();
+        List<TenantPolicy> tenants = new ArrayList<>(members.values());
+        if (unknown != null) {
+            tenants.add(unknown);
+        }
+        for (TenantPolicy tenant : tenants) {
+            settings.put(tenant.id(), tenant.share());
+            if (tenant.parent() != null) {
+                parents.put(tenant.id(), tenant.parent());
+            }
+        }
+        return new TenantShares(settings, ShareSettings.EQUAL, new ShareGroups(groups, parents), classes);
     }
 
     /** The policy of a member, or what unknown ids share; null when the id is refused. */

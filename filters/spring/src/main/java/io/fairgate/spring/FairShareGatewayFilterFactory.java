@@ -28,7 +28,8 @@ import reactor.core.scheduler.Scheduler;
  * until the last byte of the response is written, or until anything else ends them.
  *
  * <p>Arguments: {@code pool}, and optionally {@code permits} (how many a request of this route takes, 1 by default) and
- * {@code maxHold} (how long it may hold them, the pool's {@code max-hold} by default). For the Java DSL:
+ * {@code maxHold} (how long it may hold them, the pool's {@code max-hold} by default); in the long form also {@code class}
+ * (the class of its requests within their tenants, by default none). For the Java DSL:
  * {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
  *
  * <p>One on a route: a request that holds permits of one pool while it waits for another can wait for one that does the
@@ -78,6 +79,10 @@ public final class FairShareGatewayFilterFactory
             throw new IllegalArgumentException(
                     "FairShare: maxHold: %s (expected: more than 0)".formatted(config.maxHold));
         }
+        if (config.requestClass != null && !pools.classes().contains(config.requestClass)) {
+            throw new IllegalArgumentException(
+                    "FairShare: class: %s (expected: one of %s)".formatted(config.requestClass, pools.classes()));
+        }
         return new OrderedGatewayFilter(
                 (exchange, chain) -> hold(exchange, chain, pool, config), FilterOrder.FAIR_SHARE.order());
     }
@@ -102,7 +107,8 @@ public final class FairShareGatewayFilterFactory
                         if (readable) {
                             body.start();
                         }
-                    });
+                    },
+                    config.requestClass);
             Mono<Void> forward = Mono.defer(() -> {
                 boolean unwatched = waited.get() && (body.isPaused() || !readable);
                 if (unwatched && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
@@ -156,6 +162,7 @@ public final class FairShareGatewayFilterFactory
         private @Nullable String pool;
         private int permits = 1;
         private @Nullable Duration maxHold;
+        private @Nullable String requestClass;
 
         public @Nullable String getPool() {
             return pool;
@@ -181,6 +188,12 @@ public final class FairShareGatewayFilterFactory
 
         public Config setMaxHold(Duration maxHold) {
             this.maxHold = maxHold;
+            return this;
+        }
+
+        /** The class of the requests; {@code getClass} is taken, so there is nothing to read it by. */
+        public Config setClass(String requestClass) {
+            this.requestClass = requestClass;
             return this;
         }
     }

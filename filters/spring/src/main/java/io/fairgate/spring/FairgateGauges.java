@@ -137,7 +137,7 @@ final class FairgateGauges implements MeterBinder {
      */
     private record Seen(PoolStatus status, Map<TenantId, TenantStatus> tenants, Map<Tags, Double> ended) {
 
-        static final Seen NOTHING = of(new PoolStatus(0, 0, 0, 0, Duration.ZERO, List.of()), Map.of());
+        static final Seen NOTHING = of(new PoolStatus(0, 0, 0, 0, Duration.ZERO, List.of(), List.of()), Map.of());
 
         static Seen of(PoolStatus status, Map<Tags, Double> ended) {
             Map<TenantId, TenantStatus> byId = new HashMap<>();

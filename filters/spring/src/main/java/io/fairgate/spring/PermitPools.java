@@ -1,18 +1,15 @@
 package io.fairgate.spring;
 
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.policy.Policy;
-import io.fairgate.policy.TenantPolicy;
-import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -29,11 +26,7 @@ public final class PermitPools {
     /** Makes an embedded pool for each pool of the policy. */
     PermitPools(Policy policy, Scheduler time, Function<String, PoolListener> listeners) {
         this.policy = policy;
-        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
-        for (TenantPolicy tenant : policy.tenants()) {
-            members.put(tenant.id(), tenant.share());
-        }
-        TenantShares shares = new TenantShares(members, ShareSettings.EQUAL);
+        TenantShares shares = policy.shares();
         policy.pools()
                 .forEach((name, settings) ->
                         pools.put(name, new EmbeddedPermitPool(name, settings, shares, time, listeners.apply(name))));
@@ -50,6 +43,11 @@ public final class PermitPools {
     /** The size of a pool that exists. */
     int permitsOf(String name) {
         return Objects.requireNonNull(policy.pools().get(name)).permits();
+    }
+
+    /** The classes of requests that routes may name. */
+    Set<String> classes() {
+        return policy.classes().keySet();
     }
 
     /** How all of them stand together. */

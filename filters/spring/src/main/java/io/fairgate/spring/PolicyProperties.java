@@ -1,5 +1,6 @@
 package io.fairgate.spring;
 
+import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Cidr;
@@ -41,12 +42,16 @@ public record PolicyProperties(
      * @param unknown {@code refuse}, or the name of the plan that all unknown ids share as one tenant
      * @param plans by name
      * @param members by tenant id
+     * @param groups of tenants, by name
+     * @param classes of requests within a tenant, by name
      */
     public record Tenants(
             @DefaultValue List<Identify> identify,
             @DefaultValue("refuse") String unknown,
             @DefaultValue Map<String, Settings> plans,
-            @DefaultValue Map<String, Settings> members) {}
+            @DefaultValue Map<String, Settings> members,
+            @DefaultValue Map<String, Share> groups,
+            @DefaultValue Map<String, Share> classes) {}
 
     /**
      * One way to learn the tenant.
@@ -71,9 +76,11 @@ public record PolicyProperties(
      * What a plan sets, or what a member sets instead of its plan.
      *
      * @param plan the member's plan; not for plans
+     * @param parent the group that the tenant is in
      */
     public record Settings(
             @Nullable String plan,
+            @Nullable String parent,
             @Nullable Double weight,
             @Nullable Integer maxInFlight,
             @Nullable Integer maxWaiting,
@@ -82,6 +89,30 @@ public record PolicyProperties(
             @Nullable List<QuotaSettings> quotas) {
 
         ShareSettings share(ShareSettings basis) {
+            return new Share(parent, weight, maxInFlight, maxWaiting, guaranteed, reserved).settings(basis);
+        }
+
+        List<Quota> quotas(List<Quota> basis) {
+            return quotas == null
+                    ? basis
+                    : quotas.stream().map(QuotaSettings::quota).toList();
+        }
+    }
+
+    /**
+     * What a group of tenants or a class of requests may claim.
+     *
+     * @param parent the group that a group is in; not for classes
+     */
+    public record Share(
+            @Nullable String parent,
+            @Nullable Double weight,
+            @Nullable Integer maxInFlight,
+            @Nullable Integer maxWaiting,
+            @Nullable Integer guaranteed,
+            @Nullable Integer reserved) {
+
+        ShareSettings settings(ShareSettings basis) {
             int reservedNow = or(reserved, basis.reserved());
             int guaranteedNow = or(guaranteed, Math.max(basis.guaranteed(), reservedNow));
             return new ShareSettings(
@@ -94,12 +125,6 @@ public record PolicyProperties(
 
         private static int or(@Nullable Integer value, int otherwise) {
             return value == null ? otherwise : value;
-        }
-
-        List<Quota> quotas(List<Quota> basis) {
-            return quotas == null
-                    ? basis
-                    : quotas.stream().map(QuotaSettings::quota).toList();
         }
     }
 
@@ -165,7 +190,28 @@ public record PolicyProperties(
         Map<String, PoolSettings> poolSettings = new LinkedHashMap<>();
         pools.forEach((name, pool) -> poolSettings.put(
                 name, new PoolSettings(pool.permits(), pool.maxWaiting(), pool.maxWait(), pool.maxHold())));
-        return new Policy(identifySources(), members, unknown, poolSettings);
+        return new Policy(identifySources(), members, unknown, poolSettings, groups(), classes());
+    }
+
+    private Map<String, Group> groups() {
+        Map<String, Group> groups = new LinkedHashMap<>();
+        tenants.groups()
+                .forEach((name, group) ->
+                        groups.put(name, new Group(group.settings(ShareSettings.EQUAL), group.parent())));
+        return groups;
+    }
+
+    private Map<String, ShareSettings> classes() {
+        Map<String, ShareSettings> classes = new LinkedHashMap<>();
+        tenants.classes().forEach((name, share) -> {
+            if (share.parent() != null) {
+                throw new IllegalArgumentException(
+                        "fairgate.policy.tenants.classes.%s.parent: %s (expected: nothing: each tenant has each class)"
+                                .formatted(name, share.parent()));
+            }
+            classes.put(name, share.settings(ShareSettings.EQUAL));
+        });
+        return classes;
     }
 
     private List<IdentitySource> identifySources() {
@@ -175,7 +221,11 @@ public record PolicyProperties(
     private TenantPolicy tenant(TenantId id, String plan, Settings own) {
         Settings basis = planOf(plan);
         return new TenantPolicy(
-                id, plan, own.share(basis.share(ShareSettings.EQUAL)), own.quotas(basis.quotas(List.of())));
+                id,
+                plan,
+                own.parent() == null ? basis.parent() : own.parent(),
+                own.share(basis.share(ShareSettings.EQUAL)),
+                own.quotas(basis.quotas(List.of())));
     }
 
     private Settings planOf(String name) {

@@ -1,17 +1,19 @@
 package io.fairgate.spring;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolStatus.GroupStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** {@code /actuator/pools}: how every pool stands, tenant by tenant. */
+/** {@code /actuator/pools}: how every pool stands, tenant by tenant and group by group. */
 @Endpoint(id = "pools")
 public final class PoolsEndpoint {
 
@@ -23,7 +25,13 @@ public final class PoolsEndpoint {
 
     /** A {@link PoolStatus} as the page shows it. */
     public record Pool(
-            int permits, int inFlight, int waiting, int pinned, double horizonSeconds, List<Tenant> tenants) {
+            int permits,
+            int inFlight,
+            int waiting,
+            int pinned,
+            double horizonSeconds,
+            List<Tenant> tenants,
+            List<Group> groups) {
 
         static Pool of(PoolStatus status) {
             return new Pool(
@@ -32,7 +40,8 @@ public final class PoolsEndpoint {
                     status.waiting(),
                     status.pinned(),
                     seconds(status.horizon()),
-                    status.tenants().stream().map(Tenant::of).toList());
+                    status.tenants().stream().map(Tenant::of).toList(),
+                    status.groups().stream().map(Group::of).toList());
         }
     }
 
@@ -44,7 +53,8 @@ public final class PoolsEndpoint {
             int waiting,
             double share,
             double heldPermitSeconds,
-            double lagPermitSeconds) {
+            double lagPermitSeconds,
+            @Nullable String parent) {
 
         static Tenant of(TenantStatus status) {
             return new Tenant(
@@ -54,7 +64,30 @@ public final class PoolsEndpoint {
                     status.waiting(),
                     status.share(),
                     seconds(status.held()),
-                    seconds(status.lag()));
+                    seconds(status.lag()),
+                    status.parent());
+        }
+    }
+
+    /** A {@link GroupStatus} as the page shows it: all tenants of the group together. */
+    public record Group(
+            String group,
+            double weight,
+            int inFlight,
+            int waiting,
+            double share,
+            double lagPermitSeconds,
+            @Nullable String parent) {
+
+        static Group of(GroupStatus status) {
+            return new Group(
+                    status.group(),
+                    status.weight(),
+                    status.inFlight(),
+                    status.waiting(),
+                    status.share(),
+                    seconds(status.lag()),
+                    status.parent());
         }
     }
 

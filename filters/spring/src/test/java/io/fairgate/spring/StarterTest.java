@@ -195,6 +195,49 @@ class StarterTest {
     }
 
     @Test
+    void groups_share_the_pool_and_a_class_is_capped_within_its_tenant() {
+        ConfigurableApplicationContext gateway = start(
+                POLICY,
+                "fairgate.policy.enabled=true",
+                "fairgate.policy.tenants.groups.corp.max-in-flight=3",
+                "fairgate.policy.tenants.groups.labs.parent=corp",
+                "fairgate.policy.tenants.members.acme.parent=labs",
+                "fairgate.policy.tenants.classes.batch.max-in-flight=1",
+                "spring.cloud.gateway.server.webflux.routes[0].id=batch",
+                "spring.cloud.gateway.server.webflux.routes[0].uri=http://127.0.0.1:" + upstream.port(),
+                "spring.cloud.gateway.server.webflux.routes[0].predicates[0]=Path=/batch/**",
+                "spring.cloud.gateway.server.webflux.routes[0].filters[0].name=FairShare",
+                "spring.cloud.gateway.server.webflux.routes[0].filters[0].args.pool=orders",
+                "spring.cloud.gateway.server.webflux.routes[0].filters[0].args.class=batch");
+        List<CompletableFuture<HttpResponse<String>>> requests = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            requests.add(ask(gateway, "/batch/held", "acme"));
+        }
+        for (int i = 0; i < 3; i++) {
+            requests.add(ask(gateway, "/dsl/held", "acme"));
+        }
+
+        PoolsEndpoint endpoint = gateway.getBean(PoolsEndpoint.class);
+        Awaitility.await().untilAsserted(() -> {
+            PoolsEndpoint.Pool pool = Objects.requireNonNull(
+                    Objects.requireNonNull(endpoint.pools().block()).get("orders"));
+            assertThat(pool.groups())
+                    .extracting(group ->
+                            group.group() + " " + group.parent() + " " + group.inFlight() + " " + group.waiting())
+                    .containsExactlyInAnyOrder("corp null 3 2", "labs corp 3 2");
+            assertThat(pool.tenants())
+                    .extracting(tenant -> tenant.tenant() + " " + tenant.parent() + " " + tenant.inFlight())
+                    .contains("acme labs 3", "globex null 0");
+        });
+        end.tryEmitEmpty();
+        assertThat(requests)
+                .allSatisfy(request -> assertThat(request.join().statusCode()).isEqualTo(200));
+        assertThatThrownBy(() -> gateway.getBean(FairShareGatewayFilterFactory.class)
+                        .apply(c -> c.setPool("orders").setClass("bach")))
+                .hasMessage("FairShare: class: bach (expected: one of [batch])");
+    }
+
+    @Test
     void without_a_policy_nothing_is_added() {
         ConfigurableApplicationContext gateway = start(List.of());
         assertThat(gateway.getBeanNamesForType(Policy.class)).isEmpty();
@@ -240,6 +283,8 @@ class StarterTest {
             plans.gold.weigth=2                | The elements [fairgate.policy.tenants.plans.gold.weigth] were left unbound
             plans.metered.quotas[0].zone=UTC   | quota hourly: zone: UTC (expected: nothing
             plans.metered.quotas[1].burst=5    | quota daily: burst: 5 (expected: nothing
+            members.acme.parent=corp           | members.acme.parent: corp (expected: the name of a group
+            classes.batch.reserved=1           | classes.batch.reserved: 1 (expected: 0
             identify[1].trusted-from=::1/128   | identify: a source without a header (expected: header
             """)
     void a_policy_that_cannot_be_does_not_start_and_says_why(String property, String message) {

@@ -6,15 +6,14 @@ import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.SeededModel;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
  * The scheduler with its heaps and the same rules on {@link ScanBacklog}, side by side on random steps: the same claims
- * are granted in the same order, and the same is told of every tenant, to the last bit.
+ * are granted in the same order, and the same is told of every tenant and group, to the last bit. Two thirds of the pools
+ * are trees, with groups in groups and classes of requests, in which tenants move while they wait and hold.
  */
 class HeapAgainstScanTest {
 
@@ -29,18 +28,19 @@ class HeapAgainstScanTest {
 
     private static Pool pool(Random random) {
         int permits = 1 + random.nextInt(12);
-        int tenants = 1 + random.nextInt(random.nextInt(10) == 0 ? 60 : 8);
+        int tenants = 1 + random.nextInt(random.nextInt(20) == 0 ? 60 : 8);
         return new Pool(
                 permits,
                 tenants,
                 random.nextBoolean() ? 1 : 1 + random.nextInt(permits + 2),
+                random.nextInt(3) > 0,
                 random.nextInt(),
                 Duration.ofMillis(random.nextBoolean() ? 0 : 100 + random.nextInt(5_000)),
                 random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5);
     }
 
     /** What happens next; {@code number} is a size, an index or a seed. */
-    record Step(Kind kind, int tenant, int number, long pause, boolean grants) {
+    record Step(Kind kind, int tenant, int requestClass, int number, long pause, boolean grants) {
         enum Kind {
             ARRIVE,
             RELEASE,
@@ -51,7 +51,7 @@ class HeapAgainstScanTest {
         }
     }
 
-    record Pool(int permits, int tenants, int mostAsked, int seed, Duration horizon, double theta)
+    record Pool(int permits, int tenants, int mostAsked, boolean hasGroups, int seed, Duration horizon, double theta)
             implements SeededModel.Scenario<Step> {
 
         @Override
@@ -67,7 +67,8 @@ class HeapAgainstScanTest {
                                             ? Step.Kind.DECLINE
                                             : dice < 993 ? Step.Kind.RESIZE : Step.Kind.RECONFIGURE;
             int number = kind == Step.Kind.ARRIVE ? 1 + random.nextInt(mostAsked) : random.nextInt(1 << 20);
-            return new Step(kind, random.nextInt(tenants), number, pause(random), random.nextInt(8) > 0);
+            int requestClass = hasGroups ? random.nextInt(4) : 0;
+            return new Step(kind, random.nextInt(tenants), requestClass, number, pause(random), random.nextInt(8) > 0);
         }
 
         private static long pause(Random random) {
@@ -92,8 +93,8 @@ class HeapAgainstScanTest {
         private final int number;
         private boolean wanted = true;
 
-        Item(TenantId tenant, int permits, int number) {
-            super(tenant, permits);
+        Item(TenantId tenant, int requestClass, int permits, int number) {
+            super(tenant, requestClass == 0 ? null : "c" + requestClass, permits);
             this.number = number;
         }
 
@@ -117,7 +118,7 @@ class HeapAgainstScanTest {
         void apply(Step step, Pool pool, int number, long now) {
             switch (step.kind()) {
                 case ARRIVE -> {
-                    Item item = new Item(tenant(step.tenant()), step.number(), number);
+                    Item item = new Item(tenant(step.tenant()), step.requestClass(), step.number(), number);
                     waiting.add(item);
                     scheduler.enqueue(item, now);
                 }
@@ -161,9 +162,9 @@ class HeapAgainstScanTest {
             this.pool = pool;
             TenantShares shares = shares(pool.seed(), pool);
             this.heap = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, new HeapBacklog()));
+                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, HeapBacklog::new));
             this.scan = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, new ScanBacklog()));
+                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, ScanBacklog::new));
         }
 
         @Override
@@ -176,7 +177,7 @@ class HeapAgainstScanTest {
                 throw new AssertionError("granted %s (expected: %s)\n%s\n%s"
                         .formatted(heap.granted, scan.granted, heap.scheduler.status(now), scan.scheduler.status(now)));
             }
-            if (steps % 50 == 0) {
+            if (steps % 100 == 0) {
                 assertThat(heap.scheduler.status(now)).isEqualTo(scan.scheduler.status(now));
             }
         }
@@ -188,25 +189,8 @@ class HeapAgainstScanTest {
 
     /** Settings for some of the tenants; together they reserve at most the pool at its smallest. */
     private static TenantShares shares(int seed, Pool pool) {
-        Random random = new Random(seed);
-        double[] weights = {0.001, 0.5, 1, 1, 1.7, 3, 100, 1e6};
-        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
-        boolean plain = random.nextInt(3) == 0;
-        int free = pool.permits();
-        for (int i = 0; i < pool.tenants() && random.nextInt(4) > 0; i++) {
-            ShareSettings settings =
-                    ShareSettings.ofWeight(random.nextBoolean() ? 1 : weights[random.nextInt(weights.length)]);
-            if (!plain && random.nextInt(3) == 0) {
-                settings = settings.withMaxInFlight(1 + random.nextInt(pool.permits()));
-            }
-            if (!plain && random.nextInt(3) == 0) {
-                int guaranteed = random.nextInt(Math.min(pool.permits(), settings.maxInFlight()) + 1);
-                int reserved = random.nextBoolean() ? 0 : random.nextInt(Math.min(free, guaranteed) + 1);
-                free -= reserved;
-                settings = settings.withGuaranteed(guaranteed, reserved);
-            }
-            members.put(tenant(i), settings);
-        }
-        return new TenantShares(members, ShareSettings.EQUAL);
+        return pool.hasGroups()
+                ? RandomTree.shares(seed, pool.permits(), pool.tenants())
+                : RandomTree.flat(seed, pool.permits(), pool.tenants());
     }
 }

@@ -1,7 +1,6 @@
 package io.fairgate.fairness;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
@@ -13,27 +12,27 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScanBacklog implements Backlog {
 
-    private final List<TenantShare> shares = new ArrayList<>();
+    private final List<Share> shares = new ArrayList<>();
     private long horizon;
 
     @Override
-    public void add(TenantShare share, long contendedNow) {
+    public void add(Share share, long contendedNow) {
         shares.add(share);
     }
 
     @Override
-    public void remove(TenantShare share, long contendedNow) {
+    public void remove(Share share, long contendedNow) {
         shares.remove(share);
     }
 
     @Override
-    public void beforeChange(TenantShare share, long contendedNow) {}
+    public void beforeChange(Share share, long contendedNow) {}
 
     @Override
-    public void afterChange(TenantShare share, long contendedNow) {}
+    public void afterChange(Share share, long contendedNow) {}
 
     @Override
-    public void afterChangeOfQueue(TenantShare share) {}
+    public void afterChangeOfQueue(Share share) {}
 
     @Override
     public void afterChangeOfAll(long contendedNow, long horizon) {
@@ -47,45 +46,65 @@ final class ScanBacklog implements Backlog {
 
     @Override
     public long served(long contendedNow) {
-        return shares.stream().mapToLong(share -> share.served(contendedNow)).sum();
+        long served = 0;
+        for (Share share : shares) {
+            served += share.served(contendedNow);
+        }
+        return served;
     }
 
     @Override
     public long weightUnits() {
-        return shares.stream().mapToLong(TenantShare::weightUnits).sum();
+        long sum = 0;
+        for (Share share : shares) {
+            sum += share.weightUnits();
+        }
+        return sum;
     }
 
     @Override
     public long smallestWeightUnits() {
-        return shares.stream().mapToLong(TenantShare::weightUnits).min().orElseThrow();
+        return shares.stream().mapToLong(Share::weightUnits).min().orElseThrow();
     }
 
     @Override
-    public @Nullable TenantShare firstWithinReservation(long contendedNow) {
-        return least(TenantShare::headIsWithinReservation, share -> share.key(contendedNow, horizon));
+    public long leastCost() {
+        return shares.stream().mapToLong(Share::leastCost).min().orElseThrow();
     }
 
     @Override
-    public @Nullable TenantShare mostUrgent() {
-        return least(TenantShare::isBelowGuarantee, TenantShare::partOfGuarantee);
+    public @Nullable Share firstWithinReservation(long contendedNow, Predicate<Share> test) {
+        return least(share -> share.leastCost() == 0 && test.test(share), share -> share.key(contendedNow, horizon));
     }
 
     @Override
-    public @Nullable TenantShare mostUrgentPast(Pin pin) {
-        return least(share -> share.isBelowGuarantee() && pin.isPassedBy(share), TenantShare::partOfGuarantee);
+    public @Nullable Share mostUrgent() {
+        return least(Share::isBelowGuarantee, Share::partOfGuarantee);
     }
 
     @Override
-    public @Nullable TenantShare first(long contendedNow) {
+    public @Nullable Share mostUrgentPast(Predicate<Share> mayPass) {
+        return least(share -> share.isBelowGuarantee() && mayPass.test(share), Share::partOfGuarantee);
+    }
+
+    @Override
+    public @Nullable Share first(long contendedNow) {
         return least(share -> true, share -> share.key(contendedNow, horizon));
     }
 
-    private @Nullable TenantShare least(Predicate<TenantShare> which, ToDoubleFunction<TenantShare> key) {
-        return shares.stream()
-                .filter(which)
-                .min(Comparator.comparingDouble(key)
-                        .thenComparingLong(share -> share.lastGrant)
-                        .thenComparingLong(share -> share.ordinal))
-                .orElse(null);
+    private @Nullable Share least(Predicate<Share> which, ToDoubleFunction<Share> key) {
+        Share least = null;
+        for (Share share : shares) {
+            if (which.test(share) && (least == null || order(share, least, key) < 0)) {
+                least = share;
+            }
+        }
+        return least;
+    }
+
+    private static int order(Share a, Share b, ToDoubleFunction<Share> key) {
+        int byKey = Double.compare(key.applyAsDouble(a), key.applyAsDouble(b));
+        int byLastGrant = byKey != 0 ? byKey : Long.compare(a.lastGrant, b.lastGrant);
+        return byLastGrant != 0 ? byLastGrant : Long.compare(a.ordinal, b.ordinal);
     }
 }

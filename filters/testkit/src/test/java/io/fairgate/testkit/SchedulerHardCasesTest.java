@@ -13,7 +13,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The cases in which schedulers of this kind have gone wrong, one at a time. */
+/**
+ * The cases in which schedulers of this kind have gone wrong, one at a time.
+ *
+ * <p>Over 250 lines because it is one list of cases.
+ */
 class SchedulerHardCasesTest {
 
     private final TestPool pool = new TestPool(10, TenantShares.EQUAL);

@@ -36,6 +36,10 @@ final class TestPool {
         return ShareSettings.EQUAL.withGuaranteed(guaranteed, reserved);
     }
 
+    long now() {
+        return now;
+    }
+
     void seconds(double seconds) {
         now += Math.round(seconds * 1e9);
     }
@@ -78,6 +82,14 @@ final class TestPool {
             scheduler.release(claim, now);
         }
         return grant();
+    }
+
+    /** Gives the permits back; the claim that gets the next ones. */
+    TestClaim releaseForNext(TestClaim claim) {
+        scheduler.release(claim, now);
+        List<TestClaim> granted = new ArrayList<>();
+        scheduler.grant(now, next -> granted.add((TestClaim) next));
+        return granted.get(0);
     }
 
     List<String> cancel(TestClaim claim) {

@@ -1,0 +1,100 @@
+package io.fairgate.fairness;
+
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the claim to grant next: from the pool down, at each node the child that comes first, until a leaf, whose queue
+ * says who it is.
+ */
+final class NextClaim {
+
+    private final SharePath path;
+    private final Predicate<Share> costsNothing = this::costsNothing;
+    private final Predicate<Share> passesPin = this::passesPin;
+
+    NextClaim(SharePath path) {
+        this.path = path;
+    }
+
+    /** The claim to grant now, or null when none can be; pins one when it has to wait for more permits. */
+    @Nullable
+    Claim find() {
+        while (true) {
+            Claim claim = path.top.backlog.isEmpty() ? null : below(path.pool, path.top);
+            Share lacking = claim == null ? null : path.lacking(claim, SharePath.leafOf(claim));
+            if (claim == null || lacking == null) {
+                return claim;
+            }
+            if (lacking.isPool()) {
+                SharePath.pinAt(path.top, claim, path.available());
+                return null;
+            }
+            // It waits for the cap of a group, or of its tenant; that group does not compete now, others do.
+            path.blockAt(lacking, claim);
+        }
+    }
+
+    /** Permits that are free in a group, and too few for whoever waits there, collect for who is next. */
+    void pinWhereNothingFits() {
+        for (Siblings siblings : path.touched()) {
+            Share parent = siblings.parent();
+            if (siblings.pin == null
+                    && !siblings.backlog.isEmpty()
+                    && parent.room() > 0
+                    && !parent.capAllows(siblings.backlog.leastCost())) {
+                SharePath.pinAt(siblings, below(parent, siblings), parent.room());
+            }
+        }
+    }
+
+    /** Who is next at a node that is backlogged. */
+    private Claim at(Share node) {
+        if (node.below != null) {
+            return below(node, node.below);
+        }
+        Claim head = node.queue.head();
+        if (head == null) {
+            throw new IllegalStateException("a backlogged leaf has a waiting claim");
+        }
+        return head;
+    }
+
+    private Claim below(Share node, Siblings children) {
+        path.tick(children);
+        Share own = path.room(node) >= 0 ? children.firstWithinReservation(costsNothing) : null;
+        if (own != null) {
+            return at(own);
+        }
+        Share promised =
+                children.pin == null ? children.backlog.mostUrgent() : children.backlog.mostUrgentPast(passesPin);
+        if (promised != null) {
+            return at(promised);
+        }
+        if (children.pin != null) {
+            return children.pin;
+        }
+        Share first = children.first();
+        if (first == null) {
+            throw new IllegalStateException("a backlogged node has backlogged children");
+        }
+        return at(first);
+    }
+
+    /** Who costs nothing at a leaf costs nothing above; of a node only whom it would choose itself counts. */
+    private boolean costsNothing(Share node) {
+        return node.isLeaf() || cost(node) == 0;
+    }
+
+    private boolean passesPin(Share node) {
+        Claim claim = at(node);
+        long cost = SharePath.cost(claim, SharePath.leafOf(claim), node);
+        Siblings siblings = node.siblings();
+        return cost >= 0 && cost <= path.room(node.parent()) && node.mayPass(siblings.pins, claim.permits());
+    }
+
+    private long cost(Share node) {
+        Claim claim = at(node);
+        return SharePath.cost(claim, SharePath.leafOf(claim), node);
+    }
+}

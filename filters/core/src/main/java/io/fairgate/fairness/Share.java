@@ -1,0 +1,247 @@
+package io.fairgate.fairness;
+
+import io.fairgate.tenant.TenantId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One node of the tree of shares: the pool, a group of tenants, a tenant, or a class of a tenant's requests. Claims wait
+ * at the leaves; whoever has nodes below it has {@link Siblings} instead.
+ *
+ * <p>What it holds and was served is counted beside its siblings, on their clock. Plain fields: one thread at a time
+ * drives the scheduler.
+ */
+final class Share {
+
+    /** Weights are counted in millionths: sums of whole numbers are exact, in whatever order they are made. */
+    static final double WEIGHT_UNIT = 1e-6;
+
+    /** What a node costs that has nobody waiting. */
+    static final long NOTHING_WAITS = Long.MAX_VALUE;
+
+    final long ordinal;
+    final ClaimQueue queue = new ClaimQueue();
+
+    /** The nodes below it; null for a leaf. */
+    final @Nullable Siblings below;
+
+    /** Those among whom it is, which are below its parent; null for the pool. */
+    @Nullable
+    Siblings siblings;
+
+    /** Of a group, or of a class of requests; empty for requests without a class. */
+    String name = "";
+
+    /** Which tenant it is; null for all that are not tenants. */
+    @Nullable
+    TenantId tenant;
+
+    ShareSettings settings;
+    private long weightUnits;
+    /** Whether it is configured; others are forgotten when they are idle and owe nothing. */
+    boolean configured;
+
+    int inFlight;
+    /** Claims that wait at it or below it. */
+    int waiting;
+
+    boolean backlogged;
+    long lastGrant;
+
+    /** How far it is behind, in permit-nanoseconds, while the tree is being changed. */
+    double lag;
+
+    // Where the heaps have it, and the key and the cost under which they do.
+    int placeByKey = -1;
+    int placeAmongPromised = -1;
+    int placeByCost = -1;
+    double filedKey;
+    long filedCost;
+
+    /** Permit-nanoseconds used on the clock of its siblings, as of {@link #servedAt} on that clock. */
+    private long served;
+
+    private long servedAt;
+
+    /** The sum of the times at which the permits in flight were granted; it may wrap around, differences do not. */
+    private long grantedAt;
+
+    /** Permits granted past the pin with the number {@link #passedPin}. */
+    private int passed;
+
+    private long passedPin;
+
+    Share(long ordinal, ShareSettings settings, boolean configured, @Nullable Siblings below) {
+        this.ordinal = ordinal;
+        this.settings = settings;
+        this.weightUnits = weightUnits(settings);
+        this.configured = configured;
+        this.below = below;
+        if (below != null) {
+            below.setParent(this);
+        }
+    }
+
+    /** The next node on the way up to the pool. */
+    Share parent() {
+        return siblings().parent();
+    }
+
+    /** Those among whom it is; only the pool is among nobody. */
+    Siblings siblings() {
+        Siblings those = siblings;
+        if (those == null) {
+            throw new IllegalStateException("the pool has no siblings");
+        }
+        return those;
+    }
+
+    boolean isLeaf() {
+        return below == null;
+    }
+
+    boolean isPool() {
+        return siblings == null;
+    }
+
+    double weight() {
+        return settings.weight();
+    }
+
+    void setSettings(ShareSettings settings) {
+        this.settings = settings;
+        weightUnits = weightUnits(settings);
+    }
+
+    long weightUnits() {
+        return weightUnits;
+    }
+
+    static long weightUnits(ShareSettings settings) {
+        return Math.max(1, Math.round(settings.weight() / WEIGHT_UNIT));
+    }
+
+    // ---- what it used ----
+
+    long served(long contendedNow) {
+        return served + inFlight * (contendedNow - servedAt);
+    }
+
+    void setServed(long value, long contendedNow) {
+        served = value;
+        servedAt = contendedNow;
+    }
+
+    /** Permit-nanoseconds for which what is in flight now has been held. */
+    long heldNanos(long now) {
+        return (long) inFlight * now - grantedAt;
+    }
+
+    /**
+     * Every change of {@link #inFlight} by a claim goes through here, so that what was used until now counts the old
+     * number.
+     *
+     * @param permits how many more, or fewer
+     * @param since when these permits were granted
+     */
+    void changeInFlight(int permits, long since, long contendedNow) {
+        setServed(served(contendedNow), contendedNow);
+        grantedAt += (long) permits * since;
+        inFlight += permits;
+    }
+
+    /** Before what is below it is counted anew with {@link #count}; its own account must have been brought forward. */
+    void countNothing() {
+        inFlight = 0;
+        waiting = 0;
+        grantedAt = 0;
+    }
+
+    void count(Share child) {
+        inFlight += child.inFlight;
+        waiting += child.waiting;
+        grantedAt += child.grantedAt;
+    }
+
+    /** Takes the place of a node in every account. */
+    void continueFrom(Share other) {
+        inFlight = other.inFlight;
+        waiting = other.waiting;
+        lastGrant = other.lastGrant;
+        served = other.served;
+        servedAt = other.servedAt;
+        grantedAt = other.grantedAt;
+        passed = other.passed;
+        passedPin = other.passedPin;
+    }
+
+    double key(long contendedNow, long horizon) {
+        return (double) (served(contendedNow) + horizon * inFlight) / weightUnits();
+    }
+
+    // ---- what it occupies and costs ----
+
+    /** Permits that it and those below it hold, or keep for themselves. */
+    private long used() {
+        return below == null ? inFlight : below.occupied;
+    }
+
+    /** The same, and what is reserved for the node as a whole: what its parent has no more to give. */
+    long occupied() {
+        return Math.max(used(), settings.reserved());
+    }
+
+    /** What it occupies when nobody at it or below it holds anything. */
+    long keeps() {
+        return below == null ? settings.reserved() : Math.max(below.reserved, settings.reserved());
+    }
+
+    /** What a grant costs its parent that costs {@code n} at this node; at a leaf those are the permits granted. */
+    long costOf(long n) {
+        long used = used();
+        return Math.max(used + n, settings.reserved()) - Math.max(used, settings.reserved());
+    }
+
+    boolean capAllows(long n) {
+        return n <= room();
+    }
+
+    /** How much more its cap allows. */
+    long room() {
+        return settings.maxInFlight() == ShareSettings.UNBOUNDED
+                ? Long.MAX_VALUE
+                : (long) settings.maxInFlight() - used();
+    }
+
+    /** The least that granting something here costs the parent; {@link #NOTHING_WAITS} when nothing can be granted. */
+    long leastCost() {
+        if (below == null) {
+            Claim head = queue.head();
+            return head == null ? NOTHING_WAITS : costOf(head.permits());
+        }
+        return below.backlog.isEmpty() ? NOTHING_WAITS : costOf(below.backlog.leastCost());
+    }
+
+    // ---- its guarantee ----
+
+    boolean isBelowGuarantee() {
+        return inFlight < settings.guaranteed();
+    }
+
+    double partOfGuarantee() {
+        return (double) inFlight / settings.guaranteed();
+    }
+
+    boolean mayPass(long pin, int n) {
+        return (passedPin == pin ? passed : 0) + n <= settings.guaranteed();
+    }
+
+    void countPass(long pin, int n) {
+        passed = (passedPin == pin ? passed : 0) + n;
+        passedPin = pin;
+    }
+
+    @Override
+    public String toString() {
+        return "%s (holds %d, waiting %d)".formatted(tenant == null ? name : tenant, inFlight, waiting);
+    }
+}

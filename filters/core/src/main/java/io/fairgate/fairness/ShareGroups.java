@@ -1,0 +1,177 @@
+package io.fairgate.fairness;
+
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Groups of tenants that share as one, such as the tenants of one organisation; a group can be in another. A group is not
+ * a tenant: nobody asks for permits in its name. Groups and tenants have names of their own, so both may be called the
+ * same.
+ *
+ * @param byName the groups
+ * @param parents the group that each member is in; who is not here is in none
+ */
+public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> parents) {
+
+    /** So many groups may be one in another. */
+    public static final int MAX_NESTING = 6;
+
+    public static final ShareGroups NONE = new ShareGroups(Map.of(), Map.of());
+
+    /**
+     * One group.
+     *
+     * @param settings what all in it may claim together
+     * @param parent the group that it is in, or null
+     */
+    public record Group(ShareSettings settings, @Nullable String parent) {
+
+        /** A group that is in no other. */
+        public static Group of(ShareSettings settings) {
+            return new Group(settings, null);
+        }
+    }
+
+    /** @throws IllegalArgumentException naming the group or member whose parent is unknown, circular or too deep */
+    public ShareGroups {
+        byName = Collections.unmodifiableMap(new LinkedHashMap<>(byName));
+        parents = Map.copyOf(parents);
+        Map<String, Group> groups = byName;
+        groups.forEach((name, group) -> {
+            if (!TenantId.isWellFormed(name)) {
+                throw new IllegalArgumentException(
+                        "groups: a name of %d characters (expected: 1 to %d of [A-Za-z0-9._-])"
+                                .formatted(name.length(), TenantId.MAX_LENGTH));
+            }
+            requireKnown("groups." + name, group.parent(), groups);
+        });
+        parents.forEach((tenant, group) -> requireKnown("members." + tenant, group, groups));
+        groups.keySet().forEach(name -> requireNesting(name, groups));
+    }
+
+    private static void requireKnown(String key, @Nullable String parent, Map<String, Group> groups) {
+        if (parent != null && !groups.containsKey(parent)) {
+            throw new IllegalArgumentException("%s.parent: %s (expected: the name of a group)".formatted(key, parent));
+        }
+    }
+
+    private static void requireNesting(String name, Map<String, Group> groups) {
+        int nested = 1;
+        for (String above = parentOf(name, groups); above != null; above = parentOf(above, groups)) {
+            if (above.equals(name)) {
+                throw new IllegalArgumentException("groups.%s.parent: %s (expected: a group that is not in this one)"
+                        .formatted(name, parentOf(name, groups)));
+            }
+            nested++;
+            if (nested > MAX_NESTING) {
+                throw new IllegalArgumentException("groups.%s.parent: %s (expected: at most %d groups one in another)"
+                        .formatted(name, parentOf(name, groups), MAX_NESTING));
+            }
+        }
+    }
+
+    private static @Nullable String parentOf(String name, Map<String, Group> groups) {
+        Group group = groups.get(name);
+        return group == null ? null : group.parent();
+    }
+
+    /** The groups that a tenant is in, from the nearest to the outermost. */
+    List<Group> above(TenantId tenant) {
+        List<Group> above = new ArrayList<>();
+        String name = parents.get(tenant);
+        while (name != null) {
+            Group group = byName.get(name);
+            name = null;
+            if (group != null) {
+                above.add(group);
+                name = group.parent();
+            }
+        }
+        return above;
+    }
+
+    ShareGroups withGroup(String name, Group group) {
+        return new ShareGroups(TenantShares.put(byName, name, group), parents);
+    }
+
+    ShareGroups withMember(TenantId tenant, String group) {
+        return new ShareGroups(byName, TenantShares.put(parents, tenant, group));
+    }
+
+    ShareGroups without(TenantId tenant) {
+        Map<TenantId, String> rest = new HashMap<>(parents);
+        rest.remove(tenant);
+        return new ShareGroups(byName, rest);
+    }
+
+    // ---- reservations: what is reserved below a group is within what the group reserves ----
+
+    /** Permits that stay free for members and groups while all are idle. */
+    long reserved(Map<TenantId, ShareSettings> members) {
+        Map<String, Long> within = reservedWithin(members);
+        long reserved = 0;
+        for (Map.Entry<TenantId, ShareSettings> member : members.entrySet()) {
+            reserved +=
+                    parents.containsKey(member.getKey()) ? 0 : member.getValue().reserved();
+        }
+        for (Map.Entry<String, Group> group : byName.entrySet()) {
+            reserved += group.getValue().parent() == null ? kept(group.getKey(), within) : 0;
+        }
+        return reserved;
+    }
+
+    void requireReservationsFit(Map<TenantId, ShareSettings> members) {
+        Map<String, Long> within = reservedWithin(members);
+        byName.forEach((name, group) -> {
+            ShareSettings settings = group.settings();
+            long reserved = within.getOrDefault(name, 0L);
+            if (settings.reserved() > 0 && reserved > settings.reserved()) {
+                throw new IllegalArgumentException(
+                        "groups.%s.reserved: %d (expected: 0, or at least %d, which those in it reserve together)"
+                                .formatted(name, settings.reserved(), reserved));
+            }
+            if (reserved > settings.maxInFlight()) {
+                throw new IllegalArgumentException(
+                        "groups.%s.max-in-flight: %d (expected: at least %d, which those in it reserve together)"
+                                .formatted(name, settings.maxInFlight(), reserved));
+            }
+        });
+    }
+
+    /** What members and groups right below each group reserve together. */
+    private Map<String, Long> reservedWithin(Map<TenantId, ShareSettings> members) {
+        Map<String, Long> within = new HashMap<>();
+        parents.forEach((tenant, group) -> within.merge(
+                group, (long) members.getOrDefault(tenant, ShareSettings.EQUAL).reserved(), Long::sum));
+        // From the deepest on, so that what is in a group is known before it counts for the one above.
+        List<String> names = new ArrayList<>(byName.keySet());
+        names.sort((a, b) -> Integer.compare(depth(b), depth(a)));
+        for (String name : names) {
+            String parent = parentOf(name, byName);
+            if (parent != null) {
+                within.merge(parent, kept(name, within), Long::sum);
+            }
+        }
+        return within;
+    }
+
+    private long kept(String name, Map<String, Long> within) {
+        Group group = byName.get(name);
+        long own = group == null ? 0 : group.settings().reserved();
+        return Math.max(own, within.getOrDefault(name, 0L));
+    }
+
+    private int depth(String name) {
+        int depth = 0;
+        for (String above = parentOf(name, byName); above != null; above = parentOf(above, byName)) {
+            depth++;
+        }
+        return depth;
+    }
+}

@@ -1,0 +1,342 @@
+package io.fairgate.fairness;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What happens to all nodes on the way from a leaf up to the pool: a claim counts at each of them, and each of them joins
+ * or leaves the backlogged among its siblings.
+ *
+ * <p>Over 250 lines because it is one list of short walks up the same path: what one of them counts the next relies on.
+ */
+final class SharePath {
+
+    final Share pool;
+    final Siblings top;
+
+    int permits;
+    /** Permits that are out of the pool without the tree's knowledge. */
+    int lent;
+
+    private final List<Siblings> touched = new ArrayList<>();
+    private long now;
+    /** The {@link #largestSpan} of so many permits. */
+    private long span;
+
+    private int spanOf;
+
+    SharePath(Share pool, Siblings top, int permits, long now) {
+        this.pool = pool;
+        this.top = top;
+        this.permits = permits;
+        this.now = now;
+    }
+
+    // ---- time ----
+
+    long now() {
+        return now;
+    }
+
+    /** The clock of the pool; the others follow when they are looked at. */
+    void tick(long time) {
+        if (time - now > 0) {
+            now = time;
+        }
+        top.tick(now, largestSpan());
+    }
+
+    void tick(Siblings siblings) {
+        if (siblings != top) {
+            siblings.tick(now, largestSpan());
+        }
+    }
+
+    void tickUpFrom(Share leaf) {
+        for (Siblings at = leaf.siblings(); at != top; at = at.parent().siblings()) {
+            tick(at);
+        }
+    }
+
+    /** For how long all permits together can be in flight until their accounts are large. */
+    private long largestSpan() {
+        int most = Math.max(permits, pool.inFlight);
+        if (most != spanOf) {
+            spanOf = most;
+            span = Siblings.LARGEST_ACCOUNT / most;
+        }
+        return span;
+    }
+
+    void adjustHorizons() {
+        if (top.isHorizonDue()) {
+            top.adjustHorizon(permits);
+        }
+        for (Siblings siblings : touched) {
+            tick(siblings);
+            if (siblings.isHorizonDue()) {
+                siblings.adjustHorizon(permitsOf(siblings.parent()));
+            }
+        }
+    }
+
+    /** After permits were handed out: who waits still is contending. */
+    void runOrStopClocks() {
+        top.runOrStop();
+        touched.forEach(Siblings::runOrStop);
+        touched.clear();
+    }
+
+    /** Those below a group or a tenant to whom something has happened since permits were last handed out. */
+    List<Siblings> touched() {
+        return touched;
+    }
+
+    /** Who of them is backlogged may have changed. */
+    void touch(Siblings siblings) {
+        if (siblings != top && !siblings.touched) {
+            siblings.touched = true;
+            touched.add(siblings);
+        }
+    }
+
+    // ---- permits ----
+
+    /** Permits that are free for everybody; below zero after the pool has shrunk. */
+    long available() {
+        return permits - top.occupied - lent;
+    }
+
+    /** How many more permits those below a node may take. */
+    long room(Share node) {
+        return node.isPool() ? available() : node.room();
+    }
+
+    /** What those below a node share: what it holds or is entitled to now, whichever is more; at least one permit. */
+    double permitsOf(Share node) {
+        if (node.isPool()) {
+            return permits;
+        }
+        Siblings siblings = node.siblings();
+        double weight = (double) node.weightUnits();
+        double entitled =
+                permitsOf(siblings.parent()) * weight / Math.max((double) siblings.backlog.weightUnits(), weight);
+        return Math.max(1, Math.min(node.settings.maxInFlight(), Math.max(node.inFlight, entitled)));
+    }
+
+    /** A claim waits. */
+    void countArrival(Share leaf) {
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            node.waiting++;
+        }
+        pool.waiting++;
+    }
+
+    /** A claim waits no more: it is counted nowhere, and nothing is collected for it. */
+    void countDeparture(Claim claim, Share leaf) {
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            node.waiting--;
+            Siblings siblings = node.siblings();
+            if (siblings.pin == claim) {
+                siblings.pin = null;
+            }
+        }
+        pool.waiting--;
+    }
+
+    /**
+     * Counts permits that are granted or come back at every node.
+     *
+     * @param permits how many more, or fewer
+     * @param since when these permits were granted
+     * @param grant the number of the grant, or 0 when they come back
+     */
+    void changeInFlight(Share leaf, int permits, long since, long grant) {
+        long more = permits;
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            Siblings siblings = node.siblings();
+            touch(siblings);
+            siblings.beforeChange(node);
+            boolean wasBelowGuarantee = node.isBelowGuarantee();
+            long before = node.occupied();
+            siblings.changeInFlight(node, permits, since);
+            if (node.below != null) {
+                node.below.occupied += more;
+            }
+            more = node.occupied() - before;
+            if (grant > 0) {
+                node.lastGrant = grant;
+                if (siblings.pin != null && wasBelowGuarantee && more > 0) {
+                    node.countPass(siblings.pins, permits);
+                }
+            }
+            siblings.afterChange(node);
+        }
+        pool.inFlight += permits;
+        top.occupied += more;
+    }
+
+    /** The horizons of all that it counts among follow it. */
+    void observeHold(Share leaf, long holdNanos) {
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            node.siblings().horizon.observeHold(holdNanos);
+        }
+    }
+
+    void boundLags(Share leaf) {
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            node.siblings().boundLag(node, permitsOf(node.parent()));
+        }
+    }
+
+    /** The node that has no room for what the claim costs it, the nearest to the leaf; null when all have. */
+    @Nullable
+    Share lacking(Claim claim, Share leaf) {
+        long cost = claim.permits();
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            if (!node.capAllows(cost)) {
+                return node;
+            }
+            cost = node.costOf(cost);
+        }
+        return cost <= available() ? null : pool;
+    }
+
+    /** What the claim costs the parent of {@code upTo}; -1 when a node up to there has no room for it. */
+    static long cost(Claim claim, Share leaf, Share upTo) {
+        long cost = claim.permits();
+        for (Share node = leaf; ; node = node.parent()) {
+            if (!node.capAllows(cost)) {
+                return -1;
+            }
+            cost = node.costOf(cost);
+            if (node == upTo) {
+                return cost;
+            }
+        }
+    }
+
+    /** Whether {@code n} permits fit at a node while all others give back what they hold, and keep what they reserve. */
+    boolean fitsWhenAllElseIsFree(Share leaf, int n) {
+        long needed = Math.max(n, leaf.keeps());
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            Siblings siblings = node.siblings();
+            needed += siblings.reserved - node.keeps();
+            Share parent = siblings.parent();
+            if (needed > (parent.isPool() ? permits : parent.settings.maxInFlight())) {
+                return false;
+            }
+            needed = Math.max(needed, parent.settings.reserved());
+        }
+        return true;
+    }
+
+    // ---- who is backlogged ----
+
+    /** Lets every node up to the pool join or leave the backlogged, as queues, caps and permits now say. */
+    void settle(Share leaf) {
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            if (node.below != null) {
+                node.below.stuck = false;
+            }
+            settleOne(node);
+        }
+    }
+
+    private void settleOne(Share node) {
+        Siblings siblings = node.siblings();
+        boolean competes = competes(node);
+        touch(siblings);
+        if (competes && !node.backlogged) {
+            siblings.join(node, permitsOf(siblings.parent()));
+        } else if (!competes && node.backlogged) {
+            siblings.leave(node);
+            unpinBelow(node);
+        } else if (competes) {
+            siblings.backlog.afterChangeOfQueue(node);
+        }
+    }
+
+    private boolean competes(Share node) {
+        Siblings below = node.below;
+        if (below == null) {
+            Claim head = node.queue.head();
+            return head != null && node.capAllows(head.permits()) && fitsWhenAllElseIsFree(node, head.permits());
+        }
+        if (below.backlog.isEmpty() || below.stuck) {
+            return false;
+        }
+        if (node.settings.maxInFlight() == ShareSettings.UNBOUNDED) {
+            return true;
+        }
+        long least = below.backlog.leastCost();
+        return node.capAllows(least) && (below.pin == null || least == 0 || isPinPassable(node, below, below.pin));
+    }
+
+    /** Whether the pinned claim can be granted, or somebody below might pass it. */
+    private static boolean isPinPassable(Share node, Siblings below, Claim pin) {
+        Share leaf = leafOf(pin);
+        return below.backlog.mostUrgent() != null || node.capAllows(costBelow(pin, leaf, node));
+    }
+
+    private static long costBelow(Claim claim, Share leaf, Share node) {
+        Share child = leaf;
+        while (child.parent() != node) {
+            child = child.parent();
+        }
+        long cost = cost(claim, leaf, child);
+        return cost < 0 ? Share.NOTHING_WAITS : cost;
+    }
+
+    /**
+     * Who was to be next below a node finds no room there: permits are collected for it, if some are free, and until that
+     * changes the node does not compete.
+     */
+    void blockAt(Share node, Claim claim) {
+        Siblings below = node.below;
+        if (below == null) {
+            throw new IllegalStateException("%s is next and has no room".formatted(node));
+        }
+        tickUpFrom(leafOf(claim));
+        pinAt(below, claim, node.room());
+        below.stuck = true;
+        settleOne(node);
+        if (!node.parent().isPool()) {
+            settle(node.parent());
+        }
+    }
+
+    static void pinAt(Siblings siblings, Claim claim, long room) {
+        if (siblings.pin == null && room > 0) {
+            siblings.pin = claim;
+            siblings.pins++;
+        }
+    }
+
+    /** Nothing below the node can be granted for now: permits are no longer collected for it. */
+    private static void unpinBelow(Share gone) {
+        for (Share node = gone; !node.isPool(); node = node.parent()) {
+            Siblings siblings = node.siblings();
+            if (siblings.pin != null && isAt(siblings.pin, gone)) {
+                siblings.pin = null;
+            }
+        }
+    }
+
+    private static boolean isAt(Claim claim, Share node) {
+        Share at = leafOf(claim);
+        while (at != node && !at.isPool()) {
+            at = at.parent();
+        }
+        return at == node;
+    }
+
+    static Share leafOf(Claim claim) {
+        Share leaf = claim.share;
+        if (leaf == null) {
+            throw new IllegalStateException("a claim that never waited");
+        }
+        return leaf;
+    }
+}

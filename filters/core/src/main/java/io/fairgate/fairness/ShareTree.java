@@ -1,0 +1,321 @@
+package io.fairgate.fairness;
+
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The nodes by name: which there are, where in the tree they are, and how that changes.
+ *
+ * <p>A tenant is a leaf until a request of a configured class comes. Then it becomes a node with a leaf for each class,
+ * and what it had as a leaf goes on as the leaf of its requests without a class.
+ *
+ * <p>Over 250 lines because a change while the tree is in use is one procedure, whose order matters.
+ */
+final class ShareTree {
+
+    private static final int SWEEP_ABOVE = 64;
+
+    private final SharePath path;
+    private final Siblings top;
+    private final Supplier<Siblings> newSiblings;
+    private final Map<TenantId, Share> tenants = new LinkedHashMap<>();
+    private final Map<String, Share> groups = new LinkedHashMap<>();
+
+    private TenantShares shares = TenantShares.EQUAL;
+    private long ordinals;
+    private int sweepAbove = SWEEP_ABOVE;
+
+    ShareTree(SharePath path, Supplier<Siblings> newSiblings) {
+        this.path = path;
+        this.top = path.top;
+        this.newSiblings = newSiblings;
+    }
+
+    Collection<Share> tenants() {
+        return tenants.values();
+    }
+
+    Map<String, Share> groups() {
+        return groups;
+    }
+
+    @Nullable
+    Share tenant(TenantId id) {
+        return tenants.get(id);
+    }
+
+    TenantShares shares() {
+        return shares;
+    }
+
+    // ---- nodes that come ----
+
+    /** The leaf at which the claim is to wait. */
+    Share leafOf(Claim claim) {
+        Share tenant = tenants.computeIfAbsent(claim.tenant(), this::newTenant);
+        String requestClass = claim.requestClass();
+        boolean isOfClass = requestClass != null && shares.classes().containsKey(requestClass);
+        if (tenant.below == null) {
+            if (!isOfClass) {
+                return tenant;
+            }
+            path.tickUpFrom(tenant);
+            tenant = divide(tenant);
+        }
+        return classOf(tenant, isOfClass ? String.valueOf(requestClass) : "");
+    }
+
+    private Share classOf(Share tenant, String name) {
+        Siblings classes = tenant.below == null ? top : tenant.below;
+        for (Share leaf : classes.all) {
+            if (leaf.name.equals(name)) {
+                return leaf;
+            }
+        }
+        Share leaf = new Share(++ordinals, shares.ofClass(name), true, null);
+        leaf.name = name;
+        return addNew(leaf, classes);
+    }
+
+    private Share newTenant(TenantId id) {
+        Share tenant = new Share(++ordinals, shares.of(id), shares.members().containsKey(id), null);
+        tenant.tenant = id;
+        return addNew(tenant, siblingsIn(shares.groups().parents().get(id)));
+    }
+
+    private Share newGroup(String name) {
+        Share group = new Share(++ordinals, ShareSettings.EQUAL, true, newSiblings.get());
+        group.name = name;
+        // Moved to where it belongs once all are there.
+        return addNew(group, top);
+    }
+
+    /** Who comes new is behind everybody, and so is lifted to the level when it joins. */
+    private static Share addNew(Share share, Siblings siblings) {
+        siblings.add(share);
+        siblings.setServed(share, -Siblings.LARGEST_ACCOUNT);
+        return share;
+    }
+
+    private Siblings siblingsIn(@Nullable String group) {
+        Share parent = group == null ? path.pool : groups.get(group);
+        return parent == null || parent.below == null ? top : parent.below;
+    }
+
+    /** Puts a node in the place of a tenant that is a leaf, and the leaf below it, as its requests without a class. */
+    private Share divide(Share leaf) {
+        Siblings siblings = leaf.siblings();
+        Share tenant = new Share(leaf.ordinal, leaf.settings, leaf.configured, newSiblings.get());
+        TenantId id = leaf.tenant;
+        Siblings classes = tenant.below;
+        if (id == null || classes == null) {
+            throw new IllegalStateException("%s is no tenant".formatted(leaf));
+        }
+        boolean wasBacklogged = leaf.backlogged;
+        tenant.continueFrom(leaf);
+        tenant.tenant = id;
+        if (wasBacklogged) {
+            siblings.leave(leaf);
+        }
+        siblings.remove(leaf);
+        siblings.add(tenant);
+        tenants.put(id, tenant);
+
+        leaf.tenant = null;
+        leaf.setSettings(ShareSettings.EQUAL);
+        leaf.configured = true;
+        classes.add(leaf);
+        classes.setServed(leaf, 0);
+        classes.occupied = leaf.occupied();
+        if (wasBacklogged) {
+            classes.join(leaf, path.permitsOf(tenant));
+            siblings.goOn(tenant);
+        }
+        path.settle(leaf);
+        return tenant;
+    }
+
+    // ---- nodes that go ----
+
+    /** Forgets a tenant that is idle, not configured, and not ahead: it would come back at the level anyway. */
+    void forgetIfIdle(Share leaf) {
+        Share tenant = leaf;
+        if (leaf.tenant == null) {
+            tenant = leaf.parent();
+            if (isForgettable(leaf)) {
+                leaf.siblings().remove(leaf);
+            }
+        }
+        if (tenant.tenant != null && isForgettable(tenant)) {
+            tenant.siblings().remove(tenant);
+            tenants.remove(tenant.tenant);
+        }
+    }
+
+    private static boolean isForgettable(Share share) {
+        return !share.configured
+                && share.inFlight == 0
+                && share.waiting == 0
+                && !share.siblings().isAhead(share);
+    }
+
+    /** Tenants that were ahead when they became idle are forgotten when the level has caught up with them. */
+    void sweepWhenMany() {
+        if (tenants.size() > sweepAbove) {
+            for (Share tenant : List.copyOf(tenants.values())) {
+                if (isForgettable(tenant)) {
+                    forgetIfIdle(tenant);
+                }
+            }
+            sweepAbove = Math.max(SWEEP_ABOVE, 2 * tenants.size());
+        }
+    }
+
+    // ---- every node ----
+
+    /** All that have nodes below them, from the deepest up to the pool. */
+    List<Siblings> allSiblings() {
+        List<Siblings> all = new ArrayList<>();
+        collect(top, all);
+        return all;
+    }
+
+    private static void collect(Siblings siblings, List<Siblings> into) {
+        for (Share share : siblings.all) {
+            if (share.below != null) {
+                collect(share.below, into);
+            }
+        }
+        into.add(siblings);
+    }
+
+    /** All at which claims wait, tenant by tenant. */
+    List<Share> leaves() {
+        List<Share> leaves = new ArrayList<>(tenants.size());
+        for (Share tenant : tenants.values()) {
+            if (tenant.below == null) {
+                leaves.add(tenant);
+            } else {
+                leaves.addAll(tenant.below.all);
+            }
+        }
+        return leaves;
+    }
+
+    void settleAll() {
+        for (Siblings siblings : allSiblings()) {
+            path.tick(siblings);
+            path.touch(siblings);
+        }
+        // First those that nobody is in any more, which are on nobody's path: the others would count them.
+        for (Siblings siblings : allSiblings()) {
+            if (siblings.backlog.isEmpty() && siblings.parent().backlogged) {
+                path.settle(siblings.parent());
+            }
+        }
+        for (Share leaf : leaves()) {
+            path.settle(leaf);
+            forgetIfIdle(leaf);
+        }
+    }
+
+    // ---- what changes while it is in use ----
+
+    /** Changes settings and places; how far each node is ahead or behind stays. */
+    void change(TenantShares changed) {
+        shares = changed;
+        changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
+        changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
+        List<Siblings> before = allSiblings();
+        for (Siblings siblings : before) {
+            path.tick(siblings);
+            siblings.rebase();
+            siblings.pin = null;
+            siblings.stuck = false;
+            siblings.noteLevel();
+        }
+        before.forEach(siblings -> siblings.all.forEach(share -> share.lag = siblings.lagAtNotedLevel(share)));
+        List<Share> moved = takeOutMoved();
+        for (Siblings siblings : allSiblings()) {
+            siblings.all.forEach(this::changeSettings);
+            siblings.all.forEach(siblings::restoreLag);
+            siblings.weighAgain(siblings == top ? Share.weightUnits(changed.others()) : 0);
+        }
+        recount();
+        // With its account at the place where it is now, whoever competed goes on to.
+        moved.forEach(share -> share.siblings().goOn(share));
+        allSiblings().forEach(Siblings::afterChangeOfAll);
+        if (!moved.isEmpty()) {
+            allSiblings().forEach(Siblings::levelOut);
+        }
+    }
+
+    /** Puts everybody to where it belongs; says who of those that moved competed, and does not for now. */
+    private List<Share> takeOutMoved() {
+        List<Share> competed = new ArrayList<>();
+        List.copyOf(groups.entrySet()).forEach(entry -> {
+            Share group = entry.getValue();
+            ShareGroups.Group settings = shares.groups().byName().get(entry.getKey());
+            move(group, siblingsIn(settings == null ? null : settings.parent()), competed);
+        });
+        tenants.forEach((id, tenant) ->
+                move(tenant, siblingsIn(shares.groups().parents().get(id)), competed));
+        groups.entrySet().removeIf(entry -> {
+            boolean gone = !shares.groups().byName().containsKey(entry.getKey());
+            if (gone) {
+                takeOut(entry.getValue(), competed);
+                competed.remove(entry.getValue());
+            }
+            return gone;
+        });
+        return competed;
+    }
+
+    private static void move(Share share, Siblings to, List<Share> competed) {
+        if (share.siblings() != to) {
+            takeOut(share, competed);
+            to.add(share);
+        }
+    }
+
+    private static void takeOut(Share share, List<Share> competed) {
+        if (share.backlogged) {
+            competed.add(share);
+        }
+        share.siblings().moveOut(share);
+    }
+
+    private void changeSettings(Share share) {
+        ShareGroups.Group group = shares.groups().byName().get(share.name);
+        if (share.tenant != null) {
+            share.setSettings(shares.of(share.tenant));
+            share.configured = shares.members().containsKey(share.tenant);
+        } else if (groups.get(share.name) == share && group != null) {
+            share.setSettings(group.settings());
+        } else {
+            share.setSettings(shares.ofClass(share.name));
+            share.configured = share.name.isEmpty() || shares.classes().containsKey(share.name);
+        }
+    }
+
+    /** Adds up at each node what is below it now. */
+    private void recount() {
+        for (Siblings siblings : allSiblings()) {
+            Share parent = siblings.parent();
+            parent.countNothing();
+            siblings.occupied = 0;
+            siblings.reserved = 0;
+            for (Share share : siblings.all) {
+                parent.count(share);
+                siblings.occupied += share.occupied();
+                siblings.reserved += share.keeps();
+            }
+        }
+    }
+}

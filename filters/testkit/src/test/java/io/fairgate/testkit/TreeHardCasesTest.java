@@ -1,0 +1,457 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.fairgate.fairness.PoolStatus.GroupStatus;
+import io.fairgate.fairness.ShareGroups;
+import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The cases in which a tree of shares can go wrong, one at a time.
+ *
+ * <p>Over 250 lines because it is one list of cases.
+ */
+class TreeHardCasesTest {
+
+    private static final ShareSettings EQUAL = ShareSettings.EQUAL;
+
+    /** Two groups of equal weight: x and y in acme, z in globex. */
+    private static TenantShares twoGroups(ShareSettings acme) {
+        return TenantShares.EQUAL
+                .withGroup("acme", Group.of(acme))
+                .withGroup("globex", Group.of(EQUAL))
+                .withMember(TenantId.of("x"), EQUAL, "acme")
+                .withMember(TenantId.of("y"), EQUAL, "acme")
+                .withMember(TenantId.of("z"), EQUAL, "globex");
+    }
+
+    private static GroupStatus group(TestPool pool, String name) {
+        return pool.scheduler.status(pool.now()).groups().stream()
+                .filter(group -> group.group().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static long count(List<String> granted, String tenant) {
+        return granted.stream().filter(tenant::equals).count();
+    }
+
+    @Test
+    void groups_share_the_pool_and_their_tenants_share_the_group() {
+        TestPool pool = new TestPool(12, twoGroups(ShareSettings.ofWeight(2)));
+        pool.ask("x", 1, 20);
+        pool.ask("y", 1, 20);
+        pool.ask("z", 1, 20);
+
+        List<String> granted = pool.grant();
+
+        assertThat(count(granted, "x")).isEqualTo(4);
+        assertThat(count(granted, "y")).isEqualTo(4);
+        assertThat(count(granted, "z")).isEqualTo(4);
+        assertThat(group(pool, "acme").inFlight()).isEqualTo(8);
+        assertThat(group(pool, "acme").share()).isEqualTo(8, offset(1e-9));
+        assertThat(pool.status("x").share()).isEqualTo(4, offset(1e-9));
+        assertThat(pool.status("x").parent()).isEqualTo("acme");
+    }
+
+    /** As docs/fairness.md draws it. */
+    @Test
+    void the_tree_of_the_documentation_shares_as_it_says() {
+        TenantShares shares = TenantShares.EQUAL
+                .withGroup("acme-corp", Group.of(ShareSettings.ofWeight(2).withMaxInFlight(10)))
+                .withGroup("globex", Group.of(EQUAL))
+                .withMember(TenantId.of("acme-shop"), ShareSettings.ofWeight(3), "acme-corp")
+                .withMember(TenantId.of("acme-lab"), EQUAL, "acme-corp")
+                .withMember(TenantId.of("globex-web"), EQUAL, "globex")
+                .withClass("interactive", ShareSettings.ofWeight(2))
+                .withClass("batch", EQUAL);
+        TestPool pool = new TestPool(12, shares);
+        List<TestClaim> interactive = askOfClass(pool, "acme-shop", "interactive", 20);
+        List<TestClaim> batch = askOfClass(pool, "acme-shop", "batch", 20);
+        pool.ask("acme-lab", 1, 20);
+        pool.ask("globex-web", 1, 20);
+
+        List<String> granted = pool.grant();
+
+        assertThat(count(granted, "acme-shop")).isEqualTo(6);
+        assertThat(count(granted, "acme-lab")).isEqualTo(2);
+        assertThat(count(granted, "globex-web")).isEqualTo(4);
+        assertThat(interactive.stream().filter(TestClaim::isHolding)).hasSize(4);
+        assertThat(batch.stream().filter(TestClaim::isHolding)).hasSize(2);
+    }
+
+    @Test
+    void what_a_tenant_leaves_idle_goes_to_its_group_before_it_goes_to_another() {
+        TestPool pool = new TestPool(12, twoGroups(EQUAL));
+        pool.ask("y", 1, 20);
+        pool.ask("z", 1, 20);
+
+        assertThat(count(pool.grant(), "y"))
+                .as("x is idle, and acme has its half")
+                .isEqualTo(6);
+    }
+
+    @Test
+    void a_group_at_its_cap_lets_others_go_on_and_gets_no_credit_for_its_wait() {
+        TestPool pool = new TestPool(10, twoGroups(EQUAL.withMaxInFlight(3)));
+        TestClaim first = pool.hold("x", 1);
+        pool.ask("y", 1, 5);
+        List<TestClaim> waits = pool.ask("x", 1, 5);
+        pool.grant();
+        pool.ask("z", 1, 20);
+
+        assertThat(pool.grant()).as("the rest is for z").hasSize(7).containsOnly("z");
+        assertThat(pool.scheduler.waitsForOwnCap(waits.get(4))).isTrue();
+        pool.seconds(100);
+        assertThat(group(pool, "acme").lag().toNanos())
+                .as("does not compete, is not behind")
+                .isNotPositive();
+        assertThat(pool.release(first))
+                .as("a permit of the group is for the group")
+                .hasSize(1)
+                .doesNotContain("z");
+    }
+
+    @Test
+    void tenants_that_wait_for_the_cap_of_their_group_share_it_by_permit_time() {
+        TestPool pool = new TestPool(10, twoGroups(EQUAL.withMaxInFlight(1)));
+        double[] held = new double[2];
+        TestClaim running = pool.hold("x", 1);
+        pool.ask("x", 1, 500);
+        pool.ask("y", 1, 500);
+        for (int i = 0; i < 400; i++) {
+            boolean isX = running.tenant().value().equals("x");
+            double seconds = isX ? 1 : 0.1;
+            pool.grant();
+            pool.seconds(seconds);
+            held[isX ? 0 : 1] += seconds;
+            running = pool.releaseForNext(running);
+        }
+        assertThat(held[0] / (held[0] + held[1])).isEqualTo(0.5, offset(0.05));
+    }
+
+    @Test
+    void reservations_of_a_group_are_for_whoever_in_it_asks() {
+        TestPool pool = new TestPool(10, twoGroups(EQUAL.withGuaranteed(4, 4)));
+        pool.ask("z", 1, 20);
+        assertThat(pool.grant()).as("four stay free").hasSize(6);
+        pool.ask("x", 1, 2);
+        pool.ask("y", 1, 3);
+
+        assertThat(pool.grant()).containsExactlyInAnyOrder("x", "x", "y", "y");
+    }
+
+    @Test
+    void the_reservation_of_a_tenant_is_kept_for_it_within_the_cap_of_its_group() {
+        TenantShares shares =
+                twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("x"), EQUAL.withGuaranteed(2, 2), "acme");
+        TestPool pool = new TestPool(10, shares);
+        pool.ask("y", 1, 20);
+        assertThat(pool.grant()).as("two of the group's five are kept").hasSize(3);
+        pool.ask("z", 1, 20);
+        assertThat(pool.grant()).as("and of the pool").hasSize(5);
+        pool.ask("x", 1, 3);
+
+        assertThat(pool.grant()).containsExactly("x", "x");
+    }
+
+    @Test
+    void a_large_request_is_pinned_within_its_group_and_the_other_group_does_not_wait_for_it() {
+        TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
+        List<TestClaim> small = pool.ask("x", 1, 4);
+        pool.grant();
+        TestClaim large = pool.ask("y", 3);
+        pool.ask("x", 1, 10);
+        pool.seconds(1);
+
+        assertThat(pool.release(small.get(0)))
+                .as("it collects within the group")
+                .isEmpty();
+        pool.ask("z", 1, 5);
+        assertThat(pool.grant()).as("the pool has enough for others").hasSize(5).containsOnly("z");
+        assertThat(pool.pinned()).as("nothing is pinned in the pool").isZero();
+        assertThat(pool.release(small.get(1))).isEmpty();
+        assertThat(pool.release(small.get(2))).containsExactly("y");
+        assertThat(large.isHolding()).isTrue();
+    }
+
+    @Test
+    void a_newcomer_to_the_group_with_a_lower_key_does_not_starve_what_is_pinned_there() {
+        TestPool pool = new TestPool(
+                20, twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("newcomer"), EQUAL, "acme"));
+        List<TestClaim> small = pool.ask("x", 1, 4);
+        pool.grant();
+        pool.hold("y", 1);
+        pool.ask("y", 3);
+        assertThat(pool.release(small.get(0)))
+                .as("one of the group's permits is free")
+                .isEmpty();
+        pool.ask("newcomer", 1);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.release(small.get(1))).isEmpty();
+        assertThat(pool.release(small.get(2))).containsExactly("y");
+    }
+
+    @Test
+    void a_newcomer_passes_what_is_pinned_in_its_group_no_more_than_others_do_that_would_have_fitted() {
+        TestPool pool = new TestPool(
+                20, twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("newcomer"), EQUAL, "acme"));
+        List<TestClaim> small = pool.ask("x", 1, 4);
+        pool.grant();
+        pool.hold("y", 1);
+        pool.ask("y", 3);
+        pool.ask("x", 1);
+        assertThat(pool.release(small.get(0))).as("y is next, and x would fit").isEmpty();
+        pool.ask("newcomer", 1);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.release(small.get(1))).isEmpty();
+        assertThat(pool.release(small.get(2))).containsExactly("y");
+    }
+
+    @Test
+    void a_large_request_in_a_group_is_pinned_in_the_pool_against_those_of_other_groups() {
+        TestPool pool = new TestPool(10, twoGroups(EQUAL));
+        List<TestClaim> small = pool.ask("z", 1, 10);
+        pool.grant();
+        pool.ask("x", 3);
+        pool.seconds(1);
+        assertThat(pool.release(small.get(0))).isEmpty();
+        assertThat(pool.pinned()).isEqualTo(3);
+        pool.ask("y", 1);
+        pool.ask("z", 1);
+
+        assertThat(pool.release(small.get(1))).isEmpty();
+        assertThat(pool.release(small.get(2))).containsExactly("x");
+    }
+
+    @Test
+    void a_request_pinned_in_its_group_that_is_cancelled_lets_the_group_have_what_was_collected() {
+        TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
+        List<TestClaim> small = pool.ask("x", 1, 4);
+        pool.grant();
+        TestClaim large = pool.ask("y", 3);
+        pool.ask("x", 1, 10);
+        pool.seconds(1);
+        assertThat(pool.release(small.get(0), small.get(1))).isEmpty();
+
+        assertThat(pool.cancel(large)).containsExactly("x", "x");
+    }
+
+    @Test
+    void a_request_for_more_than_the_cap_of_its_group_can_never_fit() {
+        TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
+        pool.ask("x", 5);
+        pool.ask("x", 1);
+        pool.ask("z", 1);
+
+        assertThat(pool.scheduler.canEverFit(TenantId.of("x"), 5)).isFalse();
+        assertThat(pool.scheduler.canEverFit(TenantId.of("x"), 4)).isTrue();
+        assertThat(pool.grant()).containsExactly("z");
+    }
+
+    @Test
+    void a_tenant_that_moves_to_another_group_takes_what_it_holds_and_its_lag_along() {
+        TestPool pool = new TestPool(10, twoGroups(EQUAL));
+        List<TestClaim> held = pool.ask("x", 1, 5);
+        pool.ask("z", 1, 30);
+        pool.grant();
+        pool.ask("x", 1, 30);
+        pool.ask("y", 1, 30);
+        pool.grant();
+        pool.seconds(0.5);
+        double lag = pool.lagSeconds("x");
+        assertThat(lag).isNegative();
+
+        pool.reconfigure(twoGroups(EQUAL).withMember(TenantId.of("x"), EQUAL, "globex"));
+
+        assertThat(group(pool, "acme").inFlight()).isZero();
+        assertThat(group(pool, "globex").inFlight()).isEqualTo(10);
+        assertThat(pool.status("x").parent()).isEqualTo("globex");
+        // The level of its new siblings moves a little because it is one of them now.
+        assertThat(pool.lagSeconds("x") - pool.lagSeconds("z")).isEqualTo(lag, offset(1e-6));
+        assertThat(pool.release(held.get(0))).containsExactly("y");
+        assertThat(pool.release(held.subList(1, 5).toArray(new TestClaim[0]))).containsExactly("y", "y", "y", "y");
+        assertThat(group(pool, "acme").inFlight()).isEqualTo(5);
+    }
+
+    @Test
+    void who_comes_new_is_behind_everybody_however_far_the_level_has_moved_with_those_that_left() {
+        TestPool pool = new TestPool(1, TenantShares.EQUAL, Double.POSITIVE_INFINITY);
+        pool.hold("a", 1);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        pool.grant();
+        pool.seconds(2_000);
+        assertThat(pool.lagSeconds("b")).isEqualTo(1_000, offset(1e-6));
+
+        // Alone among its siblings, and light, what b is behind makes a level far below that of before.
+        pool.reconfigure(TenantShares.EQUAL
+                .withGroup("g", Group.of(EQUAL))
+                .withMember(TenantId.of("a"), EQUAL, "g")
+                .withMember(TenantId.of("b"), ShareSettings.ofWeight(0.001))
+                .withMember(TenantId.of("heavy"), ShareSettings.ofWeight(ShareSettings.MAX_WEIGHT)));
+        pool.ask("heavy", 1);
+
+        assertThat(pool.lagSeconds("heavy")).isEqualTo(0, offset(1.0));
+    }
+
+    @Test
+    void a_group_that_is_removed_while_in_use_leaves_its_tenants_to_the_pool() {
+        TestPool pool = new TestPool(10, twoGroups(EQUAL.withMaxInFlight(4)));
+        List<TestClaim> held = pool.ask("x", 1, 10);
+        assertThat(pool.grant()).hasSize(4);
+
+        assertThat(pool.reconfigure(TenantShares.EQUAL.withMember(TenantId.of("x"), EQUAL)))
+                .as("the cap is gone with the group")
+                .hasSize(6);
+        assertThat(pool.scheduler.status(0).groups()).isEmpty();
+        pool.release(held.toArray(new TestClaim[0]));
+        assertThat(pool.scheduler.inFlight()).isZero();
+    }
+
+    @Test
+    void a_group_inside_another_is_bound_by_both() {
+        TenantShares shares = TenantShares.EQUAL
+                .withGroup("outer", Group.of(EQUAL.withMaxInFlight(3)))
+                .withGroup("inner", new Group(EQUAL.withMaxInFlight(2), "outer"))
+                .withMember(TenantId.of("x"), EQUAL, "inner")
+                .withMember(TenantId.of("y"), EQUAL, "outer");
+        TestPool pool = new TestPool(10, shares);
+        pool.ask("x", 1, 10);
+        assertThat(pool.grant()).hasSize(2);
+        pool.ask("y", 1, 10);
+        assertThat(pool.grant()).hasSize(1);
+    }
+
+    @Test
+    void classes_divide_what_a_tenant_has_and_a_request_without_one_is_a_class_as_well() {
+        TenantShares shares = TenantShares.EQUAL
+                .withClass("batch", EQUAL.withMaxInFlight(2))
+                .withClass("page", ShareSettings.ofWeight(3));
+        TestPool pool = new TestPool(12, shares);
+        List<TestClaim> plain = pool.ask("x", 1, 2);
+        assertThat(pool.grant()).hasSize(2);
+        List<TestClaim> batch = askOfClass(pool, "x", "batch", 20);
+        List<TestClaim> page = askOfClass(pool, "x", "page", 20);
+        plain = new ArrayList<>(plain);
+        plain.addAll(pool.ask("x", 1, 20));
+        pool.grant();
+
+        assertThat(batch.stream().filter(TestClaim::isHolding)).hasSize(2);
+        assertThat(page.stream().filter(TestClaim::isHolding)).hasSizeBetween(7, 8);
+        assertThat(plain.stream().filter(TestClaim::isHolding)).hasSizeBetween(2, 3);
+        assertThat(pool.status("x").inFlight()).isEqualTo(12);
+        assertThat(pool.scheduler.waitsForOwnCap(batch.get(19))).isTrue();
+        assertThat(pool.scheduler.canEverFit(TestClaim.of("x", "batch", 3))).isFalse();
+    }
+
+    private static List<TestClaim> askOfClass(TestPool pool, String tenant, String requestClass, int times) {
+        List<TestClaim> claims = new ArrayList<>();
+        for (int i = 0; i < times; i++) {
+            TestClaim claim = TestClaim.of(tenant, requestClass, 1);
+            pool.scheduler.enqueue(claim, pool.now());
+            claims.add(claim);
+        }
+        return claims;
+    }
+
+    @Test
+    void a_class_that_is_taken_out_of_the_policy_while_in_use_goes_on_as_requests_without_one() {
+        TestPool pool = new TestPool(4, TenantShares.EQUAL.withClass("batch", EQUAL.withMaxInFlight(1)));
+        List<TestClaim> batch = askOfClass(pool, "x", "batch", 3);
+        assertThat(pool.grant()).hasSize(1);
+
+        assertThat(pool.reconfigure(TenantShares.EQUAL)).hasSize(2);
+        pool.release(batch.toArray(new TestClaim[0]));
+        assertThat(pool.knows("x")).as("it is forgotten when it is idle").isFalse();
+    }
+
+    @Test
+    void beyond_the_bound_of_a_group_the_longest_queue_in_it_has_to_leave() {
+        TestPool pool = new TestPool(1, twoGroups(EQUAL.withMaxWaiting(3)));
+        pool.hold("z", 1);
+        List<TestClaim> flood = pool.ask("x", 1, 3);
+        TestClaim modest = pool.ask("y", 1);
+
+        assertThat(pool.scheduler.overOwnBound(modest.tenant())).isSameAs(flood.get(2));
+    }
+
+    @Test
+    void lent_permits_that_are_adopted_count_at_every_level() {
+        TestPool pool = new TestPool(10, twoGroups(EQUAL));
+        assertThat(pool.scheduler.lend(10)).isEqualTo(10);
+        TestClaim taken = TestClaim.of("x", 1);
+        pool.scheduler.adopt(taken, 0, pool.now());
+        pool.scheduler.takeBack(9);
+
+        assertThat(group(pool, "acme").inFlight()).isEqualTo(1);
+        pool.ask("z", 1, 20);
+        assertThat(pool.grant()).hasSize(9);
+    }
+
+    @Test
+    void only_who_is_bound_nowhere_may_take_permits_unasked() {
+        TenantShares shares = twoGroups(EQUAL.withMaxInFlight(4));
+
+        assertThat(shares.mayTakeUnasked(TenantId.of("x"))).isFalse();
+        assertThat(shares.mayTakeUnasked(TenantId.of("z"))).isTrue();
+        assertThat(shares.withClass("batch", EQUAL.withMaxInFlight(1)).mayTakeUnasked(TenantId.of("z")))
+                .isFalse();
+    }
+
+    @Test
+    void a_tree_that_is_none_is_refused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TenantShares.EQUAL.withGroup("a", new Group(EQUAL, "b")))
+                .withMessage("groups.a.parent: b (expected: the name of a group)");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TenantShares.EQUAL.withMember(TenantId.of("t"), EQUAL, "b"))
+                .withMessage("members.t.parent: b (expected: the name of a group)");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> twoGroups(EQUAL)
+                        .withGroup("acme", new Group(EQUAL, "globex"))
+                        .withGroup("globex", new Group(EQUAL, "acme")))
+                .withMessage("groups.acme.parent: globex (expected: a group that is not in this one)");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> {
+                    TenantShares nested = TenantShares.EQUAL.withGroup("g0", Group.of(EQUAL));
+                    for (int i = 1; i <= ShareGroups.MAX_NESTING; i++) {
+                        nested = nested.withGroup("g" + i, new Group(EQUAL, "g" + (i - 1)));
+                    }
+                })
+                .withMessage("groups.g6.parent: g5 (expected: at most 6 groups one in another)");
+    }
+
+    @Test
+    void what_cannot_be_kept_below_a_group_is_refused() {
+        ShareSettings reserving = EQUAL.withGuaranteed(3, 3);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> twoGroups(EQUAL.withMaxInFlight(2)).withMember(TenantId.of("x"), reserving, "acme"))
+                .withMessage("groups.acme.max-in-flight: 2 (expected: at least 3, which those in it reserve together)");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> twoGroups(EQUAL.withGuaranteed(2, 2)).withMember(TenantId.of("x"), reserving, "acme"))
+                .withMessage(
+                        "groups.acme.reserved: 2 (expected: 0, or at least 3, which those in it reserve together)");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TenantShares.EQUAL.withClass("batch", reserving))
+                .withMessage("classes.batch.reserved: 3 (expected: 0, because each tenant has each class)");
+        assertThat(twoGroups(EQUAL)
+                        .withMember(TenantId.of("x"), reserving, "acme")
+                        .reserved())
+                .isEqualTo(3);
+        assertThat(twoGroups(EQUAL.withGuaranteed(5, 5))
+                        .withMember(TenantId.of("x"), reserving, "acme")
+                        .reserved())
+                .isEqualTo(5);
+    }
+}

@@ -1,0 +1,139 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.RandomTree;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.Step.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class TreeModelTest {
+
+    private final List<TreeModel> models = new ArrayList<>();
+
+    @Test
+    void on_the_way_down_the_tree_every_grant_takes_the_child_that_a_naive_model_takes() {
+        new SeededModel<Step>(2_000, 200).check(random -> {
+            int permits = 1 + random.nextInt(12);
+            return new Life(
+                    permits,
+                    1 + random.nextInt(7),
+                    random.nextInt(),
+                    Duration.ofMillis(100 + random.nextInt(5_000)),
+                    random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5);
+        });
+        assertThat(models.stream().mapToInt(model -> model.grants).sum())
+                .as("grants compared")
+                .isGreaterThan(50_000);
+        assertThat(models.stream().mapToInt(model -> model.choices).sum())
+                .as("choices between several")
+                .isGreaterThan(30_000);
+    }
+
+    private final class Life implements SeededModel.Scenario<Step> {
+        private final int permits;
+        private final int tenants;
+        private final int seed;
+        private final Duration horizon;
+        private final double theta;
+
+        Life(int permits, int tenants, int seed, Duration horizon, double theta) {
+            this.permits = permits;
+            this.tenants = tenants;
+            this.seed = seed;
+            this.horizon = horizon;
+            this.theta = theta;
+        }
+
+        @Override
+        public Step operation(Random random) {
+            int dice = random.nextInt(100);
+            Kind kind = dice < 50
+                    ? Kind.ARRIVE
+                    : dice < 85 ? Kind.RELEASE : dice < 92 ? Kind.CANCEL : dice < 95 ? Kind.RECONFIGURE : Kind.WAIT;
+            long pause = random.nextInt(5) < 2
+                    ? 0
+                    : Duration.ofMillis(1 + random.nextInt(1_000)).toNanos();
+            return new Step(kind, random.nextInt(tenants), random.nextInt(1 << 20), pause, true);
+        }
+
+        @Override
+        public SeededModel.Trial<Step> start() {
+            return new Run(this);
+        }
+
+        /** Members only: whom the scheduler may forget the model does not know of. */
+        TenantShares shares(int seed) {
+            TenantShares shares = RandomTree.moderate(seed, permits, tenants);
+            for (int i = 0; i < tenants; i++) {
+                TenantId id = TenantId.of("t" + i);
+                shares = shares.members().containsKey(id) ? shares : shares.withMember(id, shares.others());
+            }
+            return shares;
+        }
+    }
+
+    private final class Run implements SeededModel.Trial<Step> {
+        private final Life life;
+        private final FairScheduler scheduler;
+        private final TreeModel model;
+        private final List<TestClaim> waiting = new ArrayList<>();
+        private final List<TestClaim> holding = new ArrayList<>();
+        private long now;
+
+        Run(Life life) {
+            this.life = life;
+            TenantShares shares = life.shares(life.seed);
+            scheduler = new FairScheduler(life.permits, shares, life.horizon, life.theta, now);
+            model = new TreeModel(life.permits, shares, life.horizon.toNanos(), life.theta);
+            models.add(model);
+        }
+
+        @Override
+        public void apply(Step step) {
+            now += step.pause();
+            model.passed(step.pause());
+            switch (step.kind()) {
+                case ARRIVE -> {
+                    TestClaim claim = TestClaim.of("t" + step.tenant(), 1);
+                    waiting.add(claim);
+                    scheduler.enqueue(claim, now);
+                    model.arrived(claim.tenant());
+                }
+                case RELEASE -> {
+                    if (!holding.isEmpty()) {
+                        TestClaim claim = holding.remove(step.number() % holding.size());
+                        scheduler.release(claim, now);
+                        model.released(claim.tenant());
+                    }
+                }
+                case CANCEL -> {
+                    if (!waiting.isEmpty()) {
+                        TestClaim claim = waiting.remove(step.number() % waiting.size());
+                        scheduler.cancel(claim, now);
+                        model.cancelled(claim.tenant());
+                    }
+                }
+                case RECONFIGURE -> {
+                    TenantShares shares = life.shares(step.number());
+                    scheduler.reconfigure(shares, now);
+                    model.reconfigured(shares);
+                }
+                default -> {}
+            }
+            scheduler.grant(now, claim -> {
+                TestClaim granted = (TestClaim) claim;
+                waiting.remove(granted);
+                holding.add(granted);
+                model.granted(granted.tenant());
+            });
+            model.handedOut(scheduler.status(now));
+        }
+    }
+}

@@ -1,0 +1,255 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.RandomTree;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.Step.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What holds at every grant in random trees, with requests for several permits and of several classes, by a ledger of the
+ * calls alone.
+ */
+class TreeSafetyTest {
+
+    private int grants;
+
+    @Test
+    void no_grant_exceeds_the_pool_or_a_cap_or_takes_what_is_reserved_for_others_at_any_level() {
+        new SeededModel<Step>(1_000, 200).check(random -> {
+            int permits = 1 + random.nextInt(12);
+            return new Life(permits, 1 + random.nextInt(7), 1 + random.nextInt(permits + 1), random.nextInt());
+        });
+        assertThat(grants).isGreaterThan(20_000);
+    }
+
+    private final class Life implements SeededModel.Scenario<Step> {
+        private final int permits;
+        private final int tenants;
+        private final int mostAsked;
+        private final int seed;
+
+        Life(int permits, int tenants, int mostAsked, int seed) {
+            this.permits = permits;
+            this.tenants = tenants;
+            this.mostAsked = mostAsked;
+            this.seed = seed;
+        }
+
+        @Override
+        public Step operation(Random random) {
+            int dice = random.nextInt(100);
+            Kind kind = dice < 45
+                    ? Kind.ARRIVE
+                    : dice < 83
+                            ? Kind.RELEASE
+                            : dice < 90
+                                    ? Kind.CANCEL
+                                    : dice < 93 ? Kind.DECLINE : dice < 96 ? Kind.RECONFIGURE : Kind.WAIT;
+            long pause = Duration.ofMillis(random.nextInt(1_000)).toNanos();
+            return new Step(kind, random.nextInt(tenants), random.nextInt(1 << 20), pause, random.nextInt(8) > 0);
+        }
+
+        @Override
+        public SeededModel.Trial<Step> start() {
+            return new Run(this);
+        }
+    }
+
+    private final class Run implements SeededModel.Trial<Step> {
+        private final Life life;
+        private final FairScheduler scheduler;
+        private final List<TestClaim> waiting = new ArrayList<>();
+        private final List<TestClaim> holding = new ArrayList<>();
+        /** The class that each claim came in: it stays in the queue of that one. */
+        private final Map<TestClaim, String> classes = new HashMap<>();
+
+        private TenantShares shares;
+        private long now;
+        private int claims;
+
+        Run(Life life) {
+            this.life = life;
+            shares = RandomTree.shares(life.seed, life.permits, life.tenants);
+            scheduler = new FairScheduler(life.permits, shares, now);
+        }
+
+        @Override
+        public void apply(Step step) {
+            now += step.pause();
+            switch (step.kind()) {
+                case ARRIVE -> {
+                    int kind = step.number() % 4;
+                    TestClaim claim = new TestClaim(
+                            TenantId.of("t" + step.tenant()),
+                            kind == 0 ? null : "c" + kind,
+                            1 + step.number() / 4 % life.mostAsked,
+                            claims++);
+                    String name = claim.requestClass();
+                    boolean isOfClass = name != null && shares.classes().containsKey(name);
+                    classes.put(claim, isOfClass ? name : "");
+                    waiting.add(claim);
+                    scheduler.enqueue(claim, now);
+                }
+                case RELEASE -> {
+                    if (!holding.isEmpty()) {
+                        scheduler.release(holding.remove(step.number() % holding.size()), now);
+                    }
+                }
+                case CANCEL -> {
+                    if (!waiting.isEmpty()) {
+                        scheduler.cancel(waiting.remove(step.number() % waiting.size()), now);
+                    }
+                }
+                case DECLINE -> {
+                    if (!waiting.isEmpty()) {
+                        waiting.get(step.number() % waiting.size()).wanted = false;
+                    }
+                }
+                case RECONFIGURE -> {
+                    shares = RandomTree.shares(step.number(), life.permits, life.tenants);
+                    scheduler.reconfigure(shares, now);
+                }
+                default -> {}
+            }
+            if (step.grants()) {
+                scheduler.grant(now, claim -> granted((TestClaim) claim));
+                waiting.removeIf(claim -> !claim.isWaiting());
+                if (life.mostAsked == 1) {
+                    waiting.forEach(this::assertIsInNobodysPower);
+                }
+            }
+        }
+
+        /** Everything comes to an end: nobody waits for ever. */
+        @Override
+        public void end() {
+            scheduler.grant(now, claim -> granted((TestClaim) claim));
+            for (int i = 0; i < 1_000 && !holding.isEmpty(); i++) {
+                now += 1_000_000;
+                scheduler.release(holding.remove(0), now);
+                scheduler.grant(now, claim -> granted((TestClaim) claim));
+            }
+            waiting.removeIf(claim -> !claim.isWaiting());
+            assertThat(holding).isEmpty();
+            assertThat(waiting)
+                    .as("left though everybody has given back what they held")
+                    .noneMatch(claim -> isHead(claim) && canEverFit(claim));
+            assertThat(scheduler.inFlight()).isZero();
+        }
+
+        private boolean isHead(TestClaim claim) {
+            return waiting.stream()
+                    .noneMatch(other -> other.number < claim.number
+                            && other.tenant().equals(claim.tenant())
+                            && classOf(other).equals(classOf(claim)));
+        }
+
+        private void granted(TestClaim claim) {
+            grants++;
+            waiting.remove(claim);
+            holding.add(claim);
+            assertThat(claim.wanted).isTrue();
+            assertThat(waiting)
+                    .as("waiting for longer than %s", claim)
+                    .noneMatch(other -> other.wanted
+                            && other.number < claim.number
+                            && other.tenant().equals(claim.tenant())
+                            && classOf(other).equals(classOf(claim)));
+            assertThat(occupied(null)).as("of the pool, after %s", claim).isLessThanOrEqualTo(life.permits);
+            assertThat(held(claim.tenant(), classOf(claim))).isLessThanOrEqualTo(capOf(classOf(claim)));
+            assertThat(held(claim.tenant(), null))
+                    .isLessThanOrEqualTo(shares.of(claim.tenant()).maxInFlight());
+            String group = shares.groups().parents().get(claim.tenant());
+            while (group != null) {
+                assertThat(occupied(group))
+                        .as("of %s, after %s", group, claim)
+                        .isLessThanOrEqualTo(settings(group).maxInFlight());
+                group = Objects.requireNonNull(shares.groups().byName().get(group))
+                        .parent();
+            }
+        }
+
+        /** With requests of one permit: it waits because somebody above it has nothing left for it. */
+        private void assertIsInNobodysPower(TestClaim claim) {
+            if (!isHead(claim)) {
+                return;
+            }
+            boolean blocked = !canEverFit(claim);
+            holding.add(claim);
+            blocked |= held(claim.tenant(), classOf(claim)) > capOf(classOf(claim));
+            blocked |= held(claim.tenant(), null) > shares.of(claim.tenant()).maxInFlight();
+            String group = shares.groups().parents().get(claim.tenant());
+            while (group != null) {
+                blocked |= occupied(group) > settings(group).maxInFlight();
+                group = Objects.requireNonNull(shares.groups().byName().get(group))
+                        .parent();
+            }
+            blocked |= occupied(null) > life.permits;
+            holding.remove(claim);
+            assertThat(blocked).as("something is in the way of %s", claim).isTrue();
+        }
+
+        private String classOf(TestClaim claim) {
+            return classes.getOrDefault(claim, "");
+        }
+
+        private int capOf(String requestClass) {
+            return shares.classes()
+                    .getOrDefault(requestClass, ShareSettings.EQUAL)
+                    .maxInFlight();
+        }
+
+        private boolean canEverFit(TestClaim claim) {
+            return claim.permits() <= capOf(classOf(claim)) && scheduler.canEverFit(claim.tenant(), claim.permits());
+        }
+
+        private ShareSettings settings(String group) {
+            return Objects.requireNonNull(shares.groups().byName().get(group)).settings();
+        }
+
+        private long held(TenantId tenant, @Nullable String requestClass) {
+            return holding.stream()
+                    .filter(claim -> claim.tenant().equals(tenant))
+                    .filter(claim -> requestClass == null || requestClass.equals(classOf(claim)))
+                    .mapToLong(TestClaim::permits)
+                    .sum();
+        }
+
+        /** What those right below a group, or the pool, hold or keep for themselves. */
+        private long occupied(@Nullable String group) {
+            List<TenantId> tenants = new ArrayList<>(shares.members().keySet());
+            holding.stream()
+                    .map(TestClaim::tenant)
+                    .filter(id -> !tenants.contains(id))
+                    .distinct()
+                    .toList()
+                    .forEach(tenants::add);
+            long sum = tenants.stream()
+                    .filter(id -> Objects.equals(shares.groups().parents().get(id), group))
+                    .mapToLong(id -> Math.max(held(id, null), shares.of(id).reserved()))
+                    .sum();
+            for (String below : shares.groups().byName().keySet()) {
+                if (Objects.equals(
+                        Objects.requireNonNull(shares.groups().byName().get(below))
+                                .parent(),
+                        group)) {
+                    sum += Math.max(occupied(below), settings(below).reserved());
+                }
+            }
+            return sum;
+        }
+    }
+}

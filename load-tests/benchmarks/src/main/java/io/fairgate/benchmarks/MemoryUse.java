@@ -1,0 +1,134 @@
+package io.fairgate.benchmarks;
+
+import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.Quota;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Bytes on the heap for one waiter, one tenant, one handle.
+ *
+ * @param waiter a request that waits in a pool, with the timer of its wait
+ * @param timer of these, what a timer takes by itself on Reactor's scheduler
+ * @param tenant a configured tenant that has something waiting: its name and settings, and its account in the pool
+ * @param quotas what the same tenant has used of two quotas
+ * @param handle what {@link PermitPool#tryAcquire} gives
+ */
+record MemoryUse(double waiter, double timer, double tenant, double quotas, double handle) {
+
+    static final int WAITER_LIMIT = 250;
+    static final int TENANT_LIMIT = 1024;
+
+    private static final String BENCHMARKS = "io.fairgate.benchmarks.";
+    private static final String HANDLES = "io.fairgate.permit.HeldClaim";
+    private static final Duration NEVER_REACHED = Duration.ofHours(1);
+    private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
+    private static final List<Quota> QUOTAS = List.of(
+            new Quota.Rate("burst", 20, Duration.ofSeconds(1), 20),
+            new Quota.Calendar("daily", 10_000, Quota.CalendarUnit.DAY, ZoneOffset.UTC));
+
+    static MemoryUse measure(int count) {
+        loadClasses();
+        List<TenantId> ids = tenantIds(count);
+        Histogram waiters = Histogram.of(() -> waiters(count));
+        Histogram timers = Histogram.of(() -> timers(count));
+        Histogram tenants = Histogram.of(() -> tenants(count));
+        Histogram quotas = Histogram.of(() -> quotas(ids));
+        Histogram handles = Histogram.of(() -> handles(count));
+        return new MemoryUse(
+                waiters.total(type -> !type.startsWith(BENCHMARKS)) / (double) count,
+                timers.total(type -> true) / (double) count,
+                tenants.total(type -> !type.startsWith(BENCHMARKS)) / (double) count,
+                quotas.total(type -> true) / (double) count,
+                handles.total(HANDLES::equals) / (double) count);
+    }
+
+    /** Once, so that what the first use of a class leaves behind is not counted. */
+    private static void loadClasses() {
+        Histogram.of(() -> List.of(waiters(1), timers(1), handles(1), tenants(1), quotas(tenantIds(1))));
+    }
+
+    double waiterBesideTimer() {
+        return waiter - timer;
+    }
+
+    double tenantAndQuotas() {
+        return tenant + quotas;
+    }
+
+    private static PermitPool waiters(int count) {
+        PermitPool pool = pool(1, count);
+        Listening subscriber = new Listening();
+        for (int i = 0; i <= count; i++) {
+            pool.withPermit(REQUEST, Mono.never()).subscribe(subscriber);
+        }
+        return pool;
+    }
+
+    private static Scheduler timers(int count) {
+        Scheduler scheduler = MonotonicScheduler.INSTANCE;
+        Runnable nothing = () -> {};
+        for (int i = 0; i < count; i++) {
+            var unused = scheduler.schedule(nothing, NEVER_REACHED.toNanos(), TimeUnit.NANOSECONDS);
+        }
+        return scheduler;
+    }
+
+    private static List<@Nullable Object> handles(int count) {
+        PermitPool pool = pool(count, 0);
+        List<@Nullable Object> handles = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            handles.add(pool.tryAcquire(REQUEST));
+        }
+        return handles;
+    }
+
+    private static PermitPool pool(int permits, int maxWaiting) {
+        PoolSettings settings = new PoolSettings(permits, maxWaiting, NEVER_REACHED, NEVER_REACHED);
+        return new EmbeddedPermitPool("orders", settings, TenantShares.EQUAL);
+    }
+
+    private static FairScheduler tenants(int count) {
+        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
+        List<TenantId> ids = tenantIds(count);
+        for (int i = 0; i < count; i++) {
+            members.put(ids.get(i), ShareSettings.ofWeight(1 + i % 4));
+        }
+        FairScheduler scheduler = new FairScheduler(1, new TenantShares(members, ShareSettings.EQUAL), 0);
+        ids.forEach(id -> scheduler.enqueue(new WantedClaim(id), 0));
+        return scheduler;
+    }
+
+    private static EmbeddedQuotas quotas(List<TenantId> ids) {
+        EmbeddedQuotas quotas = new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
+        Listening subscriber = new Listening();
+        ids.forEach(id -> quotas.charge(id, QUOTAS, 1).subscribe(subscriber));
+        return quotas;
+    }
+
+    private static List<TenantId> tenantIds(int count) {
+        List<TenantId> ids = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            ids.add(TenantId.of("tenant-%08d".formatted(i)));
+        }
+        return ids;
+    }
+}

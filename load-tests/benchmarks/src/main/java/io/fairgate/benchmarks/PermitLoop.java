@@ -1,0 +1,64 @@
+package io.fairgate.benchmarks;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.time.MonotonicScheduler;
+import java.util.stream.IntStream;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+
+/** The closed loop over a pool of permits. */
+final class PermitLoop extends ClosedLoop {
+
+    private final PermitPool pool;
+    private final PermitRequest[] requests;
+    private final Work[] works;
+
+    PermitLoop(boolean timers) {
+        pool = new EmbeddedPermitPool(
+                "orders",
+                PoolSettings.ofPermits(ContendedBenchmark.PERMITS).withMaxWait(ResourceLoop.MAX_WAIT),
+                TenantShares.EQUAL,
+                timers ? MonotonicScheduler.INSTANCE : new ClockWithoutTimers(),
+                PoolListener.NONE);
+        requests = IntStream.range(0, ContendedBenchmark.TENANTS)
+                .mapToObj(tenant -> PermitRequest.of("tenant-" + tenant).withHome(Runnable::run))
+                .toArray(PermitRequest[]::new);
+        works = IntStream.range(0, ContendedBenchmark.TENANTS)
+                .mapToObj(tenant -> new Work())
+                .toArray(Work[]::new);
+    }
+
+    @Override
+    void ask(int tenant) {
+        pool.withPermit(requests[tenant], works[tenant]).subscribe(new Asked(tenant));
+    }
+
+    /** Is in flight until it is ended. */
+    private final class Work extends Mono<Object> {
+        @Override
+        public void subscribe(CoreSubscriber<? super Object> actual) {
+            actual.onSubscribe(Operators.emptySubscription());
+            granted(actual::onComplete);
+        }
+    }
+
+    private final class Asked extends Asking<Object> {
+        Asked(int tenant) {
+            super(tenant);
+        }
+
+        @Override
+        public void onNext(Object element) {}
+
+        @Override
+        public void onComplete() {
+            ask(tenant);
+        }
+    }
+}

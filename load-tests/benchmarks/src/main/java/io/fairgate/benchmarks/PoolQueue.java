@@ -1,0 +1,61 @@
+package io.fairgate.benchmarks;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.time.MonotonicScheduler;
+import java.time.Duration;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
+
+/** The queue of a pool, with or without the timers of those who wait. */
+final class PoolQueue implements WaitingQueue {
+
+    private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
+
+    private static final Duration NEVER_REACHED = Duration.ofHours(1);
+
+    private final PermitPool pool;
+    private final Leaving[] waiters;
+
+    PoolQueue(int places, boolean timers) {
+        waiters = new Leaving[places];
+        pool = new EmbeddedPermitPool(
+                "orders",
+                PoolSettings.ofPermits(1)
+                        .withMaxWaiting(places)
+                        .withMaxWait(NEVER_REACHED)
+                        .withMaxHold(NEVER_REACHED),
+                TenantShares.EQUAL,
+                timers ? MonotonicScheduler.INSTANCE : new ClockWithoutTimers(),
+                PoolListener.NONE);
+        pool.withPermit(REQUEST, Mono.never()).subscribe(new Listening());
+    }
+
+    @Override
+    public void join(int place) {
+        waiters[place] = new Leaving();
+        pool.withPermit(REQUEST, Mono.never()).subscribe(waiters[place]);
+    }
+
+    @Override
+    public void leave(int place) {
+        waiters[place].cancel();
+    }
+
+    private static final class Leaving extends BaseSubscriber<Object> {
+        @Override
+        protected void hookOnSubscribe(Subscription subscription) {
+            requestUnbounded();
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            throw new IllegalStateException("a benchmark of what goes well", error);
+        }
+    }
+}

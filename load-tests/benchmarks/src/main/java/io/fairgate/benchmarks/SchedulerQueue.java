@@ -1,0 +1,33 @@
+package io.fairgate.benchmarks;
+
+import io.fairgate.fairness.Claim;
+import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+
+/** The queue of the scheduler alone. */
+final class SchedulerQueue implements WaitingQueue {
+
+    private static final TenantId TENANT = TenantId.of("acme");
+
+    private final FairScheduler scheduler = new FairScheduler(1, TenantShares.EQUAL, 0);
+    private final Claim[] claims;
+    private long now;
+
+    SchedulerQueue(int places) {
+        claims = new Claim[places];
+        scheduler.enqueue(new WantedClaim(TENANT), now);
+        scheduler.grant(now, granted -> {});
+    }
+
+    @Override
+    public void join(int place) {
+        claims[place] = new WantedClaim(TENANT);
+        scheduler.enqueue(claims[place], ++now);
+    }
+
+    @Override
+    public void leave(int place) {
+        scheduler.cancel(claims[place], ++now);
+    }
+}

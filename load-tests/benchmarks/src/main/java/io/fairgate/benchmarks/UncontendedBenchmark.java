@@ -1,0 +1,89 @@
+package io.fairgate.benchmarks;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
+import io.github.resilience4j.bulkhead.Bulkhead;
+import io.github.resilience4j.bulkhead.BulkheadConfig;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.infra.Blackhole;
+import reactor.core.publisher.Mono;
+
+/**
+ * A permit is taken and given back, and there are always enough of them. With two threads they are still enough; what is
+ * contended then is the memory that counts them.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class UncontendedBenchmark {
+
+    static final int BATCH = 1000;
+    static final int SMALL_BATCH = 50;
+
+    private static final int PERMITS = 64;
+    private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
+    private static final Mono<Integer> WORK = Mono.just(1);
+
+    private final Semaphore semaphore = new Semaphore(PERMITS);
+    private final Semaphore fairSemaphore = new Semaphore(PERMITS, true);
+    private final Bulkhead bulkhead = Bulkhead.of(
+            "orders", BulkheadConfig.custom().maxConcurrentCalls(PERMITS).build());
+    private final PermitPool pool =
+            new EmbeddedPermitPool("orders", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL);
+
+    @Benchmark
+    public void semaphore() throws InterruptedException {
+        for (int i = 0; i < BATCH; i++) {
+            semaphore.acquire();
+            semaphore.release();
+        }
+    }
+
+    /** {@code tryAcquire} would pass those who wait, and so not be fair. */
+    @Benchmark
+    public void fairSemaphore() throws InterruptedException {
+        for (int i = 0; i < BATCH; i++) {
+            fairSemaphore.acquire();
+            fairSemaphore.release();
+        }
+    }
+
+    @Benchmark
+    public void bulkhead(Blackhole blackhole) {
+        for (int i = 0; i < BATCH; i++) {
+            blackhole.consume(bulkhead.tryAcquirePermission());
+            bulkhead.onComplete();
+        }
+    }
+
+    @Benchmark
+    public void tryAcquire() {
+        for (int i = 0; i < BATCH; i++) {
+            HeldPermits held = pool.tryAcquire(REQUEST);
+            if (held == null) {
+                throw new IllegalStateException("no permit (expected: always one)");
+            }
+            held.release();
+        }
+    }
+
+    /** Another thread may be the one that runs the work; a request is over when its work is. */
+    @Benchmark
+    public void withPermit(Listening subscriber) {
+        for (int i = 0; i < SMALL_BATCH; i++) {
+            pool.withPermit(REQUEST, WORK).subscribe(subscriber);
+            subscriber.awaitCompletion();
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.fairgate.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Collection;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.TimeValue;
+
+/** Every benchmark runs. How fast is no matter of a test. */
+class BenchmarksTest {
+
+    static Collection<Subject> subjects() {
+        return Rounds.subjects(Lines.all());
+    }
+
+    @ParameterizedTest
+    @MethodSource("subjects")
+    @Timeout(value = 60, unit = TimeUnit.SECONDS)
+    void every_benchmark_of_the_report_runs(Subject subject) throws RunnerException {
+        Cost cost = Rounds.run(
+                Rounds.options(subject)
+                        .forks(0)
+                        .warmupIterations(0)
+                        .measurementIterations(1)
+                        .measurementTime(TimeValue.milliseconds(20)),
+                subject);
+
+        assertThat(cost.nanos()).isPositive();
+    }
+}

@@ -1,0 +1,51 @@
+package io.fairgate.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
+import java.lang.management.ManagementFactory;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Unlike times, bytes are the same in every run. */
+class MemoryUseTest {
+
+    private static final int TIMES = 10_000;
+
+    private static final MemoryUse MEMORY = MemoryUse.measure(10_000);
+
+    @Test
+    void a_waiter_and_a_tenant_take_no_more_than_the_report_wants() {
+        assertThat(MEMORY.waiterBesideTimer()).isBetween(50.0, (double) MemoryUse.WAITER_LIMIT);
+        assertThat(MEMORY.tenantAndQuotas()).isBetween(200.0, (double) MemoryUse.TENANT_LIMIT);
+    }
+
+    @Test
+    void a_timer_is_what_the_jdk_and_reactor_need_for_one() {
+        assertThat(MEMORY.timer()).isBetween(72.0, 200.0);
+    }
+
+    @Test
+    void taking_and_giving_back_allocates_the_handle_and_nothing_else() {
+        EmbeddedPermitPool pool = new EmbeddedPermitPool("orders", PoolSettings.ofPermits(8), TenantShares.EQUAL);
+        PermitRequest request = PermitRequest.of("acme");
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        takeAndGiveBack(pool, request);
+
+        long before = threads.getCurrentThreadAllocatedBytes();
+        takeAndGiveBack(pool, request);
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+
+        assertThat((double) allocated / TIMES).isLessThan(MEMORY.handle() + 1);
+    }
+
+    private static void takeAndGiveBack(EmbeddedPermitPool pool, PermitRequest request) {
+        for (int i = 0; i < TIMES; i++) {
+            Objects.requireNonNull(pool.tryAcquire(request)).release();
+        }
+    }
+}

@@ -1,0 +1,285 @@
+package io.fairgate.proofs;
+
+import static io.fairgate.proofs.Request.require;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.proofs.Request.WorkFailed;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Sinks;
+
+/** A pool, and a few requests that are known by their number, all of it driven from outside, step by step. */
+final class PoolOfRequests {
+
+    /** Requests that there can be. */
+    static final int REQUESTS = 4;
+
+    /** Drains for which nobody waits until the pool opens, less the few that a test then does. */
+    private static final int NEARLY_CALM = 62;
+
+    private static final int SETTLE_TIMER = (int) PermitRequest.SETTLE_WITHIN.toSeconds();
+
+    private static final TenantId TENANT = TenantId.of("a");
+
+    /** What the pool could tell nobody: errors of its own, that is bugs. */
+    private static volatile @Nullable Throwable dropped;
+
+    static {
+        Hooks.onErrorDropped(error -> {
+            if (!(error instanceof WorkFailed)) {
+                dropped = error;
+            }
+        });
+    }
+
+    private final TimersByHand timers = new TimersByHand(holdTimer(REQUESTS));
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final Guard guard;
+    private final EmbeddedPermitPool pool;
+    private final Request[] requests = new Request[REQUESTS];
+    private final PermitRequest[] permitRequests = new PermitRequest[REQUESTS];
+    private final Sinks.Empty<Void> settled = Sinks.empty();
+    private final WaitForHandle waitForHandle = new WaitForHandle();
+    private volatile int permits;
+    private volatile boolean closing;
+
+    private PoolOfRequests(int permits, int most, PoolListener listener) {
+        this.permits = permits;
+        guard = new Guard(most);
+        pool = new EmbeddedPermitPool("proof", settings(permits), TenantShares.EQUAL, timers, listener);
+        for (int i = 0; i < REQUESTS; i++) {
+            requests[i] = new Request(i, guard);
+            permitRequests[i] = permitRequest(i);
+        }
+    }
+
+    /**
+     * A pool whose permits lie open: nobody has ever waited.
+     *
+     * @param most permits that it will ever have
+     */
+    static PoolOfRequests open(int permits, int most) {
+        return new PoolOfRequests(permits, most, PoolListener.NONE);
+    }
+
+    /** The same, and somebody listens. */
+    static PoolOfRequests heard(int permits, PoolListener listener) {
+        return new PoolOfRequests(permits, permits, listener);
+    }
+
+    /** A pool in which somebody had to wait, so long ago that its permits are about to lie open again. */
+    static PoolOfRequests nearlyCalm(int permits, int most) {
+        PoolOfRequests calming = open(permits, most);
+        List<HeldPermits> all = calming.takeAll();
+        Request waits = new Request(0, new Guard(0));
+        waits.ask(calming.pool, PermitRequest.of(TENANT).withMaxWait(Duration.ofSeconds(REQUESTS)));
+        waits.cancel();
+        all.forEach(HeldPermits::release);
+        for (int drains = permits; drains < NEARLY_CALM; drains += 2) {
+            calming.pass();
+        }
+        return calming;
+    }
+
+    private static PoolSettings settings(int permits) {
+        return new PoolSettings(permits, REQUESTS, Duration.ofDays(1), PoolSettings.MAX_DURATION);
+    }
+
+    // ---- what threads do ----
+
+    /** Number 2 has a home of its own, on which it starts; those with an odd number take what can be had at once first. */
+    void acquire(int request) {
+        if (request % 2 == 0) {
+            requests[request].ask(pool, permitRequests[request]);
+        } else {
+            requests[request].takeOrAsk(pool, permitRequests[request]);
+        }
+    }
+
+    private static PermitRequest permitRequest(int request) {
+        PermitRequest timed = PermitRequest.of(TENANT)
+                .withMaxWait(Duration.ofSeconds(waitTimer(request)))
+                .withMaxHold(Duration.ofSeconds(holdTimer(request)));
+        return request == 2 ? timed.withHome(Runnable::run) : timed;
+    }
+
+    /** The timer of one second is that of a work which settles. */
+    private static int waitTimer(int request) {
+        return SETTLE_TIMER + 1 + request;
+    }
+
+    private static int holdTimer(int request) {
+        return SETTLE_TIMER + 1 + REQUESTS + request;
+    }
+
+    void release(int request) {
+        requests[request].mayEnd();
+    }
+
+    void cancel(int request) {
+        requests[request].cancel();
+    }
+
+    void fail(int request) {
+        requests[request].fail();
+    }
+
+    void timeOut(int request) {
+        timers.fire(waitTimer(request));
+    }
+
+    void expire(int request) {
+        timers.fire(holdTimer(request));
+    }
+
+    /** Asks for number 0, whose work takes a moment to end when it is cut short. */
+    void acquireToSettle() {
+        requests[0].ask(pool, permitRequests[0].withSettled(settled.asMono()));
+    }
+
+    void settle() {
+        settled.tryEmitEmpty();
+    }
+
+    void settleTimeUp() {
+        timers.fire(SETTLE_TIMER);
+    }
+
+    /** A permit that belongs to no request. */
+    HeldPermits held() {
+        return Objects.requireNonNull(take(), "a permit is free");
+    }
+
+    void acquireHandle() {
+        pool.acquire(permitRequests[REQUESTS - 1]).subscribe(waitForHandle);
+    }
+
+    void cancelHandle() {
+        waitForHandle.cancel();
+    }
+
+    /** Takes a permit if there is one, and gives it back at once: to everybody else as if nothing had been. */
+    void pass() {
+        HeldPermits held = take();
+        if (held != null) {
+            guard.passes();
+            guard.hasPassed();
+            held.release();
+        }
+    }
+
+    void resize(int permits) {
+        this.permits = permits;
+        pool.reconfigure(settings(permits), TenantShares.EQUAL);
+    }
+
+    void close() {
+        closing = true;
+        pool.close(Duration.ZERO).subscribe(nothing -> {}, e -> {}, () -> closed.set(true));
+    }
+
+    // ---- what came of it, once all threads have left ----
+
+    /** What has become of every request and of the pool. Ends them all then, and requires that nothing is left. */
+    String outcome() {
+        StringBuilder outcome = new StringBuilder(waitForHandle.isHeld() ? "handle, " : "");
+        for (Request request : requests) {
+            outcome.append(request.outcome()).append(", ");
+        }
+        if (closed.get()) {
+            outcome.append("closed, ");
+        }
+        requireConsistent();
+        PoolStatus status = status();
+        outcome.append(status.inFlight()).append(" in flight");
+        requireNothingLeft();
+        return outcome.toString();
+    }
+
+    /** What holds whatever order the steps came in. */
+    private void requireConsistent() {
+        require(dropped == null, "the pool dropped an error: " + dropped);
+        int waiting = 0;
+        int running = 0;
+        for (int i = 0; i < REQUESTS; i++) {
+            requests[i].requireConsistent();
+            waiting += requests[i].isWaiting() ? 1 : 0;
+            running += requests[i].isRunning() ? 1 : 0;
+            require(requests[i].isWaiting() || !timers.isSet(waitTimer(i)), "a timer of a wait was left");
+            require(requests[i].isRunning() || !timers.isSet(holdTimer(i)), "a timer of a hold was left");
+        }
+        PoolStatus status = status();
+        running += waitForHandle.isHeld() ? 1 : 0;
+        require(status.inFlight() == running, "the pool counts other permits in flight than there are");
+        require(status.waiting() == waiting, "the pool counts others waiting than there are");
+        require(waiting == 0 || running >= permits, "somebody waits while a permit is free");
+    }
+
+    private void requireNothingLeft() {
+        for (Request request : requests) {
+            request.mayEnd();
+            request.cancel();
+        }
+        waitForHandle.release();
+        PoolStatus status = status();
+        require(status.inFlight() == 0 && status.waiting() == 0, "something was left in the pool");
+        require(closed.get() == closing, "closing has to complete, and does so only when asked for");
+        List<HeldPermits> all = takeAll();
+        require(all.size() == (closing ? 0 : permits), "permits were lost or gained");
+        all.forEach(HeldPermits::release);
+    }
+
+    private List<HeldPermits> takeAll() {
+        List<HeldPermits> all = new ArrayList<>();
+        for (HeldPermits held = take(); held != null; held = take()) {
+            all.add(held);
+        }
+        return all;
+    }
+
+    private @Nullable HeldPermits take() {
+        return pool.tryAcquire(permitRequests[0]);
+    }
+
+    private PoolStatus status() {
+        PoolStatus[] status = new PoolStatus[1];
+        pool.snapshot().subscribe(now -> status[0] = now);
+        return Objects.requireNonNull(status[0], "nobody else is at work in the pool");
+    }
+
+    /** Takes what it is given, whether or not it has left meanwhile: what it was given is its own to release. */
+    private static final class WaitForHandle extends BaseSubscriber<HeldPermits> {
+
+        private volatile @Nullable HeldPermits held;
+
+        boolean isHeld() {
+            HeldPermits held = this.held;
+            return held != null && held.isHeld();
+        }
+
+        void release() {
+            HeldPermits held = this.held;
+            if (held != null) {
+                held.release();
+            }
+        }
+
+        @Override
+        protected void hookOnNext(HeldPermits value) {
+            held = value;
+        }
+    }
+}

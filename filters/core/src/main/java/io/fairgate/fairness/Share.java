@@ -46,6 +46,8 @@ final class Share {
 
     boolean backlogged;
     long lastGrant;
+    /** When it came to be idle, on the clock of its siblings. */
+    long idleSince;
 
     /** How far it is behind, in permit-nanoseconds, while the tree is being changed. */
     double lag;
@@ -101,6 +103,11 @@ final class Share {
 
     boolean isPool() {
         return siblings == null;
+    }
+
+    /** Whether it neither holds nor wants anything. */
+    boolean isIdle() {
+        return inFlight == 0 && waiting == 0;
     }
 
     double weight() {

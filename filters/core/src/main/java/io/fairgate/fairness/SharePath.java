@@ -128,6 +128,7 @@ final class SharePath {
     /** A claim waits. */
     void countArrival(Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            node.siblings().wake(node);
             node.waiting++;
         }
         pool.waiting++;
@@ -138,6 +139,7 @@ final class SharePath {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             node.waiting--;
             Siblings siblings = node.siblings();
+            siblings.noteIdle(node);
             if (siblings.pin == claim) {
                 siblings.pin = null;
             }
@@ -157,6 +159,7 @@ final class SharePath {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             Siblings siblings = node.siblings();
             touch(siblings);
+            siblings.wake(node);
             siblings.beforeChange(node);
             boolean wasBelowGuarantee = node.isBelowGuarantee();
             long before = node.occupied();
@@ -172,6 +175,7 @@ final class SharePath {
                 }
             }
             siblings.afterChange(node);
+            siblings.noteIdle(node);
         }
         pool.inFlight += permits;
         top.occupied += more;

@@ -143,7 +143,7 @@ final class ShareTree {
 
     // ---- nodes that go ----
 
-    /** Forgets a tenant that is idle, not configured, and not ahead: it would come back at the level anyway. */
+    /** Forgets a tenant that is idle, not configured, and owes nothing: it would come back at the level anyway. */
     void forgetIfIdle(Share leaf) {
         Share tenant = leaf;
         if (leaf.tenant == null) {
@@ -159,13 +159,14 @@ final class ShareTree {
     }
 
     private static boolean isForgettable(Share share) {
-        return !share.configured
-                && share.inFlight == 0
-                && share.waiting == 0
-                && !share.siblings().isAhead(share);
+        Siblings siblings = share.siblings();
+        return !share.configured && share.isIdle() && (!siblings.isAhead(share) || siblings.hasIdledEnough(share));
     }
 
-    /** Tenants that were ahead when they became idle are forgotten when the level has caught up with them. */
+    /**
+     * Tenants that were ahead when they became idle are forgotten when the level has caught up with them, or they have
+     * been idle for long enough. It happens so rarely that it takes constant time for each tenant that comes.
+     */
     void sweepWhenMany() {
         if (tenants.size() > sweepAbove) {
             for (Share tenant : List.copyOf(tenants.values())) {
@@ -315,6 +316,9 @@ final class ShareTree {
                 parent.count(share);
                 siblings.occupied += share.occupied();
                 siblings.reserved += share.keeps();
+            }
+            if (!parent.isPool()) {
+                parent.siblings().noteIdle(parent);
             }
         }
     }

@@ -76,6 +76,7 @@ final class Siblings {
     void add(Share share) {
         all.add(share);
         share.siblings = this;
+        share.idleSince = contendedNow;
         heaviest = Math.max(heaviest, share.weightUnits());
     }
 
@@ -163,6 +164,28 @@ final class Siblings {
 
     boolean isAhead(Share share) {
         return share.served(contendedNow) > level() * share.weightUnits();
+    }
+
+    /** Something has ended for it, which may have been the last. */
+    void noteIdle(Share share) {
+        if (share.isIdle()) {
+            share.idleSince = contendedNow;
+        }
+    }
+
+    /**
+     * It is about to hold or to want something. Whoever was idle for as long as the largest lag could be paid back in does
+     * not begin with a debt, though the level may not have risen: it does not when others only come and go.
+     */
+    void wake(Share share) {
+        if (share.isIdle() && hasIdledEnough(share)) {
+            setServed(share, Math.min(served(share), Math.round(level() * share.weightUnits())));
+        }
+    }
+
+    /** Whether what an idle node owes is forgiven. */
+    boolean hasIdledEnough(Share share) {
+        return contendedNow - share.idleSince > 2 * theta * horizon.nanos();
     }
 
     /** Bounds how far it is ahead or behind; {@code permits} are those that all of them share. */

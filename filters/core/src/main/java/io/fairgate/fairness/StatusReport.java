@@ -68,7 +68,9 @@ final class StatusReport {
 
     /** Who is not backlogged and behind will be lifted to the level when it joins: it is not behind. */
     private static Duration lag(Share share) {
-        double behind = share.siblings().lag(share);
+        Siblings siblings = share.siblings();
+        boolean owesNothing = share.isIdle() && siblings.hasIdledEnough(share);
+        double behind = owesNothing ? 0 : siblings.lag(share);
         return Duration.ofNanos((long) (share.backlogged ? behind : Math.min(0, behind)));
     }
 

@@ -31,7 +31,8 @@
  * <p><b>The level</b> is the weighted mean of {@code served / weight} over the backlogged tenants, the virtual time of
  * the pool. Who joins them is lifted to the level (idle time earns no credit) and keeps what it is ahead (debt is not
  * forgiven by a short pause). Both lags are bounded by {@code theta * horizon * N / sum of weights}, so that nobody is
- * starved for long by what happened long ago.
+ * starved for long by what happened long ago. After {@code 2 * theta * horizon} of idleness on the contended clock a debt
+ * is over: in that time the tenant has done without twice the largest debt.
  *
  * <p><b>Reserved and guaranteed.</b> Reserved permits stay free for their tenant: granting {@code n} costs the pool
  * {@code max(inFlight + n, reserved) - max(inFlight, reserved)}. A tenant below its guarantee is served before others.

@@ -33,6 +33,7 @@ final class BacklogModel implements PoolWatch {
     private TenantShares shares;
     private long now;
     private boolean contended;
+    private long contendedNow;
     private double lastLevel;
     private double horizon;
     private double meanHold = Double.NaN;
@@ -66,6 +67,7 @@ final class BacklogModel implements PoolWatch {
     public void passed(long nanos) {
         now += nanos;
         if (contended) {
+            contendedNow += nanos;
             known.values().forEach(t -> t.served += (double) t.inFlight * nanos);
         }
     }
@@ -73,6 +75,9 @@ final class BacklogModel implements PoolWatch {
     @Override
     public void arrived(TestClaim claim) {
         BacklogTenant tenant = known.computeIfAbsent(claim.tenant(), this::meet);
+        if (isForgiven(tenant)) {
+            tenant.served = Math.min(tenant.served, level() * tenant.weight());
+        }
         tenant.queue.add(claim);
         joinOrLeave(tenant);
     }
@@ -81,6 +86,7 @@ final class BacklogModel implements PoolWatch {
     public void cancelled(TestClaim claim) {
         BacklogTenant tenant = tenantOf(claim);
         tenant.queue.remove(claim);
+        noteIdle(tenant);
         unpin(claim);
         joinOrLeave(tenant);
     }
@@ -91,6 +97,7 @@ final class BacklogModel implements PoolWatch {
         long hold = now - Objects.requireNonNull(grantedAt.remove(claim));
         meanHold = Double.isNaN(meanHold) ? hold : meanHold + HORIZON_FOLLOWS * (hold - meanHold);
         tenant.inFlight -= claim.permits();
+        noteIdle(tenant);
         boundLag(tenant);
         joinOrLeave(tenant);
     }
@@ -132,6 +139,7 @@ final class BacklogModel implements PoolWatch {
                 give(tenant, next);
             }
             tenant.queue.remove(next);
+            noteIdle(tenant);
             unpin(next);
             joinOrLeave(tenant);
             next = next(actual.isEmpty() ? null : actual.get(0));
@@ -191,14 +199,23 @@ final class BacklogModel implements PoolWatch {
         forget(tenant);
     }
 
-    /** Idle, not configured, and not ahead: it would come back at the level in any case. */
+    /** Idle, not configured, and owing nothing: it would come back at the level in any case. */
     private void forget(BacklogTenant tenant) {
-        boolean idle = tenant.inFlight == 0
-                && tenant.queue.isEmpty()
-                && !shares.members().containsKey(tenant.id);
+        boolean idle = tenant.isIdle() && !shares.members().containsKey(tenant.id);
         double ahead = tenant.served - level() * tenant.weight();
-        tenant.mayBeForgotten = idle && ahead <= tolerance(tenant);
-        tenant.mustBeForgotten = idle && ahead < -tolerance(tenant);
+        tenant.mayBeForgotten = idle && (isForgiven(tenant) || ahead <= tolerance(tenant));
+        tenant.mustBeForgotten = idle && (isForgiven(tenant) || ahead < -tolerance(tenant));
+    }
+
+    /** Idle for twice the time in which others catch up with the largest lag: what it used before does not count. */
+    private boolean isForgiven(BacklogTenant tenant) {
+        return tenant.isIdle() && contendedNow - tenant.idleSince > 2 * trial.pool.theta() * horizon;
+    }
+
+    private void noteIdle(BacklogTenant tenant) {
+        if (tenant.isIdle()) {
+            tenant.idleSince = contendedNow;
+        }
     }
 
     private double tolerance(BacklogTenant tenant) {
@@ -303,6 +320,7 @@ final class BacklogModel implements PoolWatch {
     private BacklogTenant meet(TenantId id) {
         BacklogTenant tenant = new BacklogTenant(id, shares.of(id), ++tenantsSeen);
         tenant.served = -1e18;
+        tenant.idleSince = contendedNow;
         return tenant;
     }
 
@@ -343,6 +361,10 @@ final class BacklogModel implements PoolWatch {
                 double lag = level * tenant.weight() - tenant.served;
                 double toldLag =
                         Objects.requireNonNull(told.get(tenant.id)).lag().toNanos();
+                if (isForgiven(tenant)) {
+                    assertThat(toldLag).as("lag of %s", tenant).isZero();
+                    continue;
+                }
                 // Who is behind and does not compete is lifted to the level before it does: how far is no matter.
                 double off = tenant.backlogged ? toldLag - lag : Math.min(toldLag, 0) - Math.min(lag, 0);
                 assertThat(Math.abs(off)).as("lag of %s, off by", tenant).isLessThan(tolerance(tenant));

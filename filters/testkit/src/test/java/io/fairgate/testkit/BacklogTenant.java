@@ -25,6 +25,9 @@ final class BacklogTenant {
     double served;
     boolean backlogged;
     long lastGrant;
+    /** In contended time. */
+    long idleSince;
+
     boolean mayBeForgotten;
     boolean mustBeForgotten;
     private long passedPin;
@@ -38,6 +41,10 @@ final class BacklogTenant {
 
     double weight() {
         return settings.weight();
+    }
+
+    boolean isIdle() {
+        return inFlight == 0 && queue.isEmpty();
     }
 
     int asks() {

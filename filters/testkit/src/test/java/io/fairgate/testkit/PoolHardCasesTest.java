@@ -80,6 +80,32 @@ class PoolHardCasesTest {
     }
 
     @Test
+    void case_25_ids_without_end_are_forgotten_while_the_pool_is_contended() {
+        TestTime time = new TestTime();
+        EmbeddedPermitPool pool = nothingLeft.watch(
+                new EmbeddedPermitPool("test", PoolSettings.ofPermits(2), TenantShares.EQUAL, time, PoolListener.NONE));
+        Queue<Sinks.Empty<Void>> holds = new ArrayDeque<>();
+        int mostKnown = 0;
+        for (int i = 0; i < 100_000; i++) {
+            Sinks.Empty<Void> hold = Sinks.empty();
+            holds.add(hold);
+            pool.withPermit(PermitRequest.of("invented-" + i).withHome(Runnable::run), hold.asMono())
+                    .subscribe();
+            if (holds.size() > 50) {
+                time.advanceBy(Duration.ofMillis(1));
+                holds.remove().tryEmitEmpty();
+            }
+            if (i % 100 == 0) {
+                mostKnown =
+                        Math.max(mostKnown, NothingLeft.statusOf(pool).tenants().size());
+            }
+        }
+        holds.forEach(Sinks.Empty::tryEmitEmpty);
+        // Debts are kept for 6 horizons of 100 ms, in which 600 come; and swept when there are twice as many as before.
+        assertThat(mostKnown).isBetween(600, 1_400);
+    }
+
+    @Test
     void case_28_who_gives_many_permits_back_does_not_work_for_all_others_at_once() {
         LaterScheduler scheduler = new LaterScheduler();
         EmbeddedPermitPool pool = nothingLeft.watch(new EmbeddedPermitPool(

@@ -3,7 +3,7 @@ package io.fairgate.proofs;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Watches, without asking the pool, that never more run at once than there are permits. All of it is one number, because a
+ * Watches, without asking the pool, that never more run at once than there are permits. What is counted is one number, because a
  * flag and a count beside it would differ for a moment, and in that moment the watch would be wrong and not the pool.
  */
 final class Guard {
@@ -14,13 +14,14 @@ final class Guard {
     private final AtomicInteger running = new AtomicInteger();
 
     private final int most;
+    private volatile boolean sawTooMany;
 
     Guard(int most) {
         this.most = most;
     }
 
     void starts(int request) {
-        requireNotTooMany(running.updateAndGet(now -> now | 1 << request));
+        count(running.updateAndGet(now -> now | 1 << request));
     }
 
     /** To be called before the permit goes back; true for who ends it. */
@@ -29,7 +30,7 @@ final class Guard {
     }
 
     void passes() {
-        requireNotTooMany(running.addAndGet(ONE_PASSES));
+        count(running.addAndGet(ONE_PASSES));
     }
 
     void hasPassed() {
@@ -44,9 +45,14 @@ final class Guard {
         return (now & 1 << request) != 0;
     }
 
-    private void requireNotTooMany(int now) {
+    /** Not thrown at once, because who is told of it then would be the pool. */
+    boolean sawTooMany() {
+        return sawTooMany;
+    }
+
+    private void count(int now) {
         if (Integer.bitCount(now % ONE_PASSES) + now / ONE_PASSES > most) {
-            throw new IllegalStateException("more run at once than there are permits");
+            sawTooMany = true;
         }
     }
 }

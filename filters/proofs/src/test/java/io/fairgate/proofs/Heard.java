@@ -20,6 +20,11 @@ final class Heard implements PoolListener {
         return notServed.get();
     }
 
+    void forget() {
+        released.set(0);
+        notServed.set(0);
+    }
+
     @Override
     public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
         notServed.incrementAndGet();

@@ -42,7 +42,8 @@ public enum ModelCheck {
             SequentialPool.OfTwo.class,
             "acquire 0 then acquire 1 | acquire 2",
             "acquire 0 then acquire 1 | acquire 2 | release 0",
-            "acquire 0, acquire 1, acquire 2 then release 0 | release 1 | cancel 2"),
+            "acquire 0, acquire 1, acquire 2 then release 0 | release 1 | cancel 2",
+            "acquire 0, acquire 1, acquire 2, acquire 3 then release 0 | release 1"),
 
     ONE_PERMIT_ABOUT_TO_LIE_OPEN(
             NearlyCalmOne.class,
@@ -89,7 +90,7 @@ public enum ModelCheck {
             "acquire 0 then close | release 0 | acquire 2");
 
     /** Orders that are tried for each scenario. */
-    private static final int ORDERS = Integer.getInteger("fairgate.orders", 40);
+    private static final int ORDERS = Integer.getInteger("fairgate.orders", 30);
     /** Scenarios that are drawn at random for each pool. */
     private static final int DRAWN = Integer.getInteger("fairgate.drawn", 1);
 
@@ -148,11 +149,13 @@ public enum ModelCheck {
                 .addGuarantee(forClasses(FairScheduler.class.getName())
                         .methods(method -> !method.equals("grant"))
                         .treatAsAtomic())
-                // The one who watches.
-                .addGuarantee(forClasses(Guard.class.getName()).allMethods().treatAsAtomic())
+                // Those who watch.
+                .addGuarantee(forClasses(Guard.class.getName(), Heard.class.getName())
+                        .allMethods()
+                        .treatAsAtomic())
                 // What one thread does alone, before and after.
                 .addGuarantee(forClasses(PoolOfRequests.class.getName())
-                        .methods("outcome", "open", "nearlyCalm")
+                        .methods("outcome", "open", "heard", "nearlyCalm", "nearlyCalmAndHeard")
                         .ignore());
     }
 
@@ -164,6 +167,6 @@ public enum ModelCheck {
         }
         pool.timeOut(1);
         pool.expire(0);
-        pool.outcome();
+        var unused = pool.outcome();
     }
 }

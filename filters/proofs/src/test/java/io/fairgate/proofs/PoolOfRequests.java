@@ -3,6 +3,7 @@ package io.fairgate.proofs;
 import static io.fairgate.proofs.Request.require;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Hooks;
@@ -47,6 +49,8 @@ final class PoolOfRequests {
 
     private final TimersByHand timers = new TimersByHand(holdTimer(REQUESTS));
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final @Nullable Heard heard;
+    private final AtomicInteger passed = new AtomicInteger();
     private final Guard guard;
     private final EmbeddedPermitPool pool;
     private final Request[] requests = new Request[REQUESTS];
@@ -56,10 +60,12 @@ final class PoolOfRequests {
     private volatile int permits;
     private volatile boolean closing;
 
-    private PoolOfRequests(int permits, int most, PoolListener listener) {
+    private PoolOfRequests(int permits, int most, @Nullable Heard heard) {
         this.permits = permits;
+        this.heard = heard;
         guard = new Guard(most);
-        pool = new EmbeddedPermitPool("proof", settings(permits), TenantShares.EQUAL, timers, listener);
+        pool = new EmbeddedPermitPool(
+                "proof", settings(permits), TenantShares.EQUAL, timers, heard == null ? PoolListener.NONE : heard);
         for (int i = 0; i < REQUESTS; i++) {
             requests[i] = new Request(i, guard);
             permitRequests[i] = permitRequest(i);
@@ -72,17 +78,29 @@ final class PoolOfRequests {
      * @param most permits that it will ever have
      */
     static PoolOfRequests open(int permits, int most) {
-        return new PoolOfRequests(permits, most, PoolListener.NONE);
+        return new PoolOfRequests(permits, most, null);
     }
 
-    /** The same, and somebody listens. */
-    static PoolOfRequests heard(int permits, PoolListener listener) {
-        return new PoolOfRequests(permits, permits, listener);
+    /** The same, and somebody listens, who must hear of each once. */
+    static PoolOfRequests heard(int permits) {
+        return new PoolOfRequests(permits, permits, new Heard());
     }
 
     /** A pool in which somebody had to wait, so long ago that its permits are about to lie open again. */
     static PoolOfRequests nearlyCalm(int permits, int most) {
-        PoolOfRequests calming = open(permits, most);
+        return calmed(open(permits, most));
+    }
+
+    /** The same, and somebody listens. */
+    static PoolOfRequests nearlyCalmAndHeard(int permits) {
+        PoolOfRequests calming = calmed(heard(permits));
+        Objects.requireNonNull(calming.heard).forget();
+        calming.passed.set(0);
+        return calming;
+    }
+
+    private static PoolOfRequests calmed(PoolOfRequests calming) {
+        int permits = calming.permits;
         List<HeldPermits> all = calming.takeAll();
         Request waits = new Request(0, new Guard(0));
         waits.ask(calming.pool, PermitRequest.of(TENANT).withMaxWait(Duration.ofSeconds(REQUESTS)));
@@ -178,6 +196,7 @@ final class PoolOfRequests {
             guard.passes();
             guard.hasPassed();
             held.release();
+            passed.incrementAndGet();
         }
     }
 
@@ -193,8 +212,19 @@ final class PoolOfRequests {
 
     // ---- what came of it, once all threads have left ----
 
-    /** What has become of every request and of the pool. Ends them all then, and requires that nothing is left. */
+    /** What has become of every request and of the pool, or what is broken. Ends them all. */
     String outcome() {
+        try {
+            String outcome = whatBecameOfAll();
+            requireNothingLeft();
+            return outcome;
+        } catch (IllegalStateException e) {
+            return "broken: " + e.getMessage();
+        }
+    }
+
+    private String whatBecameOfAll() {
+        requireConsistent();
         StringBuilder outcome = new StringBuilder(waitForHandle.isHeld() ? "handle, " : "");
         for (Request request : requests) {
             outcome.append(request.outcome()).append(", ");
@@ -202,28 +232,36 @@ final class PoolOfRequests {
         if (closed.get()) {
             outcome.append("closed, ");
         }
-        requireConsistent();
-        PoolStatus status = status();
-        outcome.append(status.inFlight()).append(" in flight");
-        requireNothingLeft();
-        return outcome.toString();
+        return outcome.append(status().inFlight()).append(" in flight").toString();
     }
 
     /** What holds whatever order the steps came in. */
     private void requireConsistent() {
+        require(!guard.sawTooMany(), "more ran at once than there were permits");
         require(dropped == null, "the pool dropped an error: " + dropped);
         int waiting = 0;
         int running = 0;
+        int ended = 0;
+        int notServed = 0;
         for (int i = 0; i < REQUESTS; i++) {
             requests[i].requireConsistent();
             waiting += requests[i].isWaiting() ? 1 : 0;
             running += requests[i].isRunning() ? 1 : 0;
+            ended += requests[i].hasEnded() ? 1 : 0;
+            notServed += requests[i].isNotServed() ? 1 : 0;
             require(requests[i].isWaiting() || !timers.isSet(waitTimer(i)), "a timer of a wait was left");
             require(requests[i].isRunning() || !timers.isSet(holdTimer(i)), "a timer of a hold was left");
+        }
+        if (heard != null) {
+            require(heard.released() == ended + passed.get(), "a release was told twice, or not at all");
+            require(heard.notServed() == notServed, "that somebody left was told twice, or not at all");
         }
         PoolStatus status = status();
         running += waitForHandle.isHeld() ? 1 : 0;
         require(status.inFlight() == running, "the pool counts other permits in flight than there are");
+        require(
+                status.tenants().stream().mapToInt(TenantStatus::inFlight).sum() == running,
+                "the tenants hold other permits than there are in flight");
         require(status.waiting() == waiting, "the pool counts others waiting than there are");
         require(waiting == 0 || running >= permits, "somebody waits while a permit is free");
     }

@@ -123,20 +123,20 @@ public abstract class PoolUnderModelCheck {
 
         @Override
         public final String outcome() {
-            pool.outcome();
-            return "consistent";
+            String outcome = pool.outcome();
+            return outcome.startsWith("broken") ? outcome : "consistent";
         }
     }
 
     public static final class OpenAtAnyTime extends AtAnyTime {
         public OpenAtAnyTime() {
-            super(PoolOfRequests.open(2, 2));
+            super(PoolOfRequests.heard(2));
         }
     }
 
     public static final class NearlyCalmAtAnyTime extends AtAnyTime {
         public NearlyCalmAtAnyTime() {
-            super(PoolOfRequests.nearlyCalm(2, 2));
+            super(PoolOfRequests.nearlyCalmAndHeard(2));
         }
     }
 }

@@ -129,6 +129,15 @@ final class Request implements CoreSubscriber<Integer> {
         return guard.isRunning(number);
     }
 
+    boolean hasEnded() {
+        return starts.get() == 1 && !isRunning();
+    }
+
+    /** Refused, or gone before its turn came. */
+    boolean isNotServed() {
+        return asked.get() && !isWaiting() && starts.get() == 0;
+    }
+
     boolean isWaiting() {
         return asked.get() && !cancelled && !completed && error == null && starts.get() == 0;
     }

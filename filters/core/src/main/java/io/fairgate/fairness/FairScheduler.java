@@ -51,9 +51,10 @@ public final class FairScheduler {
         requirePermits(permits);
         Siblings top = new Siblings(backlogs.get(), new Horizon(horizon.toNanos(), now), theta, now);
         path = new SharePath(new Share(0, ShareSettings.EQUAL, true, top), top, permits, now);
-        tree = new ShareTree(
-                path,
-                () -> new Siblings(backlogs.get(), new Horizon(horizon.toNanos(), path.now()), theta, path.now()));
+        tree = new ShareTree(path, () -> {
+            path.isFlat = false;
+            return new Siblings(backlogs.get(), new Horizon(horizon.toNanos(), path.now()), theta, path.now());
+        });
         next = new NextClaim(path);
         reconfigure(shares, now);
     }
@@ -63,7 +64,7 @@ public final class FairScheduler {
     /** Whether a claim of this size could be granted if everybody else gave back what they hold. */
     public boolean canEverFit(TenantId tenant, int n) {
         Share known = tree.tenant(tenant);
-        ShareSettings settings = tree.shares().of(tenant);
+        ShareSettings settings = known == null ? tree.shares().of(tenant) : known.settings;
         return n <= settings.maxInFlight()
                 && (known == null ? n + path.top.reserved <= path.permits : path.fitsWhenAllElseIsFree(known, n));
     }
@@ -128,22 +129,11 @@ public final class FairScheduler {
     }
 
     /**
-     * The claim that has to leave because more wait than the settings of its tenant, of its class or of a group allow:
-     * the newest where it is one too many, of the longest queue there.
+     * The claim that has to leave because with one that has arrived more wait than the settings of its tenant, of its
+     * class or of a group allow: the newest where it is one too many, of the longest queue there.
      */
-    public @Nullable Claim overOwnBound(TenantId tenant) {
-        Share share = tree.tenant(tenant);
-        if (share == null) {
-            return null;
-        }
-        if (share.below != null) {
-            for (Share leaf : share.below.all) {
-                if (leaf.waiting > leaf.settings.maxWaiting()) {
-                    return leaf.queue.newest();
-                }
-            }
-        }
-        for (Share node = share; !node.isPool(); node = node.parent()) {
+    public @Nullable Claim overOwnBound(Claim arrived) {
+        for (Share node = SharePath.leafOf(arrived); !node.isPool(); node = node.parent()) {
             if (node.waiting > node.settings.maxWaiting()) {
                 return newestOfLongest(node);
             }

@@ -21,7 +21,7 @@ final class NextClaim {
     @Nullable
     Claim find() {
         while (true) {
-            Claim claim = path.top.backlog.isEmpty() ? null : below(path.pool, path.top);
+            Claim claim = path.top.backlog.isEmpty() || path.isGivenAway() ? null : below(path.pool, path.top);
             Share lacking = claim == null ? null : path.lacking(claim, SharePath.leafOf(claim));
             if (claim == null || lacking == null) {
                 return claim;

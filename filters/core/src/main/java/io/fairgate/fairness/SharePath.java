@@ -18,6 +18,8 @@ final class SharePath {
     int permits;
     /** Permits that are out of the pool without the tree's knowledge. */
     int lent;
+    /** Whether there has never been a node between the pool and a leaf. */
+    boolean isFlat = true;
 
     private final List<Siblings> touched = new ArrayList<>();
     private long now;
@@ -106,6 +108,11 @@ final class SharePath {
     /** Permits that are free for everybody; below zero after the pool has shrunk. */
     long available() {
         return permits - top.occupied - lent;
+    }
+
+    /** Whether nothing can be granted, whoever comes next, and nobody but the pool has to know who that is. */
+    boolean isGivenAway() {
+        return isFlat && top.reserved == 0 && available() <= 0;
     }
 
     /** How many more permits those below a node may take. */

@@ -11,7 +11,7 @@ import reactor.core.publisher.Operators;
  * when that comes, and a cancellation is as well. As Reactor's {@code Operators.DeferredSubscription}, which would be one
  * more object for each request.
  */
-abstract class DeferredClaim extends PoolClaim implements Subscription {
+abstract class DeferredClaim extends TimedClaim implements Subscription {
 
     private static final AtomicReferenceFieldUpdater<DeferredClaim, @Nullable Subscription> UPSTREAM =
             AtomicReferenceFieldUpdater.newUpdater(DeferredClaim.class, Subscription.class, "upstream");

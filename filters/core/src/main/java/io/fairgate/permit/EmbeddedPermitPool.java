@@ -48,11 +48,16 @@ public final class EmbeddedPermitPool implements PermitPool {
     private static final int MOST_ON_THEIR_WAY = 10_000;
     /** Steps after which a loop lets another thread go on. */
     private static final int BATCH = 256;
+    /** A time that the caller has not read off the clock. */
+    static final long UNKNOWN = -1;
     /** For so many drains nobody must have waited before permits lie open again: opening and shutting costs a little. */
     private static final int CALM = 64;
 
     private final String name;
     private final Scheduler time;
+    /** Times are counted from here. */
+    private final long origin;
+
     private final PoolListener listener;
     private final boolean heard;
 
@@ -62,19 +67,21 @@ public final class EmbeddedPermitPool implements PermitPool {
     private final AtomicInteger newsCount = new AtomicInteger();
     /** Claims that ask and that the drain has not seen yet: who adds to them is faster than who works them off. */
     private final AtomicInteger onTheirWay = new AtomicInteger();
-    /** A {@link PoolClaim} to send home, or something to run. */
-    private final Queue<Object> ready = Queues.unboundedMultiproducer().get();
+    /** A {@link PoolClaim} to send home, or something to run. Only the drain adds to it, and one dispatch takes from it. */
+    private final Queue<Object> ready = Queues.unbounded().get();
 
     private final AtomicInteger readyCount = new AtomicInteger();
     private final Consumer<Object> hear = this::hear;
     private final Consumer<Object> send = this::send;
-    private final Consumer<Claim> makeReady = ready::offer;
+    private final Consumer<Claim> granted = this::granted;
+    private final Consumer<PoolClaim> adopt = this::adopt;
     private final Sinks.Empty<Void> idle = Sinks.empty();
 
     private volatile PoolSettings settings;
     private volatile MayTakeUnasked unasked;
     private volatile boolean toBeClosed;
     private volatile OpenPermits open;
+    private final Deadlines deadlines;
 
     // Below: only the thread that drains.
     private final FairScheduler scheduler;
@@ -83,6 +90,8 @@ public final class EmbeddedPermitPool implements PermitPool {
     private boolean closing;
     /** The time of this round: read once, because that takes as long as a grant. */
     private long round;
+    /** When the first of those that hold an open permit has to give it back, as far as it has to be seen to. */
+    private long firstOpen = Deadlines.NEVER;
 
     private Disposable patience = Disposables.disposed();
 
@@ -101,6 +110,8 @@ public final class EmbeddedPermitPool implements PermitPool {
         this.name = name;
         this.settings = settings;
         this.time = time;
+        this.origin = time.now(TimeUnit.NANOSECONDS);
+        this.deadlines = new Deadlines(time, () -> tell(this::rang));
         this.listener = new GuardedListener(listener);
         this.heard = listener != PoolListener.NONE;
         this.scheduler = new FairScheduler(settings.permits(), shares, now());
@@ -192,13 +203,14 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     // ---- for the claims ----
 
+    /** In nanoseconds since the pool was made. */
     long now() {
-        return time.now(TimeUnit.NANOSECONDS);
+        return time.now(TimeUnit.NANOSECONDS) - origin;
     }
 
     /** The time when permits are taken, as far as somebody wants to hear of it: reading a clock takes as long as taking. */
     long timeOfTaking() {
-        return heard ? now() : 0;
+        return heard ? now() : UNKNOWN;
     }
 
     Scheduler time() {
@@ -236,20 +248,36 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    /** Asks the scheduler for permits; false when so many ask that this one cannot even be looked at. */
-    boolean ask(PoolClaim claim) {
+    /**
+     * Asks the scheduler for permits.
+     *
+     * @param now what time it is, or {@link #UNKNOWN}
+     * @return false when so many ask that this one cannot even be looked at
+     */
+    boolean ask(PoolClaim claim, long now) {
         if (onTheirWay.incrementAndGet() > settings.maxWaiting() + MOST_ON_THEIR_WAY) {
             onTheirWay.decrementAndGet();
             return false;
         }
         claim.onItsWay = true;
-        look(claim);
+        tellAll(claim, now);
         return true;
     }
 
-    /** Has the claim looked at: it is new, or its state has changed. */
+    /** Has the claim looked at: its state has changed. */
     void look(PoolClaim claim) {
-        tellAll(claim);
+        tellAll(claim, UNKNOWN);
+    }
+
+    /**
+     * Has the hold of an open permit end when it is to end. As long as the claim is in its cell, the drain sees it there
+     * when the timer rings, which it may do in time already; otherwise the drain has to be told.
+     */
+    void boundHold(TimedClaim claim) {
+        OpenPermits from = claim.from;
+        if (from == null || !from.has(claim) || claim.holdUntil < deadlines.ringsAt()) {
+            tell(() -> watchHold(claim));
+        }
     }
 
     void tellGranted(PoolClaim claim, long waitedNanos) {
@@ -267,32 +295,50 @@ public final class EmbeddedPermitPool implements PermitPool {
     // ---- the drain: one thread at a time ----
 
     private void tell(Runnable what) {
-        tellAll(what);
+        tellAll(what, UNKNOWN);
     }
 
-    private void tellAll(Object what) {
-        news.offer(what);
-        if (newsCount.getAndIncrement() == 0) {
+    private void tellAll(Object what, long now) {
+        if (newsCount.compareAndSet(0, 1)) {
+            // Nobody is at work and nothing is in the queue: there is no need to go through it.
+            round = now == UNKNOWN ? now() : now;
+            doOne(what, hear);
             drain(1);
+        } else {
+            news.offer(what);
+            if (newsCount.getAndIncrement() == 0) {
+                round = now();
+                drain(1);
+            }
         }
         sendHome();
     }
 
     private void drain(int told) {
         int seen = told;
-        do {
-            round = now();
+        while (true) {
             boolean more = step(news, hear);
             handOut();
             if (closing && scheduler.waiting() == 0 && scheduler.inFlight() == 0) {
                 patience.dispose();
+                deadlines.stopTimer();
                 ready.offer((Runnable) idle::tryEmitEmpty);
             }
-            if (more && handOver(() -> drain(startAgain(newsCount)))) {
+            if (more && handOver(this::drainOn)) {
                 return;
             }
             seen = more ? startAgain(newsCount) : newsCount.addAndGet(-seen);
-        } while (seen != 0);
+            if (seen == 0) {
+                return;
+            }
+            round = now();
+        }
+    }
+
+    /** Goes on where another thread has left off. */
+    private void drainOn() {
+        round = now();
+        drain(startAgain(newsCount));
     }
 
     private void hear(Object what) {
@@ -305,9 +351,11 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     private void handOut() {
         try {
-            scheduler.grant(round, makeReady);
+            endWhatIsDue();
+            scheduler.grant(round, granted);
             refuseWhoCannotWait();
             openWhenCalm();
+            deadlines.setTimer(firstOpen, round);
         } catch (RuntimeException | Error e) {
             Operators.onErrorDropped(e, Context.empty());
         }
@@ -320,19 +368,18 @@ public final class EmbeddedPermitPool implements PermitPool {
             onTheirWay.decrementAndGet();
         }
         boolean over = claim.isOver();
+        if (over) {
+            forget(claim);
+        }
         if (over && claim.isHolding()) {
             scheduler.release(claim, round);
             if (claim instanceof HeldClaim && heard) {
                 ready.offer((Runnable) () -> tellReleased(claim));
             }
         } else if (over && claim.isWaiting()) {
-            claim.noteWaitedFor(scheduler.waitsForOwnCap(claim) ? RefusalReason.TENANT_CAP : RefusalReason.MAX_WAIT);
             scheduler.cancel(claim, round);
         } else if (!over && claim.isNew()) {
             admit(claim);
-        }
-        if (claim.isToBeToldOfTimeout()) {
-            ready.offer(claim);
         }
     }
 
@@ -351,15 +398,25 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
+    private void granted(Claim claim) {
+        ready.offer(claim);
+        if (claim instanceof TimedClaim timed) {
+            deadlines.set(timed, endOfHold(timed));
+        }
+    }
+
     /** After the grants, so that a bound of 0 still lets pass what need not wait. */
     private void refuseWhoCannotWait() {
         for (PoolClaim claim : arrived) {
             if (claim instanceof HeldClaim && claim.isWaiting()) {
                 takeOut(claim, RefusalReason.MAX_WAIT);
             }
-            Claim over = scheduler.overOwnBound(claim.tenant());
+            Claim over = scheduler.overOwnBound(claim);
             if (over != null) {
                 takeOut(over, RefusalReason.TENANT_QUEUE_FULL);
+            }
+            if (claim.isWaiting() && claim instanceof TimedClaim timed) {
+                deadlines.set(timed, timed.waitUntil());
             }
         }
         arrived.clear();
@@ -377,6 +434,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     private void takeOut(Claim claim, RefusalReason reason) {
         scheduler.cancel(claim, round);
+        forget((PoolClaim) claim);
         refuse((PoolClaim) claim, reason);
     }
 
@@ -386,12 +444,69 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
+    // ---- what is over when its time is up ----
+
+    /** Before the grants: nobody gets a permit when it has waited for too long. */
+    private void endWhatIsDue() {
+        TimedClaim claim = deadlines.due(round);
+        for (int i = 0; i < BATCH && claim != null; i++) {
+            if (claim.isWaiting()) {
+                takeOut(claim, scheduler.waitsForOwnCap(claim) ? RefusalReason.TENANT_CAP : RefusalReason.MAX_WAIT);
+            } else {
+                // Its work is cancelled at home. Should it only be starting there, this is for the next time.
+                deadlines.set(claim, endOfHold(claim));
+                ready.offer(claim);
+            }
+            claim = deadlines.due(round);
+        }
+    }
+
+    private long endOfHold(TimedClaim claim) {
+        long maxHold = claim.maxHoldNanos();
+        return maxHold == Deadlines.NEVER ? Deadlines.NEVER : round + maxHold;
+    }
+
+    private void forget(PoolClaim claim) {
+        if (claim instanceof TimedClaim timed) {
+            deadlines.remove(timed);
+        }
+    }
+
+    /** The timer has rung: also who holds an open permit may have to give it back. */
+    private void rang() {
+        deadlines.rang();
+        firstOpen = Deadlines.NEVER;
+        open.forEachTaken(claim -> {
+            if (claim instanceof TimedClaim timed && timed.holdUntil <= round) {
+                ready.offer(timed);
+            } else if (claim instanceof TimedClaim timed) {
+                firstOpen = Math.min(firstOpen, timed.holdUntil);
+            }
+        });
+    }
+
+    /** It is known now when an open permit is to come back; by now the permit may be the scheduler's. */
+    private void watchHold(TimedClaim claim) {
+        if (claim.isHolding()) {
+            deadlines.set(claim, claim.holdUntil);
+        } else if (!claim.isOver()) {
+            firstOpen = Math.min(firstOpen, claim.holdUntil);
+        }
+    }
+
     // ---- permits that lie open ----
 
     /** From here on every permit is the scheduler's to give. */
     private void shutOpen() {
-        int free = open.shutAll(claim -> scheduler.adopt(claim, heard ? claim.since : round, round));
-        scheduler.takeBack(free);
+        scheduler.takeBack(open.shutAll(adopt));
+        firstOpen = Deadlines.NEVER;
+    }
+
+    private void adopt(PoolClaim claim) {
+        scheduler.adopt(claim, heard ? claim.since : round, round);
+        if (claim instanceof TimedClaim timed) {
+            deadlines.set(timed, Math.min(timed.holdUntil, endOfHold(timed)));
+        }
     }
 
     private void openWhenCalm() {
@@ -440,13 +555,17 @@ public final class EmbeddedPermitPool implements PermitPool {
             if (next == null) {
                 return false;
             }
-            try {
-                action.accept(next);
-            } catch (RuntimeException | Error e) {
-                Operators.onErrorDropped(e, Context.empty());
-            }
+            doOne(next, action);
         }
         return true;
+    }
+
+    private static void doOne(Object what, Consumer<Object> action) {
+        try {
+            action.accept(what);
+        } catch (RuntimeException | Error e) {
+            Operators.onErrorDropped(e, Context.empty());
+        }
     }
 
     /** What was counted is in the queue, which is looked at again; without this a loop that never ends would overflow. */

@@ -35,7 +35,7 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
             // Nobody else knows of it yet, but for the drain that may just be counting it.
             STATE.lazySet(this, HELD);
         } else {
-            var unused = pool.ask(this);
+            var unused = pool.ask(this, EmbeddedPermitPool.UNKNOWN);
             giveUp();
         }
         boolean taken = state == HELD;

@@ -61,6 +61,11 @@ final class OpenPermits {
         return cells.compareAndSet(claim.cell, claim, null);
     }
 
+    /** Whether its cell still has the claim; once it has not, the drain knows of it. */
+    boolean has(PoolClaim claim) {
+        return cells.get(claim.cell) == claim;
+    }
+
     private static int spread(long threadId) {
         return (int) ((threadId * 0x9E3779B97F4A7C15L) >>> 33);
     }
@@ -83,6 +88,15 @@ final class OpenPermits {
             if (cells.getPlain(i) == SHUT) {
                 cells.setRelease(i, null);
                 left--;
+            }
+        }
+    }
+
+    /** Every claim that has taken a permit and not put it back, as far as that does not change meanwhile. */
+    void forEachTaken(Consumer<PoolClaim> action) {
+        for (int i = 0; i < cells.length() && open > 0; i++) {
+            if (cells.get(i) instanceof PoolClaim claim) {
+                action.accept(claim);
             }
         }
     }

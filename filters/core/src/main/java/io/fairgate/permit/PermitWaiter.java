@@ -3,9 +3,6 @@ package io.fairgate.permit;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +19,8 @@ import reactor.util.context.Context;
  *
  * <pre>
  *   WAITING ──drain──▶ GRANTED ──home──▶ STARTING ──▶ RUNNING ──complete──▶ DONE
- *      │  └──timer──▶ TIMED_OUT   │  │        │  │        └──error, cancel, hold expired──▶ SETTLING ──▶ DONE
- *      │  └──drain──▶ REFUSED     │  │        │  └──cancel──▶ LEAVING ──▶ SETTLING ──▶ DONE
+ *      │  └──drain, also when     │  │        │  │        └──error, cancel, hold expired──▶ SETTLING ──▶ DONE
+ *      │     its time is up──▶ REFUSED        │  └──cancel──▶ LEAVING ──▶ SETTLING ──▶ DONE
  *      └──cancel──▶ CANCELLED     │  │        └──complete, or error──▶ as when RUNNING
  *                                 │  └──its time was up on the way home──▶ DONE
  *                                 └──cancel──▶ CANCELLED
@@ -50,8 +47,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     // From here on it is over.
     private static final int DONE = 6;
     private static final int CANCELLED = 7;
-    private static final int TIMED_OUT = 8;
-    private static final int REFUSED = 9;
+    private static final int REFUSED = 8;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<PermitWaiter> STATE =
@@ -66,15 +62,12 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     /** The caller has left: what would be told to it is not told any more. */
     private volatile boolean left;
 
-    private volatile @Nullable Disposable waitTimer;
-    private volatile @Nullable Disposable holdTimer;
     private volatile @Nullable Disposable settleTimer;
     private long askedAt;
     private long startedAt;
 
-    // Below: only the thread that drains the pool, until it makes the waiter ready.
+    /** Only the thread that drains the pool, until it makes the waiter ready. */
     private @Nullable RefusalReason refusal;
-    private boolean toldOfTimeout;
 
     PermitWaiter(EmbeddedPermitPool pool, PermitRequest request, Publisher<T> work, CoreSubscriber<? super T> actual) {
         super(request);
@@ -84,7 +77,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         this.actual = actual;
     }
 
-    /** The beginning: takes an open permit, or asks the pool, and if it has to wait, says so and starts the timer. */
+    /** The beginning: takes an open permit, or asks the pool, and if it has to wait, says so. */
     final void start() {
         Executor home = request.home();
         askedAt = home == null ? pool.timeOfTaking() : pool.now();
@@ -117,15 +110,11 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         if (request.home() == null) {
             askedAt = pool.now();
         }
-        if (!pool.ask(this) && refuse(RefusalReason.POOL_QUEUE_FULL)) {
+        if (!pool.ask(this, askedAt) && refuse(RefusalReason.POOL_QUEUE_FULL)) {
             goHome();
         }
-        if (state == WAITING) {
-            waitTimer = after(maxWaitNanos(), this::timeOut);
-            stopUnless(WAITING, waitTimer);
-            if (request.onWaiting() != null) {
-                GuardedListener.guard(request.onWaiting());
-            }
+        if (state == WAITING && request.onWaiting() != null) {
+            GuardedListener.guard(request.onWaiting());
         }
     }
 
@@ -144,21 +133,10 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         return STATE.compareAndSet(this, WAITING, REFUSED);
     }
 
-    private void timeOut() {
-        if (STATE.compareAndSet(this, WAITING, TIMED_OUT)) {
-            pool.look(this);
-        }
-    }
-
     private void expireHold() {
         if (STATE.compareAndSet(this, RUNNING, SETTLING)) {
             cancelWork();
-            RuntimeException expired = new HoldExpiredException(pool.name(), maxHold());
-            try {
-                atHome(() -> tellError(expired));
-            } catch (RejectedExecutionException e) {
-                tellError(expired);
-            }
+            tellError(new HoldExpiredException(pool.name(), maxHold()));
         }
     }
 
@@ -166,7 +144,6 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     public final void cancel() {
         left = true;
         if (STATE.compareAndSet(this, WAITING, CANCELLED) || STATE.compareAndSet(this, GRANTED, CANCELLED)) {
-            stop(waitTimer);
             pool.listener().abandoned(tenant(), pool.now() - askedAt);
             pool.giveBack(this);
         } else if (STATE.compareAndSet(this, STARTING, LEAVING)) {
@@ -191,7 +168,8 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         if (settled == null) {
             giveBackWhenSettled();
         } else {
-            settleTimer = after(PermitRequest.SETTLE_WITHIN.toNanos(), this::giveBackWhenSettled);
+            settleTimer = pool.time()
+                    .schedule(this::giveBackWhenSettled, PermitRequest.SETTLE_WITHIN.toNanos(), TimeUnit.NANOSECONDS);
             var unused = settled.subscribe(nothing -> {}, e -> giveBackWhenSettled(), this::giveBackWhenSettled);
         }
     }
@@ -217,7 +195,6 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     }
 
     private void giveBack() {
-        stop(holdTimer);
         stop(settleTimer);
         pool.giveBack(this);
         since = startedAt;
@@ -237,27 +214,26 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     }
 
     @Override
-    final void noteWaitedFor(RefusalReason reason) {
-        refusal = reason;
+    final long waitUntil() {
+        return askedAt + maxWaitNanos();
     }
 
+    /** As long as a pool allows at most is as good as for ever. */
     @Override
-    final boolean isToBeToldOfTimeout() {
-        boolean tell = state == TIMED_OUT && !toldOfTimeout;
-        toldOfTimeout |= tell;
-        return tell;
+    final long maxHoldNanos() {
+        Duration maxHold = maxHold();
+        return maxHold.compareTo(PoolSettings.MAX_DURATION) < 0 ? maxHold.toNanos() : Deadlines.NEVER;
     }
 
     // ---- at home ----
 
-    /** Continues on the request's executor; if that takes no more work, here and now, with an error. */
+    /** Continues on the request's executor; if that takes no more work, here and now, and starts nothing. */
     @Override
     final void goHome() {
         try {
             atHome(this);
         } catch (RuntimeException | Error e) {
             if (STATE.compareAndSet(this, GRANTED, DONE)) {
-                stop(waitTimer);
                 pool.giveBack(this);
                 tellError(e);
             } else {
@@ -274,14 +250,20 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         }
     }
 
+    /** What the drain has sent it home for: its turn has come, or will not, or its time is over. */
     @Override
     public final void run() {
-        stop(waitTimer);
-        int now = state;
-        if (now == TIMED_OUT || now == REFUSED) {
-            tellRefused(refusal == null ? RefusalReason.MAX_WAIT : refusal);
-            return;
+        switch (state) {
+            case REFUSED -> tellRefused(refusal == null ? RefusalReason.MAX_WAIT : refusal);
+            case GRANTED -> startInTime();
+            case RUNNING -> expireHold();
+            default -> {
+                // It has ended meanwhile, and whoever ended it has seen to everything.
+            }
         }
+    }
+
+    private void startInTime() {
         startedAt = pool.now();
         if (startedAt - askedAt > maxWaitNanos()) {
             if (STATE.compareAndSet(this, GRANTED, DONE)) {
@@ -297,8 +279,8 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         pool.tellGranted(this, startedAt - askedAt);
         try {
             work.subscribe(this);
-            if (STATE.compareAndSet(this, STARTING, RUNNING)) {
-                boundHold(maxHold());
+            if (STATE.compareAndSet(this, STARTING, RUNNING) && from != null) {
+                boundHold(maxHoldNanos());
             }
         } catch (RuntimeException | Error e) {
             cancelUpstream();
@@ -322,11 +304,11 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         }
     }
 
-    /** As long as a pool allows at most is as good as for ever: that needs no timer. */
-    private void boundHold(Duration maxHold) {
-        if (maxHold.compareTo(PoolSettings.MAX_DURATION) < 0) {
-            holdTimer = after(maxHold.toNanos(), this::expireHold);
-            stopUnless(RUNNING, holdTimer);
+    /** Of an open permit nobody else knows since when it is held. */
+    private void boundHold(long maxHold) {
+        if (maxHold != Deadlines.NEVER) {
+            holdUntil = (startedAt == EmbeddedPermitPool.UNKNOWN ? pool.now() : startedAt) + maxHold;
+            pool.boundHold(this);
         }
     }
 
@@ -338,31 +320,6 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
 
     private Duration maxHold() {
         return Objects.requireNonNullElse(request.maxHold(), pool.settings().maxHold());
-    }
-
-    // ---- timers ----
-
-    /**
-     * On the request's own event loop when it has one: the timers of a thread pool share a lock, at which event loops
-     * would wait for each other.
-     */
-    private Disposable after(long nanos, Runnable task) {
-        if (request.home() instanceof ScheduledExecutorService loop) {
-            try {
-                Future<?> timer = loop.schedule(task, nanos, TimeUnit.NANOSECONDS);
-                return () -> timer.cancel(false);
-            } catch (RejectedExecutionException shutDown) {
-                // The other timers are still there.
-            }
-        }
-        return pool.time().schedule(task, nanos, TimeUnit.NANOSECONDS);
-    }
-
-    /** Either we see that the state has moved on, or who moves it sees the timer; so none is left behind. */
-    private void stopUnless(int stillIn, @Nullable Disposable timer) {
-        if (state != stillIn) {
-            stop(timer);
-        }
     }
 
     private static void stop(@Nullable Disposable timer) {

@@ -11,7 +11,7 @@ abstract class PoolClaim extends Claim {
     OpenPermits from;
 
     int cell;
-    /** When it came to hold what it took, by the pool's clock; 0 when the pool does not look at the clock then. */
+    /** When it came to hold what it took, by the pool's clock; unknown when the pool does not look at the clock then. */
     long since;
 
     /** Whether it is on its way to the drain, as one of a bounded number. */
@@ -29,12 +29,4 @@ abstract class PoolClaim extends Claim {
 
     /** Continues where it belongs; called outside the drain. */
     abstract void goHome();
-
-    /** Whether it left the queue because its time was up and has to be told so; true once. */
-    boolean isToBeToldOfTimeout() {
-        return false;
-    }
-
-    /** What it had been waiting for when its time was up. */
-    void noteWaitedFor(RefusalReason reason) {}
 }

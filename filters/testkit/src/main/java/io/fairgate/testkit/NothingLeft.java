@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.permit.PermitPool;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -11,7 +12,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** After each test: nothing in flight, nothing waiting, no timer left, in all pools and schedulers that it watches. */
+/**
+ * After each test: nothing in flight and nothing waiting in all pools that it watches, and when these are closed, no timer
+ * left.
+ */
 public final class NothingLeft implements AfterEachCallback {
 
     private final List<PermitPool> pools = new ArrayList<>();
@@ -40,6 +44,8 @@ public final class NothingLeft implements AfterEachCallback {
                 assertThat(tenant.waiting()).isZero();
             });
         }
+        // What a pool still watches when nothing is left in it ends with it.
+        pools.forEach(pool -> pool.close(Duration.ZERO).subscribe());
         for (TestTime time : timers) {
             assertThat(time.timersLeft()).as("timers left").isZero();
         }

@@ -2,6 +2,7 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
@@ -17,14 +18,17 @@ import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Random;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -690,23 +694,77 @@ public abstract class PermitPoolContract {
     }
 
     @Test
-    void timers_are_those_of_the_home_when_it_has_some_and_none_is_left() {
-        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(1)), TenantShares.EQUAL);
-        ScheduledThreadPoolExecutor home = new ScheduledThreadPoolExecutor(1);
-        home.setRemoveOnCancelPolicy(true);
+    void one_timer_ends_every_wait_at_its_time() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(100)), TenantShares.EQUAL);
         Work first = new Work();
-        List<Throwable> errors = new CopyOnWriteArrayList<>();
-        pool.withPermit(request("a"), first.mono).subscribe();
-        Disposable waiting = pool.withPermit(PermitRequest.of("a").withHome(home), new Work().mono)
-                .subscribe(v -> {}, errors::add);
-        assertThat(home.getQueue()).hasSize(1);
-        waiting.dispose();
-        assertThat(home.getQueue()).isEmpty();
-        pool.withPermit(PermitRequest.of("a").withHome(home), new Work().mono).subscribe(v -> {}, errors::add);
-        home.getQueue().forEach(Runnable::run);
-        assertThat(waiting(pool)).isZero();
+        List<Integer> ended = new ArrayList<>();
+        pool.withPermit(request("a").withMaxHold(Duration.ofHours(1)), first.mono)
+                .subscribe();
+        List<Integer> seconds =
+                new ArrayList<>(IntStream.rangeClosed(1, 100).boxed().toList());
+        Collections.shuffle(seconds, new Random(1));
+        for (int i : seconds) {
+            PermitRequest request = request("t" + i % 7).withMaxWait(Duration.ofSeconds(i));
+            Disposable waiting = pool.withPermit(request, new Work().mono).subscribe(v -> {}, e -> ended.add(i));
+            if (i % 3 == 0) {
+                waiting.dispose();
+            }
+        }
+        assertThat(time.timersLeft()).as("timers").isOne();
+        for (int i = 1; i <= 100; i++) {
+            time.advanceBy(Duration.ofMillis(999));
+            assertThat(ended).as("ended before %d s", i).doesNotContain(i);
+            time.advanceBy(Duration.ofMillis(1));
+            assertThat(ended.contains(i)).as("ended at %d s", i).isEqualTo(i % 3 != 0);
+        }
         first.complete();
-        home.shutdownNow();
+    }
+
+    @Test
+    void every_hold_ends_at_its_time_whether_the_permit_lay_open_or_was_waited_for() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(20).withMaxWait(Duration.ofSeconds(100)), TenantShares.EQUAL);
+        Map<Integer, Long> endedAt = new HashMap<>();
+        // The first ones lie open, in an order in which the timer has to be set anew; then one comes that has to wait.
+        for (int i : new int[] {9, 5, 7, 3, 8, 5, 6, 4}) {
+            hold(pool, request("a").withMaxHold(Duration.ofSeconds(i)), i, endedAt);
+            time.advanceBy(Duration.ofMillis(100));
+        }
+        HeldPermits rest = taken(pool, "b", 12);
+        hold(pool, request("c").withMaxHold(Duration.ofSeconds(2)), 2, endedAt);
+        time.advanceBy(Duration.ofSeconds(1));
+        rest.release();
+        time.advanceBy(Duration.ofSeconds(20));
+        assertThat(endedAt)
+                .containsOnly(
+                        entry(9, 9_000L),
+                        entry(5, 5_500L),
+                        entry(7, 7_200L),
+                        entry(3, 3_300L),
+                        entry(8, 8_400L),
+                        entry(6, 6_600L),
+                        entry(4, 4_700L),
+                        entry(2, 3_800L));
+    }
+
+    @Test
+    void a_hold_counts_from_its_start_also_when_somebody_has_to_wait_before_its_work_is_subscribed() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(4), TenantShares.EQUAL);
+        Map<Integer, Long> endedAt = new HashMap<>();
+        hold(pool, request("c").withMaxHold(Duration.ofSeconds(4)), 2, endedAt);
+        Mono<Void> slow = Mono.defer(() -> {
+            time.advanceBy(Duration.ofSeconds(2));
+            taken(pool, "b", 2).release();
+            return Mono.never();
+        });
+        pool.withPermit(request("a").withMaxHold(Duration.ofSeconds(5)), slow)
+                .subscribe(v -> {}, e -> endedAt.put(1, time.now(TimeUnit.MILLISECONDS)));
+        time.advanceBy(Duration.ofSeconds(20));
+        assertThat(endedAt).containsOnly(entry(1, 5_000L), entry(2, 4_000L));
+    }
+
+    private void hold(PermitPool pool, PermitRequest request, int name, Map<Integer, Long> endedAt) {
+        pool.withPermit(request, new Work().mono)
+                .subscribe(v -> {}, e -> endedAt.put(name, time.now(TimeUnit.MILLISECONDS)));
     }
 
     @Test

@@ -341,9 +341,9 @@ class SchedulerHardCasesTest {
         bounded.hold("a", 1);
         List<TestClaim> waiting = bounded.ask("a", 1, 3);
 
-        assertThat(bounded.scheduler.overOwnBound(waiting.get(0).tenant())).isSameAs(waiting.get(2));
+        assertThat(bounded.scheduler.overOwnBound(waiting.get(0))).isSameAs(waiting.get(2));
         bounded.cancel(waiting.get(2));
-        assertThat(bounded.scheduler.overOwnBound(waiting.get(0).tenant())).isNull();
+        assertThat(bounded.scheduler.overOwnBound(waiting.get(0))).isNull();
     }
 
     @ParameterizedTest

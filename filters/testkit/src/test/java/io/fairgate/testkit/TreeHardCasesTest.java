@@ -383,7 +383,7 @@ class TreeHardCasesTest {
         List<TestClaim> flood = pool.ask("x", 1, 3);
         TestClaim modest = pool.ask("y", 1);
 
-        assertThat(pool.scheduler.overOwnBound(modest.tenant())).isSameAs(flood.get(2));
+        assertThat(pool.scheduler.overOwnBound(modest)).isSameAs(flood.get(2));
     }
 
     @Test

@@ -189,6 +189,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
             holding.get(0).end();
         }
         assertStatus();
+        pool.close(Duration.ZERO).subscribe();
         assertThat(time.timersLeft()).as("timers left").isZero();
     }
 

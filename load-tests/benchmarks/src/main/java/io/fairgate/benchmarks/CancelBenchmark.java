@@ -33,7 +33,7 @@ public class CancelBenchmark {
     @Param("1")
     public int queues = 1;
 
-    @Param({"scheduler", "poolWithoutTimers", "pool"})
+    @Param({"scheduler", "pool"})
     public String kind = "scheduler";
 
     private WaitingQueue[] waiting = {};
@@ -44,9 +44,7 @@ public class CancelBenchmark {
     @Setup
     public void fill() {
         waiting = IntStream.range(0, queues)
-                .mapToObj(i -> "scheduler".equals(kind)
-                        ? new SchedulerQueue(waiters)
-                        : new PoolQueue(waiters, "pool".equals(kind)))
+                .mapToObj(i -> "scheduler".equals(kind) ? new SchedulerQueue(waiters) : new PoolQueue(waiters))
                 .toArray(WaitingQueue[]::new);
         for (int i = 0; i < waiters * queues; i++) {
             join(i);

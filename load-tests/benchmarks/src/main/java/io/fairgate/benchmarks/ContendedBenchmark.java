@@ -5,7 +5,6 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -15,8 +14,8 @@ import org.openjdk.jmh.annotations.State;
  * ends the one that is longest in flight, which grants the next that waits, and asks anew for the tenant whose request
  * has ended: one release, one grant, one more that waits.
  *
- * <p>Both sides run what they grant on the thread that gives back, and set their timers on the same scheduler. What is
- * in flight is kept in the same kind of queue.
+ * <p>Both sides run what they grant on the thread that gives back, and bound every wait by a time that is not reached. What
+ * is in flight is kept in the same kind of queue.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -29,17 +28,13 @@ public class ContendedBenchmark {
     static final int OUTSTANDING = 64;
     static final int TENANTS = 8;
 
-    /** Whether a request that waits has a timer that would end its wait; without, only the pools themselves are compared. */
-    @Param({"true", "false"})
-    public boolean timers = true;
-
     private ClosedLoop permits = ClosedLoop.NONE;
     private ClosedLoop resources = ClosedLoop.NONE;
 
     @Setup
     public void ask() {
-        permits = new PermitLoop(timers);
-        resources = new ResourceLoop(timers);
+        permits = new PermitLoop();
+        resources = new ResourceLoop();
         for (int i = 0; i < OUTSTANDING; i++) {
             permits.ask(i % TENANTS);
             resources.ask(i % TENANTS);

@@ -19,15 +19,12 @@ final class Lines {
     static final Subject WITH_PERMIT =
             Subject.of("`withPermit`", UncontendedBenchmark.class, "withPermit", UncontendedBenchmark.SMALL_BATCH);
 
-    private static final Subject CONTENDED =
+    static final Subject CONTENDED =
             Subject.of("`withPermit`", ContendedBenchmark.class, "fairgate", ContendedBenchmark.BATCH);
-    private static final Subject REACTOR_POOL =
+    static final Subject REACTOR_POOL =
             Subject.of("reactor-pool", ContendedBenchmark.class, "reactorPool", ContendedBenchmark.BATCH);
     private static final Subject GRANT = Subject.of("scheduler", GrantBenchmark.class, "grant", GrantBenchmark.BATCH);
     private static final Subject CANCEL = Subject.of("cancel", CancelBenchmark.class, "cancel", CancelBenchmark.BATCH);
-
-    static final Subject CONTENDED_WITH_TIMERS = CONTENDED.with(Map.of("timers", "true"));
-    static final Subject REACTOR_POOL_WITH_TIMERS = REACTOR_POOL.with(Map.of("timers", "true"));
 
     static List<Line> all() {
         return List.of(
@@ -49,17 +46,14 @@ final class Lines {
                         Line.NO_LIMIT,
                         """
                         What the operator adds: a subscription, the state that lets it be cancelled, readings of the clock."""),
-                contended("1 thread, with timers", 1, true, """
+                contended("1 thread", 1, """
                         4 permits, and 64 requests of 8 tenants, always: a permit comes back, the next request gets it, another \
-                        one waits. What a gateway that is full does all day. Bounded by the steps that fairness needs and a queue \
-                        does not, and by one timer for each wait and one for each hold (reactor-pool has none for the hold)."""),
-                contended("1 thread, without timers", 1, false, """
-                        The pools alone."""),
-                contended("2 threads, with timers", 2, true, """
+                        one waits. What a gateway that is full does all day. Both sides bound every wait; only Fairgate bounds \
+                        holds as well. Bounded by what fairness needs and a queue does not, which is about half of it: two changes \
+                        of an account, and the next key; and by three readings of the clock, a fifth of it."""),
+                contended("2 threads", 2, """
                         Both threads give back at the same pool. Bounded by the one that drains: what the other one has to tell \
-                        travels from cache to cache. With timers, also by the lock at which the JDK keeps them."""),
-                contended("2 threads, without timers", 2, false, """
-                        The pools alone."""),
+                        travels from cache to cache."""),
                 new Line(
                         "grant with 10,000 backlogged tenants",
                         GRANT.with(Map.of("tenants", "10000")),
@@ -74,19 +68,16 @@ final class Lines {
                 cancel("scheduler", "the scheduler alone", 1000, """
                         The same against as many waiters in 1,000 queues: as much memory, and queues that are 1,000 times \
                         shorter. A queue in which leaving takes longer the more are in it fails here."""),
-                cancel("poolWithoutTimers", "a pool without timers", 1, """
-                        As above, with the subscription and the state of each waiter, which have to be fetched as well."""),
                 cancel("pool", "a pool", 1, """
-                        As above, with the timer of each wait. The JDK keeps timers in a heap, and taking one out of 100,000 \
-                        compares others at which nobody has looked for long."""));
+                        As above, with the subscription, the state and the deadline of each waiter, which have to be fetched as \
+                        well."""));
     }
 
-    private static Line contended(String how, int threads, boolean timers, String meaning) {
-        Map<String, String> parameters = Map.of("timers", Boolean.toString(timers));
+    private static Line contended(String how, int threads, String meaning) {
         return new Line(
                 "a full pool takes back, grants and queues, " + how,
-                CONTENDED.byThreads(threads).with(parameters),
-                List.of(REACTOR_POOL.byThreads(threads).with(parameters)),
+                CONTENDED.byThreads(threads),
+                List.of(REACTOR_POOL.byThreads(threads)),
                 0.5,
                 meaning);
     }

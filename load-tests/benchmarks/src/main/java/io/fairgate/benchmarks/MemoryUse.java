@@ -18,21 +18,18 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * Bytes on the heap for one waiter, one tenant, one handle.
  *
- * @param waiter a request that waits in a pool, with the timer of its wait
- * @param timer of these, what a timer takes by itself on Reactor's scheduler
+ * @param waiter a request that waits in a pool
  * @param tenant a configured tenant that has something waiting: its name and settings, and its account in the pool
  * @param quotas what the same tenant has used of two quotas
  * @param handle what {@link PermitPool#tryAcquire} gives
  */
-record MemoryUse(double waiter, double timer, double tenant, double quotas, double handle) {
+record MemoryUse(double waiter, double tenant, double quotas, double handle) {
 
     static final int WAITER_LIMIT = 250;
     static final int TENANT_LIMIT = 1024;
@@ -49,13 +46,11 @@ record MemoryUse(double waiter, double timer, double tenant, double quotas, doub
         loadClasses();
         List<TenantId> ids = tenantIds(count);
         Histogram waiters = Histogram.of(() -> waiters(count));
-        Histogram timers = Histogram.of(() -> timers(count));
         Histogram tenants = Histogram.of(() -> tenants(count));
         Histogram quotas = Histogram.of(() -> quotas(ids));
         Histogram handles = Histogram.of(() -> handles(count));
         return new MemoryUse(
                 waiters.total(type -> !type.startsWith(BENCHMARKS)) / (double) count,
-                timers.total(type -> true) / (double) count,
                 tenants.total(type -> !type.startsWith(BENCHMARKS)) / (double) count,
                 quotas.total(type -> true) / (double) count,
                 handles.total(HANDLES::equals) / (double) count);
@@ -63,11 +58,7 @@ record MemoryUse(double waiter, double timer, double tenant, double quotas, doub
 
     /** Once, so that what the first use of a class leaves behind is not counted. */
     private static void loadClasses() {
-        Histogram.of(() -> List.of(waiters(1), timers(1), handles(1), tenants(1), quotas(tenantIds(1))));
-    }
-
-    double waiterBesideTimer() {
-        return waiter - timer;
+        Histogram.of(() -> List.of(waiters(1), handles(1), tenants(1), quotas(tenantIds(1))));
     }
 
     double tenantAndQuotas() {
@@ -81,15 +72,6 @@ record MemoryUse(double waiter, double timer, double tenant, double quotas, doub
             pool.withPermit(REQUEST, Mono.never()).subscribe(subscriber);
         }
         return pool;
-    }
-
-    private static Scheduler timers(int count) {
-        Scheduler scheduler = MonotonicScheduler.INSTANCE;
-        Runnable nothing = () -> {};
-        for (int i = 0; i < count; i++) {
-            var unused = scheduler.schedule(nothing, NEVER_REACHED.toNanos(), TimeUnit.NANOSECONDS);
-        }
-        return scheduler;
     }
 
     private static List<@Nullable Object> handles(int count) {

@@ -136,8 +136,7 @@ public final class PerformanceReport {
             """;
 
     private static String memory(MemoryUse memory) {
-        return bounded("a waiter: the request in the queue", memory.waiterBesideTimer(), MemoryUse.WAITER_LIMIT)
-                + unbounded("its timer, as Reactor and the JDK keep it", memory.timer())
+        return bounded("a waiter: the request in the queue", memory.waiter(), MemoryUse.WAITER_LIMIT)
                 + bounded(
                         "a configured tenant with something waiting, and two quotas that it has used",
                         memory.tenantAndQuotas(),
@@ -161,8 +160,8 @@ public final class PerformanceReport {
                         "| `tryAcquire` and `release` | %.0f | at most the handle, %.0f | %s |\n",
                         ofTryAcquire, memory.handle(), verdict(ofTryAcquire < memory.handle() + 1))
                 + unbounded("`withPermit` when nobody waits", bytes(costs, Lines.WITH_PERMIT))
-                + unbounded("a request that waits, with its timers", bytes(costs, Lines.CONTENDED_WITH_TIMERS))
-                + unbounded("the same with reactor-pool", bytes(costs, Lines.REACTOR_POOL_WITH_TIMERS));
+                + unbounded("a request that waits", bytes(costs, Lines.CONTENDED))
+                + unbounded("the same with reactor-pool", bytes(costs, Lines.REACTOR_POOL));
     }
 
     private static final String FOOT = """

@@ -4,9 +4,7 @@ import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
-import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.time.MonotonicScheduler;
 import java.util.stream.IntStream;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
@@ -19,13 +17,11 @@ final class PermitLoop extends ClosedLoop {
     private final PermitRequest[] requests;
     private final Work[] works;
 
-    PermitLoop(boolean timers) {
+    PermitLoop() {
         pool = new EmbeddedPermitPool(
                 "orders",
                 PoolSettings.ofPermits(ContendedBenchmark.PERMITS).withMaxWait(ResourceLoop.MAX_WAIT),
-                TenantShares.EQUAL,
-                timers ? MonotonicScheduler.INSTANCE : new ClockWithoutTimers(),
-                PoolListener.NONE);
+                TenantShares.EQUAL);
         requests = IntStream.range(0, ContendedBenchmark.TENANTS)
                 .mapToObj(tenant -> PermitRequest.of("tenant-" + tenant).withHome(Runnable::run))
                 .toArray(PermitRequest[]::new);

@@ -4,15 +4,13 @@ import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
-import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 
-/** The queue of a pool, with or without the timers of those who wait. */
+/** The queue of a pool. */
 final class PoolQueue implements WaitingQueue {
 
     private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
@@ -22,7 +20,7 @@ final class PoolQueue implements WaitingQueue {
     private final PermitPool pool;
     private final Leaving[] waiters;
 
-    PoolQueue(int places, boolean timers) {
+    PoolQueue(int places) {
         waiters = new Leaving[places];
         pool = new EmbeddedPermitPool(
                 "orders",
@@ -30,9 +28,7 @@ final class PoolQueue implements WaitingQueue {
                         .withMaxWaiting(places)
                         .withMaxWait(NEVER_REACHED)
                         .withMaxHold(NEVER_REACHED),
-                TenantShares.EQUAL,
-                timers ? MonotonicScheduler.INSTANCE : new ClockWithoutTimers(),
-                PoolListener.NONE);
+                TenantShares.EQUAL);
         pool.withPermit(REQUEST, Mono.never()).subscribe(new Listening());
     }
 

@@ -15,20 +15,14 @@ final class ResourceLoop extends ClosedLoop {
     /** Never reached: the longest wait is some microseconds. */
     static final Duration MAX_WAIT = Duration.ofMinutes(5);
 
-    private final boolean timers;
     private final Listening released = new Listening();
     private final InstrumentedPool<Object> pool = PoolBuilder.from(Mono.fromSupplier(Object::new))
             .sizeBetween(ContendedBenchmark.PERMITS, ContendedBenchmark.PERMITS)
             .buildPool();
 
-    ResourceLoop(boolean timers) {
-        this.timers = timers;
-    }
-
     @Override
     void ask(int tenant) {
-        Mono<PooledRef<Object>> borrowed = timers ? pool.acquire(MAX_WAIT) : pool.acquire();
-        borrowed.subscribe(new Asked(tenant));
+        pool.acquire(MAX_WAIT).subscribe(new Asked(tenant));
     }
 
     private final class Asked extends Asking<PooledRef<Object>> {

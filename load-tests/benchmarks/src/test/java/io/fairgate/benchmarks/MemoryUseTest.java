@@ -20,13 +20,8 @@ class MemoryUseTest {
 
     @Test
     void a_waiter_and_a_tenant_take_no_more_than_the_report_wants() {
-        assertThat(MEMORY.waiterBesideTimer()).isBetween(50.0, (double) MemoryUse.WAITER_LIMIT);
+        assertThat(MEMORY.waiter()).isBetween(50.0, (double) MemoryUse.WAITER_LIMIT);
         assertThat(MEMORY.tenantAndQuotas()).isBetween(200.0, (double) MemoryUse.TENANT_LIMIT);
-    }
-
-    @Test
-    void a_timer_is_what_the_jdk_and_reactor_need_for_one() {
-        assertThat(MEMORY.timer()).isBetween(72.0, 200.0);
     }
 
     @Test

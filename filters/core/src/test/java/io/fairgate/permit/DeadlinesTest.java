@@ -1,0 +1,154 @@
+package io.fairgate.permit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.scheduler.Scheduler;
+
+class DeadlinesTest {
+
+    /** Keeps the delays of the timers that are set; rings none. */
+    private static final class Timers implements Scheduler {
+        final List<Long> delays = new ArrayList<>();
+        final List<Disposable> timers = new ArrayList<>();
+        boolean isShutDown;
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            if (isShutDown) {
+                throw new RejectedExecutionException();
+            }
+            delays.add(unit.toNanos(delay));
+            timers.add(Disposables.single());
+            return timers.get(timers.size() - 1);
+        }
+
+        @Override
+        public Worker createWorker() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private static final class Timed extends TimedClaim {
+        Timed() {
+            super(PermitRequest.of("a"));
+        }
+
+        @Override
+        long waitUntil() {
+            return 0;
+        }
+
+        @Override
+        long maxHoldNanos() {
+            return 0;
+        }
+
+        @Override
+        boolean isOver() {
+            return false;
+        }
+
+        @Override
+        boolean refuse(RefusalReason reason) {
+            return false;
+        }
+
+        @Override
+        void goHome() {}
+
+        @Override
+        protected boolean accept() {
+            return false;
+        }
+    }
+
+    private final Timers timers = new Timers();
+    private final Deadlines deadlines = new Deadlines(timers, () -> {});
+
+    @Test
+    void whoever_is_due_first_comes_first_however_many_come_change_and_leave() {
+        Random random = new Random(1);
+        List<Timed> claims = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            claims.add(new Timed());
+        }
+        Map<Timed, Long> expected = new HashMap<>();
+        int due = 0;
+        for (int i = 0; i < 100_000; i++) {
+            // Waves: at times most come, and at times most leave.
+            boolean comes = random.nextInt(1_000) < (i / 5_000 % 2 == 0 ? 600 : 300);
+            Timed claim = claims.get(random.nextInt(claims.size()));
+            if (comes) {
+                long time = random.nextInt(50) == 0 ? Deadlines.NEVER : random.nextInt(1_000);
+                deadlines.set(claim, time);
+                expected.put(claim, time);
+                expected.values().remove(Deadlines.NEVER);
+            } else {
+                deadlines.remove(claim);
+                expected.remove(claim);
+            }
+            long first =
+                    expected.values().stream().mapToLong(time -> time).min().orElse(Deadlines.NEVER);
+            long now = random.nextInt(200);
+            assertThat(deadlines.first()).isEqualTo(first);
+            TimedClaim found = deadlines.due(now);
+            assertThat(found != null).isEqualTo(first <= now);
+            if (found instanceof Timed timed) {
+                due++;
+                assertThat(expected).containsEntry(timed, first);
+            }
+        }
+        assertThat(due).isGreaterThan(10_000);
+    }
+
+    @Test
+    void the_timer_is_set_for_the_earliest_and_anew_only_for_an_earlier_one() {
+        Timed first = new Timed();
+        deadlines.set(first, 100);
+        deadlines.setTimer(Deadlines.NEVER, 10);
+        deadlines.set(new Timed(), 200);
+        deadlines.setTimer(150, 20);
+        deadlines.remove(first);
+        deadlines.setTimer(Deadlines.NEVER, 30);
+        assertThat(timers.delays).containsExactly(90L);
+        assertThat(deadlines.ringsAt()).isEqualTo(100);
+
+        deadlines.setTimer(50, 40);
+        assertThat(timers.delays).containsExactly(90L, 10L);
+        assertThat(timers.timers.get(0).isDisposed()).isTrue();
+
+        deadlines.rang();
+        assertThat(deadlines.ringsAt()).isEqualTo(Deadlines.NEVER);
+        deadlines.setTimer(Deadlines.NEVER, 300);
+        assertThat(timers.delays).as("of what is due already").endsWith(0L);
+
+        deadlines.stopTimer();
+        assertThat(timers.timers)
+                .last()
+                .satisfies(timer -> assertThat(timer.isDisposed()).isTrue());
+    }
+
+    @Test
+    void without_timers_everything_else_goes_on() {
+        timers.isShutDown = true;
+        deadlines.set(new Timed(), 100);
+        deadlines.setTimer(Deadlines.NEVER, 10);
+        assertThat(deadlines.ringsAt()).as("so that who depends on it says so").isEqualTo(Deadlines.NEVER);
+        assertThat(deadlines.due(100)).isNotNull();
+    }
+}

@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
 @Outcome(expect = FORBIDDEN, desc = "The permit came back twice, or not at all.")
 public class ExpiryAgainstCompletion {
 
-    private final PoolOfRequests pool = PoolOfRequests.heard(1);
+    private final PoolOfRequests pool = PoolOfRequests.timed(1);
 
     public ExpiryAgainstCompletion() {
         pool.acquire(0);
@@ -33,7 +33,7 @@ public class ExpiryAgainstCompletion {
 
     @Actor
     public void expire() {
-        pool.expire(0);
+        pool.expire();
     }
 
     @Actor

@@ -65,10 +65,11 @@ public enum ModelCheck {
             SequentialPool.Silent.class,
             "shrink, acquire 0, acquire 2 then release 0 | timeOut 2",
             "shrink, acquire 0, acquire 2 then cancel 2 | timeOut 2",
-            "shrink, acquire 0, acquire 2 then expire 0 | release 0",
+            "shrink, acquire 0, acquire 2 then expire | release 0",
             "shrink, acquire 0, acquire 2 then fail 0 | cancel 0",
-            "shrink, acquire 0, acquire 2 then expire 0 | cancel 0",
+            "shrink, acquire 0, acquire 2 then expire | cancel 0",
             "shrink, acquire 0 then release 0 | acquire 2, timeOut 2",
+            "acquire 0 then expire | acquire 2",
             "acquire 0 then shrink | acquire 2",
             "acquire 0, acquire 1 then shrink | release 0 | acquire 2"),
 
@@ -76,7 +77,7 @@ public enum ModelCheck {
             NearlyCalmAtAnyTime.class,
             SequentialPool.Silent.class,
             "acquire 0, acquire 1 then release 0 | acquire 2, timeOut 2",
-            "acquire 0 then expire 0 | shrink | acquire 2"),
+            "acquire 0 then expire | shrink | acquire 2"),
 
     CLOSING(
             Closing.class,
@@ -155,18 +156,25 @@ public enum ModelCheck {
                         .treatAsAtomic())
                 // What one thread does alone, before and after.
                 .addGuarantee(forClasses(PoolOfRequests.class.getName())
-                        .methods("outcome", "open", "heard", "nearlyCalm", "nearlyCalmAndHeard")
+                        .methods(
+                                "outcome",
+                                "outcomeWhenLate",
+                                "open",
+                                "heard",
+                                "timed",
+                                "nearlyCalm",
+                                "nearlyCalmAndTimed")
                         .ignore());
     }
 
     /** Whoever loads a class first would do so in the middle of a scenario. */
     public static void loadClasses() {
-        PoolOfRequests pool = PoolOfRequests.nearlyCalm(1, 1);
+        PoolOfRequests pool = PoolOfRequests.nearlyCalmAndTimed(1);
         for (int i = 0; i < PoolOfRequests.REQUESTS; i++) {
             pool.acquire(i);
         }
+        pool.expire();
         pool.timeOut(1);
-        pool.expire(0);
         var unused = pool.outcome();
     }
 }

@@ -14,6 +14,7 @@ import io.fairgate.proofs.Request.WorkFailed;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,7 +33,10 @@ final class PoolOfRequests {
     /** Drains for which nobody waits until the pool opens, less the few that a test then does. */
     private static final int NEARLY_CALM = 62;
 
-    private static final int SETTLE_TIMER = (int) PermitRequest.SETTLE_WITHIN.toSeconds();
+    /** Seconds that the works of numbers 0 and 2 may take, where holds end. */
+    private static final int HOLD = 5;
+    /** By then everything is over that has an end. */
+    private static final int LATE = 1_000;
 
     private static final TenantId TENANT = TenantId.of("a");
 
@@ -47,9 +51,10 @@ final class PoolOfRequests {
         });
     }
 
-    private final TimersByHand timers = new TimersByHand(holdTimer(REQUESTS));
+    private final TimersByHand timers = new TimersByHand();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final @Nullable Heard heard;
+    private final boolean holdsEnd;
     private final AtomicInteger passed = new AtomicInteger();
     private final Guard guard;
     private final EmbeddedPermitPool pool;
@@ -60,9 +65,10 @@ final class PoolOfRequests {
     private volatile int permits;
     private volatile boolean closing;
 
-    private PoolOfRequests(int permits, int most, @Nullable Heard heard) {
+    private PoolOfRequests(int permits, int most, @Nullable Heard heard, boolean holdsEnd) {
         this.permits = permits;
         this.heard = heard;
+        this.holdsEnd = holdsEnd;
         guard = new Guard(most);
         pool = new EmbeddedPermitPool(
                 "proof", settings(permits), TenantShares.EQUAL, timers, heard == null ? PoolListener.NONE : heard);
@@ -78,12 +84,17 @@ final class PoolOfRequests {
      * @param most permits that it will ever have
      */
     static PoolOfRequests open(int permits, int most) {
-        return new PoolOfRequests(permits, most, null);
+        return new PoolOfRequests(permits, most, null, false);
     }
 
     /** The same, and somebody listens, who must hear of each once. */
     static PoolOfRequests heard(int permits) {
-        return new PoolOfRequests(permits, permits, new Heard());
+        return new PoolOfRequests(permits, permits, new Heard(), false);
+    }
+
+    /** The same, and the holds of numbers 0 and 2 end. */
+    static PoolOfRequests timed(int permits) {
+        return new PoolOfRequests(permits, permits, new Heard(), true);
     }
 
     /** A pool in which somebody had to wait, so long ago that its permits are about to lie open again. */
@@ -91,9 +102,9 @@ final class PoolOfRequests {
         return calmed(open(permits, most));
     }
 
-    /** The same, and somebody listens. */
-    static PoolOfRequests nearlyCalmAndHeard(int permits) {
-        PoolOfRequests calming = calmed(heard(permits));
+    /** The same, and somebody listens, and the holds of numbers 0 and 2 end. */
+    static PoolOfRequests nearlyCalmAndTimed(int permits) {
+        PoolOfRequests calming = calmed(timed(permits));
         Objects.requireNonNull(calming.heard).forget();
         calming.passed.set(0);
         return calming;
@@ -103,7 +114,7 @@ final class PoolOfRequests {
         int permits = calming.permits;
         List<HeldPermits> all = calming.takeAll();
         Request waits = new Request(0, new Guard(0));
-        waits.ask(calming.pool, PermitRequest.of(TENANT).withMaxWait(Duration.ofSeconds(REQUESTS)));
+        waits.ask(calming.pool, PermitRequest.of(TENANT).withMaxWait(Duration.ofSeconds(waitSeconds(0))));
         waits.cancel();
         all.forEach(HeldPermits::release);
         for (int drains = permits; drains < NEARLY_CALM; drains += 2) {
@@ -127,20 +138,16 @@ final class PoolOfRequests {
         }
     }
 
-    private static PermitRequest permitRequest(int request) {
+    private PermitRequest permitRequest(int request) {
         PermitRequest timed = PermitRequest.of(TENANT)
-                .withMaxWait(Duration.ofSeconds(waitTimer(request)))
-                .withMaxHold(Duration.ofSeconds(holdTimer(request)));
+                .withMaxWait(Duration.ofSeconds(waitSeconds(request)))
+                .withMaxHold(holdsEnd && request % 2 == 0 ? Duration.ofSeconds(HOLD) : PoolSettings.MAX_DURATION);
         return request == 2 ? timed.withHome(Runnable::run) : timed;
     }
 
-    /** The timer of one second is that of a work which settles. */
-    private static int waitTimer(int request) {
-        return SETTLE_TIMER + 1 + request;
-    }
-
-    private static int holdTimer(int request) {
-        return SETTLE_TIMER + 1 + REQUESTS + request;
+    /** Different ones, and longer than all else lasts. */
+    private static int waitSeconds(int request) {
+        return 10 + request;
     }
 
     void release(int request) {
@@ -156,11 +163,12 @@ final class PoolOfRequests {
     }
 
     void timeOut(int request) {
-        timers.fire(waitTimer(request));
+        timers.advanceTo(waitSeconds(request));
     }
 
-    void expire(int request) {
-        timers.fire(holdTimer(request));
+    /** Every hold is over that has an end and started at the beginning. */
+    void expire() {
+        timers.advanceTo(HOLD);
     }
 
     /** Asks for number 0, whose work takes a moment to end when it is cut short. */
@@ -173,7 +181,7 @@ final class PoolOfRequests {
     }
 
     void settleTimeUp() {
-        timers.fire(SETTLE_TIMER);
+        timers.advanceTo(PermitRequest.SETTLE_WITHIN.toSeconds());
     }
 
     /** A permit that belongs to no request. */
@@ -216,11 +224,32 @@ final class PoolOfRequests {
     String outcome() {
         try {
             String outcome = whatBecameOfAll();
+            requireTimeEndsIt();
             requireNothingLeft();
             return outcome;
         } catch (IllegalStateException e) {
             return "broken: " + e.getMessage();
         }
+    }
+
+    /**
+     * The same, long after. To ask the pool what is in flight has it look at everything, and a timer that was forgotten is
+     * set then: so time goes by before.
+     */
+    String outcomeWhenLate() {
+        try {
+            requireNobodyForgotten();
+            requireTimeEndsIt();
+        } catch (IllegalStateException e) {
+            return "broken: " + e.getMessage();
+        }
+        return outcome();
+    }
+
+    private void requireNobodyForgotten() {
+        boolean waits = Arrays.stream(requests).anyMatch(Request::isWaiting);
+        long running = Arrays.stream(requests).filter(Request::isRunning).count();
+        require(!waits || running >= permits, "somebody waits while a permit is free");
     }
 
     private String whatBecameOfAll() {
@@ -249,8 +278,6 @@ final class PoolOfRequests {
             running += requests[i].isRunning() ? 1 : 0;
             ended += requests[i].hasEnded() ? 1 : 0;
             notServed += requests[i].isNotServed() ? 1 : 0;
-            require(requests[i].isWaiting() || !timers.isSet(waitTimer(i)), "a timer of a wait was left");
-            require(requests[i].isRunning() || !timers.isSet(holdTimer(i)), "a timer of a hold was left");
         }
         if (heard != null) {
             require(heard.released() == ended + passed.get(), "a release was told twice, or not at all");
@@ -266,6 +293,17 @@ final class PoolOfRequests {
         require(waiting == 0 || running >= permits, "somebody waits while a permit is free");
     }
 
+    private void requireTimeEndsIt() {
+        timers.advanceTo(LATE);
+        // Who got a permit just now.
+        timers.advanceTo(2 * LATE);
+        for (Request request : requests) {
+            require(!request.isWaiting(), "somebody waits for ever");
+        }
+        boolean running = requests[0].isRunning() || requests[2].isRunning();
+        require(!holdsEnd || !running, "a work runs for ever");
+    }
+
     private void requireNothingLeft() {
         for (Request request : requests) {
             request.mayEnd();
@@ -278,6 +316,8 @@ final class PoolOfRequests {
         List<HeldPermits> all = takeAll();
         require(all.size() == (closing ? 0 : permits), "permits were lost or gained");
         all.forEach(HeldPermits::release);
+        pool.close(Duration.ZERO).subscribe();
+        require(!timers.isAnySet(), "a timer was left");
     }
 
     private List<HeldPermits> takeAll() {

@@ -107,8 +107,8 @@ public abstract class PoolUnderModelCheck {
         }
 
         @Operation
-        public final void expire(@Param(name = "request") int request) {
-            pool.expire(request);
+        public final void expire() {
+            pool.expire();
         }
 
         @Operation
@@ -123,20 +123,20 @@ public abstract class PoolUnderModelCheck {
 
         @Override
         public final String outcome() {
-            String outcome = pool.outcome();
+            String outcome = pool.outcomeWhenLate();
             return outcome.startsWith("broken") ? outcome : "consistent";
         }
     }
 
     public static final class OpenAtAnyTime extends AtAnyTime {
         public OpenAtAnyTime() {
-            super(PoolOfRequests.heard(2));
+            super(PoolOfRequests.timed(2));
         }
     }
 
     public static final class NearlyCalmAtAnyTime extends AtAnyTime {
         public NearlyCalmAtAnyTime() {
-            super(PoolOfRequests.nearlyCalmAndHeard(2));
+            super(PoolOfRequests.nearlyCalmAndTimed(2));
         }
     }
 }

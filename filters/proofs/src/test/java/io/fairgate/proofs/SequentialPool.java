@@ -104,7 +104,7 @@ public abstract class SequentialPool {
 
         public void timeOut(int request) {}
 
-        public void expire(int request) {}
+        public void expire() {}
 
         public void fail(int request) {}
 

@@ -13,9 +13,11 @@ import java.util.stream.Stream;
 /**
  * Proofs in JVMs of their own, in which the pool is a mutant.
  *
- * @param classes what stands before all others
+ * @param directory has the classes that stand before all others, and is where everything else goes
  */
-record Fork(Path classes) {
+record Fork(Path directory) {
+
+    static final String CLASSES = "classes";
 
     /** More than else: what is red is so before all have been tried. */
     private static final int ORDERS = 1000;
@@ -43,7 +45,7 @@ record Fork(Path classes) {
 
     /** Those of the stress tests, named by their classes, that are red. */
     List<String> redStressTests(List<String> tests) {
-        List<String> said = said("stress", StressTests.command(tests, classes.resolveSibling("report")));
+        List<String> said = said("stress", StressTests.command(tests, directory.resolve("report")));
         if (said.stream().noneMatch(line -> line.startsWith("RUN RESULTS"))) {
             throw new IllegalStateException("not all were run: " + String.join("\n", said));
         }
@@ -54,13 +56,17 @@ record Fork(Path classes) {
 
     /** What a JVM says, which is also kept in a file beside the classes. */
     private List<String> said(String name, List<String> command) {
-        Path log = classes.resolveSibling(name + ".txt");
+        Path log = directory.resolve(name + ".txt");
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        String classPath = classes + System.getProperty("path.separator") + System.getProperty("java.class.path");
+        String classPath = directory.resolve(CLASSES)
+                + System.getProperty("path.separator")
+                + System.getProperty("java.class.path");
         try {
             Process process = new ProcessBuilder(
                             Stream.concat(Stream.of(java.toString(), "-classpath", classPath), command.stream())
                                     .toList())
+                    // What jcstress keeps, it keeps where it is.
+                    .directory(directory.toFile())
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())
                     .start();

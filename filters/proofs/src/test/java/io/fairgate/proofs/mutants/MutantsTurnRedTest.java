@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("long")
 class MutantsTurnRedTest {
 
-    private static final Path TARGET = Path.of("target/mutants");
+    private static final Path TARGET = Path.of("target/mutants").toAbsolutePath();
 
     static Stream<Mutant> mutants() {
         return Mutant.all();
@@ -64,7 +64,8 @@ class MutantsTurnRedTest {
     }
 
     private static Fork compiled(String name, Path source, String code) throws IOException {
-        Path classes = Files.createDirectories(TARGET.resolve(name).resolve("classes"));
+        Fork fork = new Fork(TARGET.resolve(name));
+        Path classes = Files.createDirectories(fork.directory().resolve(Fork.CLASSES));
         JavaCompiler compiler =
                 Objects.requireNonNull(ToolProvider.getSystemJavaCompiler(), "a JDK, and not only what runs programs");
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
@@ -79,7 +80,7 @@ class MutantsTurnRedTest {
                     .call();
             assertThat(compiles).as("the mutant compiles").isTrue();
         }
-        return new Fork(classes);
+        return fork;
     }
 
     /** A file that is only written down in memory. */

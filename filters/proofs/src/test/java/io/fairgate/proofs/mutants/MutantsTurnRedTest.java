@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -65,6 +66,7 @@ class MutantsTurnRedTest {
 
     private static Fork compiled(String name, Path source, String code) throws IOException {
         Fork fork = new Fork(TARGET.resolve(name));
+        delete(fork.directory());
         Path classes = Files.createDirectories(fork.directory().resolve(Fork.CLASSES));
         JavaCompiler compiler =
                 Objects.requireNonNull(ToolProvider.getSystemJavaCompiler(), "a JDK, and not only what runs programs");
@@ -81,6 +83,17 @@ class MutantsTurnRedTest {
             assertThat(compiles).as("the mutant compiles").isTrue();
         }
         return fork;
+    }
+
+    /** What an earlier run has left may not fit what has changed since. */
+    private static void delete(Path directory) throws IOException {
+        if (Files.exists(directory)) {
+            try (Stream<Path> below = Files.walk(directory)) {
+                for (Path path : below.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(path);
+                }
+            }
+        }
     }
 
     /** A file that is only written down in memory. */

@@ -51,8 +51,8 @@ final class StressTests {
                 "-jvmArgs",
                 "-Xmx256m",
                 "-time",
-                "300",
+                "500",
                 "-iters",
-                "3");
+                "4");
     }
 }

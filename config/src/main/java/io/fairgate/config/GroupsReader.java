@@ -108,7 +108,8 @@ final class GroupsReader {
         }
         while (true) {
             try {
-                var unused = new TenantShares(members, ShareSettings.EQUAL, new ShareGroups(groups, parents), Map.of());
+                var unused = new TenantShares(
+                        members, ShareSettings.EQUAL, new ShareGroups(groups, parents), Map.of(), null);
                 return;
             } catch (IllegalArgumentException e) {
                 Refusal refusal = Refusal.of(e);

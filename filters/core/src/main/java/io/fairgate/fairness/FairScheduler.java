@@ -65,7 +65,7 @@ public final class FairScheduler {
     public boolean canEverFit(TenantId tenant, int n) {
         Share known = tree.tenant(tenant);
         ShareSettings settings = known == null ? tree.shares().of(tenant) : known.settings;
-        return n <= settings.maxInFlight()
+        return n <= tree.capAlone(settings)
                 && (known == null ? n + path.top.reserved <= path.permits : path.fitsWhenAllElseIsFree(known, n));
     }
 
@@ -113,6 +113,7 @@ public final class FairScheduler {
     public void grant(long now, Consumer<Claim> granted) {
         path.tick(now);
         path.adjustHorizons();
+        tree.followActive();
         for (Claim claim = next.find(); claim != null; claim = next.find()) {
             Share leaf = SharePath.leafOf(claim);
             if (claim.accept()) {
@@ -224,7 +225,7 @@ public final class FairScheduler {
         }
         path.permits = permits;
         path.top.pin = null;
-        tree.settleAll();
+        tree.resized();
     }
 
     /**

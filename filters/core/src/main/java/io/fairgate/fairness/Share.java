@@ -37,6 +37,8 @@ final class Share {
 
     ShareSettings settings;
     private long weightUnits;
+    /** Permits that it may occupy at most. */
+    private int cap;
     /** Whether it is configured; others are forgotten when they are idle and owe nothing. */
     boolean configured;
 
@@ -76,6 +78,7 @@ final class Share {
         this.ordinal = ordinal;
         this.settings = settings;
         this.weightUnits = weightUnits(settings);
+        this.cap = settings.maxInFlight();
         this.configured = configured;
         this.below = below;
         if (below != null) {
@@ -117,6 +120,16 @@ final class Share {
     void setSettings(ShareSettings settings) {
         this.settings = settings;
         weightUnits = weightUnits(settings);
+        cap = settings.maxInFlight();
+    }
+
+    int cap() {
+        return cap;
+    }
+
+    /** The cap for now: within that of the settings, and with room for what is guaranteed. */
+    void setCap(int calculated) {
+        cap = Math.min(settings.maxInFlight(), Math.max(calculated, settings.guaranteed()));
     }
 
     long weightUnits() {
@@ -214,9 +227,7 @@ final class Share {
 
     /** How much more its cap allows. */
     long room() {
-        return settings.maxInFlight() == ShareSettings.UNBOUNDED
-                ? Long.MAX_VALUE
-                : (long) settings.maxInFlight() - used();
+        return cap == ShareSettings.UNBOUNDED ? Long.MAX_VALUE : (long) cap - used();
     }
 
     /** The least that granting something here costs the parent; {@link #NOTHING_WAITS} when nothing can be granted. */

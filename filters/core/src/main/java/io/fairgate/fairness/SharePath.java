@@ -18,6 +18,8 @@ final class SharePath {
     int permits;
     /** Permits that are out of the pool without the tree's knowledge. */
     int lent;
+    /** Tenants that hold or want something. */
+    int active;
     /** Whether there has never been a node between the pool and a leaf. */
     boolean isFlat = true;
 
@@ -129,13 +131,29 @@ final class SharePath {
         double weight = (double) node.weightUnits();
         double entitled =
                 permitsOf(siblings.parent()) * weight / Math.max((double) siblings.backlog.weightUnits(), weight);
-        return Math.max(1, Math.min(node.settings.maxInFlight(), Math.max(node.inFlight, entitled)));
+        return Math.max(1, Math.min(node.cap(), Math.max(node.inFlight, entitled)));
+    }
+
+    /** Before it holds or wants something, of which it may be the first. */
+    private void wake(Share node) {
+        if (node.isIdle()) {
+            node.siblings().wake(node);
+            active += node.tenant == null ? 0 : 1;
+        }
+    }
+
+    /** After it has given or taken something back, which may have been the last. */
+    private void noteIdle(Share node) {
+        if (node.isIdle()) {
+            node.siblings().noteIdle(node);
+            active -= node.tenant == null ? 0 : 1;
+        }
     }
 
     /** A claim waits. */
     void countArrival(Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
-            node.siblings().wake(node);
+            wake(node);
             node.waiting++;
         }
         pool.waiting++;
@@ -146,7 +164,7 @@ final class SharePath {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             node.waiting--;
             Siblings siblings = node.siblings();
-            siblings.noteIdle(node);
+            noteIdle(node);
             if (siblings.pin == claim) {
                 siblings.pin = null;
             }
@@ -166,7 +184,7 @@ final class SharePath {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             Siblings siblings = node.siblings();
             touch(siblings);
-            siblings.wake(node);
+            wake(node);
             siblings.beforeChange(node);
             boolean wasBelowGuarantee = node.isBelowGuarantee();
             long before = node.occupied();
@@ -182,7 +200,7 @@ final class SharePath {
                 }
             }
             siblings.afterChange(node);
-            siblings.noteIdle(node);
+            noteIdle(node);
         }
         pool.inFlight += permits;
         top.occupied += more;
@@ -278,7 +296,7 @@ final class SharePath {
         if (below.backlog.isEmpty() || below.stuck) {
             return false;
         }
-        if (node.settings.maxInFlight() == ShareSettings.UNBOUNDED) {
+        if (node.cap() == ShareSettings.UNBOUNDED) {
             return true;
         }
         long least = below.backlog.leastCost();

@@ -30,6 +30,8 @@ final class ShareTree {
     private TenantShares shares = TenantShares.EQUAL;
     private long ordinals;
     private int sweepAbove = SWEEP_ABOVE;
+    private CalculatedCaps caps = CalculatedCaps.of(null, 1);
+    private int tenantCap = ShareSettings.UNBOUNDED;
 
     ShareTree(SharePath path, Supplier<Siblings> newSiblings) {
         this.path = path;
@@ -86,6 +88,7 @@ final class ShareTree {
     private Share newTenant(TenantId id) {
         Share tenant = new Share(++ordinals, shares.of(id), shares.members().containsKey(id), null);
         tenant.tenant = id;
+        tenant.setCap(tenantCap);
         return addNew(tenant, siblingsIn(shares.groups().parents().get(id)));
     }
 
@@ -120,6 +123,7 @@ final class ShareTree {
         boolean wasBacklogged = leaf.backlogged;
         tenant.continueFrom(leaf);
         tenant.tenant = id;
+        tenant.setCap(tenantCap);
         if (wasBacklogged) {
             siblings.leave(leaf);
         }
@@ -228,9 +232,37 @@ final class ShareTree {
 
     // ---- what changes while it is in use ----
 
+    /** After a change of the permits or of the calculator. */
+    private void calculateCaps() {
+        caps = CalculatedCaps.of(shares.calculator(), path.permits);
+        tenantCap = caps.of(path.active);
+    }
+
+    void resized() {
+        calculateCaps();
+        tenants.values().forEach(tenant -> tenant.setCap(tenantCap));
+        settleAll();
+    }
+
+    /** Tenants have come or gone, on which the caps of all may depend. */
+    void followActive() {
+        int cap = caps.of(path.active);
+        if (cap != tenantCap) {
+            tenantCap = cap;
+            tenants.values().forEach(tenant -> tenant.setCap(cap));
+            settleAll();
+        }
+    }
+
+    /** What a tenant may hold while no other is active. */
+    int capAlone(ShareSettings settings) {
+        return Math.min(settings.maxInFlight(), Math.max(caps.of(1), settings.guaranteed()));
+    }
+
     /** Changes settings and places; how far each node is ahead or behind stays. */
     void change(TenantShares changed) {
         shares = changed;
+        calculateCaps();
         changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
         changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
         List<Siblings> before = allSiblings();
@@ -296,6 +328,7 @@ final class ShareTree {
         ShareGroups.Group group = shares.groups().byName().get(share.name);
         if (share.tenant != null) {
             share.setSettings(shares.of(share.tenant));
+            share.setCap(tenantCap);
             share.configured = shares.members().containsKey(share.tenant);
         } else if (groups.get(share.name) == share && group != null) {
             share.setSettings(group.settings());
@@ -317,7 +350,7 @@ final class ShareTree {
                 siblings.occupied += share.occupied();
                 siblings.reserved += share.keeps();
             }
-            if (!parent.isPool()) {
+            if (!parent.isPool() && parent.isIdle()) {
                 parent.siblings().noteIdle(parent);
             }
         }

@@ -166,19 +166,17 @@ final class Siblings {
         return share.served(contendedNow) > level() * share.weightUnits();
     }
 
-    /** Something has ended for it, which may have been the last. */
+    /** It is idle from now on. */
     void noteIdle(Share share) {
-        if (share.isIdle()) {
-            share.idleSince = contendedNow;
-        }
+        share.idleSince = contendedNow;
     }
 
     /**
-     * It is about to hold or to want something. Whoever was idle for as long as the largest lag could be paid back in does
-     * not begin with a debt, though the level may not have risen: it does not when others only come and go.
+     * It is idle no longer. Whoever was for as long as the largest lag could be paid back in does not begin with a debt,
+     * though the level may not have risen: it does not when others only come and go.
      */
     void wake(Share share) {
-        if (share.isIdle() && hasIdledEnough(share)) {
+        if (hasIdledEnough(share)) {
             setServed(share, Math.min(served(share), Math.round(level() * share.weightUnits())));
         }
     }

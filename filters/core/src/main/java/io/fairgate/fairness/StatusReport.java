@@ -92,7 +92,7 @@ final class StatusReport {
         Wanted below = share.below == null
                 ? new Wanted(share.inFlight + (double) share.queue.permits(), 0)
                 : wantedBelow(share.below);
-        double asked = Math.min(share.settings.maxInFlight() - below.idle(), below.asked());
+        double asked = Math.min(share.cap() - below.idle(), below.asked());
         Wanted result = new Wanted(asked, Math.max(below.idle(), share.settings.reserved() - asked));
         wanted.put(share, result);
         return result;

@@ -23,19 +23,21 @@ import org.jspecify.annotations.Nullable;
  * @param groups the groups, and which member is in which
  * @param classes kinds of requests within a tenant, the same in each; they cannot reserve. Requests without a class, or
  *     of one that is not here, are a class of their own in a tenant that has others as well, {@link ShareSettings#EQUAL}
+ * @param calculator a cap of every tenant that depends on how many are active; null for none
  */
 public record TenantShares(
         Map<TenantId, ShareSettings> members,
         ShareSettings others,
         ShareGroups groups,
-        Map<String, ShareSettings> classes) {
+        Map<String, ShareSettings> classes,
+        @Nullable ShareCalculator calculator) {
 
     /** Every tenant is equal. */
     public static final TenantShares EQUAL = new TenantShares(Map.of(), ShareSettings.EQUAL);
 
     /** All tenants are siblings. */
     public TenantShares(Map<TenantId, ShareSettings> members, ShareSettings others) {
-        this(members, others, ShareGroups.NONE, Map.of());
+        this(members, others, ShareGroups.NONE, Map.of(), null);
     }
 
     /**
@@ -83,10 +85,11 @@ public record TenantShares(
 
     /**
      * Whether the tenant, or with null one that is not a member, may take a free permit without being counted first:
-     * neither it nor a group that it is in has a cap or a reservation, and no class has a cap.
+     * neither it nor a group that it is in has a cap or a reservation, no class has a cap, and there is no calculator.
      */
     public boolean mayTakeUnasked(@Nullable TenantId tenant) {
-        return isUnbounded(tenant == null ? others : of(tenant))
+        return calculator == null
+                && isUnbounded(tenant == null ? others : of(tenant))
                 && (tenant == null || groups.above(tenant).stream().allMatch(group -> isUnbounded(group.settings())))
                 && classes.values().stream().allMatch(TenantShares::isUnbounded);
     }
@@ -100,11 +103,24 @@ public record TenantShares(
         return groups.reserved(members);
     }
 
+    /**
+     * Refuses a pool that is too small for them.
+     *
+     * @throws IllegalArgumentException when they reserve more permits, or the calculator says less than 1 for so many
+     */
+    public void requireFit(int permits) {
+        if (reserved() > permits) {
+            throw new IllegalArgumentException(
+                    "permits: %d (expected: at least %d, which the tenants reserve)".formatted(permits, reserved()));
+        }
+        var unused = CalculatedCaps.of(calculator, permits);
+    }
+
     // ---- copies with one thing more ----
 
     /** With settings of a tenant's own, outside of groups. */
     public TenantShares withMember(TenantId tenant, ShareSettings settings) {
-        return new TenantShares(put(members, tenant, settings), others, groups.without(tenant), classes);
+        return new TenantShares(put(members, tenant, settings), others, groups.without(tenant), classes, calculator);
     }
 
     /**
@@ -113,7 +129,8 @@ public record TenantShares(
      * @throws IllegalArgumentException when there is no such group
      */
     public TenantShares withMember(TenantId tenant, ShareSettings settings, String group) {
-        return new TenantShares(put(members, tenant, settings), others, groups.withMember(tenant, group), classes);
+        return new TenantShares(
+                put(members, tenant, settings), others, groups.withMember(tenant, group), classes, calculator);
     }
 
     /**
@@ -122,12 +139,20 @@ public record TenantShares(
      * @throws IllegalArgumentException when the group that it is in does not exist, or is in this one
      */
     public TenantShares withGroup(String name, ShareGroups.Group group) {
-        return new TenantShares(members, others, groups.withGroup(name, group), classes);
+        return new TenantShares(members, others, groups.withGroup(name, group), classes, calculator);
     }
 
     /** With a class of requests, the same in each tenant. */
     public TenantShares withClass(String name, ShareSettings settings) {
-        return new TenantShares(members, others, groups, put(classes, name, settings));
+        return new TenantShares(members, others, groups, put(classes, name, settings), calculator);
+    }
+
+    /**
+     * With a cap of every tenant that depends on how many are active. Permits that it leaves to nobody stay idle, and
+     * requests of one permit have to ask the scheduler even while some are free.
+     */
+    public TenantShares withCalculator(ShareCalculator calculator) {
+        return new TenantShares(members, others, groups, classes, calculator);
     }
 
     static <K, V> Map<K, V> put(Map<K, V> map, K key, V value) {

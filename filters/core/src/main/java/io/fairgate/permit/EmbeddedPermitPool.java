@@ -102,11 +102,12 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     /**
      * @param time the clock and the timers; must be monotonic, as {@link MonotonicScheduler} and virtual time are
-     * @throws IllegalArgumentException when the tenants reserve more permits than there are
+     * @throws IllegalArgumentException when the tenants reserve more permits than there are, or their calculator says less than
+     *     1
      */
     public EmbeddedPermitPool(
             String name, PoolSettings settings, TenantShares shares, Scheduler time, PoolListener listener) {
-        requireReservationsFit(settings, shares);
+        shares.requireFit(settings.permits());
         this.name = name;
         this.settings = settings;
         this.time = time;
@@ -175,10 +176,11 @@ public final class EmbeddedPermitPool implements PermitPool {
      * Changes size, bounds and shares while they are in use. Permits held and places in the queue stay; how far each
      * tenant is ahead or behind stays. Takes effect at once unless another thread is at work in the pool, then soon.
      *
-     * @throws IllegalArgumentException when the tenants reserve more permits than there are; nothing is changed then
+     * @throws IllegalArgumentException when the tenants reserve more permits than there are, or their calculator says less than
+     *     1; nothing is changed then
      */
     public void reconfigure(PoolSettings settings, TenantShares shares) {
-        requireReservationsFit(settings, shares);
+        shares.requireFit(settings.permits());
         tell(() -> {
             shutOpen();
             scheduler.resize(settings.permits(), round);
@@ -192,13 +194,6 @@ public final class EmbeddedPermitPool implements PermitPool {
                 unasked = MayTakeUnasked.NOBODY;
             }
         });
-    }
-
-    private static void requireReservationsFit(PoolSettings settings, TenantShares shares) {
-        if (shares.reserved() > settings.permits()) {
-            throw new IllegalArgumentException("permits: %d (expected: at least %d, which the tenants reserve)"
-                    .formatted(settings.permits(), shares.reserved()));
-        }
     }
 
     // ---- for the claims ----

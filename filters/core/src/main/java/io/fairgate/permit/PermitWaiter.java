@@ -3,6 +3,9 @@ package io.fairgate.permit;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -168,10 +171,23 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         if (settled == null) {
             giveBackWhenSettled();
         } else {
-            settleTimer = pool.time()
-                    .schedule(this::giveBackWhenSettled, PermitRequest.SETTLE_WITHIN.toNanos(), TimeUnit.NANOSECONDS);
+            settleTimer = settleAtTheLatest();
             var unused = settled.subscribe(nothing -> {}, e -> giveBackWhenSettled(), this::giveBackWhenSettled);
         }
+    }
+
+    /** On the home's own clock when it has one: whatever it has to do to end the work is before that in its queue. */
+    private Disposable settleAtTheLatest() {
+        long nanos = PermitRequest.SETTLE_WITHIN.toNanos();
+        if (request.home() instanceof ScheduledExecutorService loop) {
+            try {
+                Future<?> timer = loop.schedule(this::giveBackWhenSettled, nanos, TimeUnit.NANOSECONDS);
+                return () -> timer.cancel(false);
+            } catch (RejectedExecutionException shutDown) {
+                // The pool's timers are still there.
+            }
+        }
+        return pool.time().schedule(this::giveBackWhenSettled, nanos, TimeUnit.NANOSECONDS);
     }
 
     private void giveBackWhenSettled() {

@@ -88,7 +88,7 @@ public record Policy(
                 parents.put(tenant.id(), tenant.parent());
             }
         }
-        return new TenantShares(settings, ShareSettings.EQUAL, new ShareGroups(groups, parents), classes);
+        return new TenantShares(settings, ShareSettings.EQUAL, new ShareGroups(groups, parents), classes, null);
     }
 
     /** The policy of a member, or what unknown ids share; null when the id is refused. */

@@ -680,7 +680,7 @@ public abstract class PermitPoolContract {
     }
 
     @Test
-    void a_grant_whose_time_was_up_on_the_way_home_is_refused_and_its_permit_comes_back() {
+    void case_34_a_grant_whose_time_was_up_on_the_way_home_is_refused_and_its_permit_comes_back() {
         PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(1)), TenantShares.EQUAL);
         Queue<Runnable> stuckHome = new ArrayDeque<>();
         Work work = new Work();
@@ -694,7 +694,7 @@ public abstract class PermitPoolContract {
     }
 
     @Test
-    void one_timer_ends_every_wait_at_its_time() {
+    void case_33_one_timer_ends_every_wait_at_its_time() {
         PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(100)), TenantShares.EQUAL);
         Work first = new Work();
         List<Integer> ended = new ArrayList<>();
@@ -957,7 +957,7 @@ public abstract class PermitPoolContract {
     // ---- closing ----
 
     @Test
-    void a_closing_pool_refuses_new_requests_serves_waiting_ones_and_completes_when_all_are_done() {
+    void case_32_a_closing_pool_refuses_new_requests_serves_waiting_ones_and_completes_when_all_are_done() {
         PermitPool pool = poolOf(1);
         Work first = new Work();
         Work second = new Work();

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 /**
  * The scheduler with its heaps and the same rules on {@link ScanBacklog}, side by side on random steps: the same claims
  * are granted in the same order, and the same is told of every tenant and group, to the last bit. Two thirds of the pools
- * are trees, with groups in groups and classes of requests, in which tenants move while they wait and hold.
+ * are trees, with groups in groups and classes of requests, in which tenants move while they wait and hold. The scan adds
+ * all accounts up anew each time, so that a sum that drifted would show (hard case 30).
  */
 class HeapAgainstScanTest {
 

@@ -71,7 +71,7 @@ public final class RandomTree {
         for (int i = 0; i < groups; i++) {
             byName.put("g" + i, made.getOrDefault(i, Group.of(ShareSettings.EQUAL)));
         }
-        return new TenantShares(members, ShareSettings.EQUAL, new ShareGroups(byName, groupOf), classes());
+        return new TenantShares(members, ShareSettings.EQUAL, new ShareGroups(byName, groupOf), classes(), null);
     }
 
     private Map<TenantId, ShareSettings> members(int tenants) {

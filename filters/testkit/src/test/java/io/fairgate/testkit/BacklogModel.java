@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.fairness.ShareCalculator;
+import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
@@ -30,6 +32,7 @@ final class BacklogModel implements PoolWatch {
     private final Map<TenantId, BacklogTenant> known = new LinkedHashMap<>();
     private final Map<TestClaim, Long> grantedAt = new LinkedHashMap<>();
     private int permits;
+    private int cap = ShareSettings.UNBOUNDED;
     private TenantShares shares;
     private long now;
     private boolean contended;
@@ -106,6 +109,7 @@ final class BacklogModel implements PoolWatch {
     public void resized(int permits) {
         this.permits = permits;
         pin = null;
+        cap = calculatedCap();
         known.values().forEach(this::joinOrLeave);
     }
 
@@ -121,12 +125,17 @@ final class BacklogModel implements PoolWatch {
             tenant.settings = shares.of(tenant.id);
             tenant.served = level * tenant.weight() - lag;
         }
+        cap = calculatedCap();
         known.values().forEach(this::joinOrLeave);
     }
 
     @Override
     public void handedOut(List<TestClaim> granted) {
         followHolds();
+        if (cap != calculatedCap()) {
+            cap = calculatedCap();
+            known.values().forEach(this::joinOrLeave);
+        }
         List<TestClaim> actual = new ArrayList<>(granted);
         TestClaim next = next(actual.isEmpty() ? null : actual.get(0));
         while (next != null && !lost) {
@@ -184,7 +193,7 @@ final class BacklogModel implements PoolWatch {
 
     private void joinOrLeave(BacklogTenant tenant) {
         boolean competes = !tenant.queue.isEmpty()
-                && tenant.inFlight + tenant.asks() <= tenant.settings.maxInFlight()
+                && tenant.inFlight + tenant.asks() <= capOf(tenant)
                 && Math.max(tenant.asks(), tenant.settings.reserved()) + reservedByOthers(tenant) <= permits;
         if (competes && !tenant.backlogged) {
             tenant.served = Math.max(tenant.served, level() * tenant.weight());
@@ -197,6 +206,19 @@ final class BacklogModel implements PoolWatch {
         }
         tenant.backlogged = competes;
         forget(tenant);
+    }
+
+    /** What each tenant may hold with so many active ones. */
+    private int calculatedCap() {
+        long active = known.values().stream().filter(t -> !t.isIdle()).count();
+        ShareCalculator calculator = shares.calculator();
+        return calculator == null
+                ? ShareSettings.UNBOUNDED
+                : calculator.maxInFlight(permits, Math.max(1, Math.min((int) active, permits)));
+    }
+
+    private int capOf(BacklogTenant tenant) {
+        return Math.min(tenant.settings.maxInFlight(), Math.max(cap, tenant.settings.guaranteed()));
     }
 
     /** Idle, not configured, and owing nothing: it would come back at the level in any case. */

@@ -104,6 +104,21 @@ class LibraryExamplesTest {
     }
 
     @Test
+    void a_share_of_ones_own() {
+        // example
+        TenantShares shares =
+                TenantShares.EQUAL.withCalculator((permits, active) -> Math.max(1, permits / (active + 1)));
+        // end
+        EmbeddedPermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(4), shares);
+        HeldPermits first = pool.tryAcquire(PermitRequest.of("a"));
+        HeldPermits second = pool.tryAcquire(PermitRequest.of("a"));
+        assertThat(first).isNotNull();
+        assertThat(second).isNotNull();
+        assertThat(pool.tryAcquire(PermitRequest.of("a"))).isNull();
+        assertThat(pool.tryAcquire(PermitRequest.of("b"))).isNotNull();
+    }
+
+    @Test
     void requests_that_cost_more_or_have_less_time() {
         PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
         Flux<String> rows = Flux.just("a", "b");

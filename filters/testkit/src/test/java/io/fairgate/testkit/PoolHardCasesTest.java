@@ -2,18 +2,24 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -103,6 +109,73 @@ class PoolHardCasesTest {
         holds.forEach(Sinks.Empty::tryEmitEmpty);
         // Debts are kept for 6 horizons of 100 ms, in which 600 come; and swept when there are twice as many as before.
         assertThat(mostKnown).isBetween(600, 1_400);
+    }
+
+    @Test
+    void case_27_a_storm_of_cancellations_while_permits_turn_over_leaves_nothing() throws Exception {
+        int waiters = 100_000;
+        Counts counts = new Counts();
+        EmbeddedPermitPool pool = nothingLeft.watch(new EmbeddedPermitPool(
+                "test",
+                PoolSettings.ofPermits(8)
+                        .withMaxWaiting(2 * waiters)
+                        .withMaxWait(Duration.ofHours(1))
+                        .withMaxHold(Duration.ofHours(1)),
+                TenantShares.EQUAL.withMember(TenantId.of("t0"), ShareSettings.ofWeight(5)),
+                MonotonicScheduler.INSTANCE,
+                counts));
+        Queue<Sinks.Empty<Void>> running = new ConcurrentLinkedQueue<>();
+        Mono<Void> work = Mono.defer(() -> {
+            Sinks.Empty<Void> end = Sinks.empty();
+            running.add(end);
+            return end.asMono();
+        });
+        List<Disposable> all = new ArrayList<>();
+        for (int i = 0; i < waiters; i++) {
+            all.add(pool.withPermit(PermitRequest.of("t" + i % 7).withHome(Runnable::run), work)
+                    .subscribe());
+        }
+        Collections.shuffle(all, new Random(27));
+        Thread[] leaving = {
+            new Thread(() -> all.subList(0, waiters / 2).forEach(Disposable::dispose)),
+            new Thread(() -> all.subList(waiters / 2, waiters).forEach(Disposable::dispose))
+        };
+        for (Thread thread : leaving) {
+            thread.start();
+        }
+        while (leaving[0].isAlive() || leaving[1].isAlive() || !running.isEmpty()) {
+            Sinks.Empty<Void> end = running.poll();
+            if (end != null) {
+                end.tryEmitEmpty();
+            }
+        }
+        // Another thread may still be at work on the news; a snapshot comes after them.
+        assertThat(pool.snapshot().block()).isNotNull();
+        assertThat(counts.released).hasValue(counts.granted.get());
+        assertThat(counts.granted.get() + counts.abandoned.get()).isEqualTo(waiters);
+        assertThat(counts.granted).as("granted in the meantime").hasValueGreaterThan(100);
+        assertThat(counts.abandoned).as("gone before their turn").hasValueGreaterThan(100);
+    }
+
+    private static final class Counts implements PoolListener {
+        final AtomicInteger granted = new AtomicInteger();
+        final AtomicInteger released = new AtomicInteger();
+        final AtomicInteger abandoned = new AtomicInteger();
+
+        @Override
+        public void granted(TenantId tenant, int permits, long waitedNanos) {
+            granted.incrementAndGet();
+        }
+
+        @Override
+        public void released(TenantId tenant, int permits, long heldNanos) {
+            released.incrementAndGet();
+        }
+
+        @Override
+        public void abandoned(TenantId tenant, long waitedNanos) {
+            abandoned.incrementAndGet();
+        }
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.fairgate.testkit;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.ShareCalculator;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
@@ -62,7 +63,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
             case CANCEL -> cancel(step.number());
             case DECLINE -> decline(step.number());
             case RESIZE -> resize(step.number());
-            case RECONFIGURE -> reconfigure(RandomPool.shares(step.number(), permits, pool.tenants()));
+            case RECONFIGURE -> reconfigure(otherShares(step.number()));
             case WAIT -> {}
         }
         if (step.grants()) {
@@ -104,6 +105,12 @@ final class PoolTrial implements SeededModel.Trial<Step> {
         this.permits = (int) Math.max(permits, shares.reserved());
         scheduler.resize(this.permits, now);
         watch.resized(this.permits);
+    }
+
+    private TenantShares otherShares(int seed) {
+        TenantShares other = RandomPool.shares(seed, permits, pool.tenants());
+        ShareCalculator calculator = pool.shares().calculator();
+        return calculator == null || seed % 4 == 0 ? other : other.withCalculator(calculator);
     }
 
     private void reconfigure(TenantShares shares) {

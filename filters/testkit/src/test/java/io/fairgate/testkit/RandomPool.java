@@ -42,6 +42,23 @@ record RandomPool(
         };
     }
 
+    /** The same, with a cap of every tenant that depends on how many are active. */
+    RandomPool withCalculator(Random random) {
+        int kind = random.nextInt(3);
+        return new RandomPool(
+                permits,
+                tenants,
+                mostAsked,
+                shares.withCalculator((n, active) -> switch (kind) {
+                    case 0 -> Math.max(1, n / active);
+                    case 1 -> Math.max(1, n / (active + 1));
+                    default -> 1 + Math.max(n - active, 0) / 2;
+                }),
+                horizon,
+                theta,
+                watch);
+    }
+
     /** The same, where every tenant is equal and asks for one permit at a time. */
     RandomPool withoutSettings() {
         return new RandomPool(permits, tenants, 1, TenantShares.EQUAL, horizon, theta, watch);

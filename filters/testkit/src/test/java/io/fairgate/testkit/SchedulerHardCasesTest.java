@@ -3,10 +3,14 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.offset;
 
+import io.fairgate.fairness.ShareCalculator;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -33,7 +37,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_large_request_is_pinned_only_when_some_permit_is_free() {
+    void case_16_a_large_request_is_pinned_only_when_some_permit_is_free() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         pool.ask("large", 8);
@@ -46,7 +50,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_newcomer_with_a_lower_key_does_not_starve_a_pinned_request() {
+    void case_17_a_newcomer_with_a_lower_key_does_not_starve_a_pinned_request() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         TestClaim large = pool.ask("large", 3);
@@ -119,7 +123,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_pool_that_shrinks_below_what_is_in_flight_takes_nothing_back_and_grants_nothing_until_it_fits() {
+    void case_19_a_pool_that_shrinks_below_what_is_in_flight_takes_nothing_back_and_grants_nothing_until_it_fits() {
         List<TestClaim> held = pool.ask("a", 1, 8);
         pool.grant();
         pool.ask("b", 1, 8);
@@ -135,7 +139,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_change_of_weight_while_waiting_keeps_the_lag_in_permit_time() {
+    void case_20_a_change_of_weight_while_waiting_keeps_the_lag_in_permit_time() {
         pool.ask("a", 1, 30);
         pool.grant();
         pool.ask("b", 1, 30);
@@ -152,12 +156,12 @@ class SchedulerHardCasesTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, -1, Double.NaN, Double.POSITIVE_INFINITY, 1e7})
-    void a_weight_that_is_no_weight_is_refused(double weight) {
+    void case_20_a_weight_that_is_no_weight_is_refused(double weight) {
         assertThatIllegalArgumentException().isThrownBy(() -> ShareSettings.ofWeight(weight));
     }
 
     @Test
-    void a_tenant_at_its_cap_stops_competing_and_the_contended_clock_stops_with_it() {
+    void case_21_a_tenant_at_its_cap_stops_competing_and_the_contended_clock_stops_with_it() {
         TestPool capped = new TestPool(10, TestPool.shares(Map.of("capped", ShareSettings.EQUAL.withMaxInFlight(2))));
         capped.ask("capped", 1, 5);
         assertThat(capped.grant()).hasSize(2);
@@ -171,7 +175,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_tenant_that_wanted_little_gets_no_credit_for_it() {
+    void case_22_a_tenant_that_wanted_little_gets_no_credit_for_it() {
         List<TestClaim> busy = pool.ask("busy", 1, 100);
         TestClaim little = pool.hold("little", 1);
         pool.seconds(1_000);
@@ -186,7 +190,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_long_time_alone_creates_no_debt() {
+    void case_23_a_long_time_alone_creates_no_debt() {
         List<TestClaim> alone = pool.ask("alone", 1, 10);
         pool.grant();
         pool.seconds(1_000_000);
@@ -247,7 +251,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_guarantee_is_served_first_and_lent_while_it_is_not_wanted() {
+    void case_35_a_guarantee_is_served_first_and_lent_while_it_is_not_wanted() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 0))));
         List<TestClaim> others = promised.ask("other", 1, 30);
         assertThat(promised.grant()).as("all are lent").hasSize(10);
@@ -315,7 +319,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void beyond_the_pool_s_bound_the_one_that_floods_the_queue_has_to_leave() {
+    void case_26_beyond_the_pool_s_bound_the_one_that_floods_the_queue_has_to_leave() {
         pool.hold("a", 10);
         List<TestClaim> flood = pool.ask("flood", 1, 50);
         TestClaim modest = pool.ask("modest", 1);
@@ -344,6 +348,61 @@ class SchedulerHardCasesTest {
         assertThat(bounded.scheduler.overOwnBound(waiting.get(0))).isSameAs(waiting.get(2));
         bounded.cancel(waiting.get(2));
         assertThat(bounded.scheduler.overOwnBound(waiting.get(0))).isNull();
+    }
+
+    @Test
+    void with_a_calculator_every_tenant_has_what_it_says_for_so_many_and_the_rest_stays_idle() {
+        TestPool fixed = new TestPool(10, TenantShares.EQUAL.withCalculator((permits, active) -> permits / active));
+        List<TestClaim> first = fixed.ask("a", 1, 10);
+        fixed.grant();
+        fixed.ask("a", 1, 10);
+        fixed.ask("b", 1, 10);
+        assertThat(fixed.grant()).as("all are out").isEmpty();
+
+        assertThat(fixed.release(first.subList(0, 6).toArray(TestClaim[]::new)))
+                .as("a holds 4 and may hold 5")
+                .containsOnly("b", "a")
+                .hasSize(6);
+        assertThat(fixed.status("a").inFlight()).isEqualTo(5);
+        assertThat(fixed.status("b").inFlight()).isEqualTo(5);
+
+        fixed.ask("c", 1, 10);
+        assertThat(fixed.grant()).isEmpty();
+        assertThat(fixed.release(first.get(6), first.get(7)))
+                .as("a holds 3 of the 3 that each may have of 10")
+                .containsExactly("c", "c");
+        assertThat(fixed.release(first.get(8)))
+                .as("a may hold one more, and c as well")
+                .hasSize(1);
+    }
+
+    @Test
+    void a_claim_for_more_than_a_calculator_gives_a_tenant_alone_can_never_be_granted() {
+        TestPool half = new TestPool(
+                10, TenantShares.EQUAL.withCalculator((permits, active) -> Math.max(1, permits / (active + 1))));
+        assertThat(half.scheduler.canEverFit(TenantId.of("a"), 5)).isTrue();
+        assertThat(half.scheduler.canEverFit(TenantId.of("a"), 6)).isFalse();
+    }
+
+    @Test
+    void a_calculator_is_asked_beforehand_and_must_leave_everybody_something() {
+        List<Integer> asked = new ArrayList<>();
+        TenantShares shares = TenantShares.EQUAL.withCalculator((permits, active) -> {
+            asked.add(active);
+            return 1;
+        });
+        TestPool counted = new TestPool(3, shares);
+        asked.clear();
+        counted.hold("a", 1);
+        counted.ask("b", 1, 2);
+        counted.grant();
+        assertThat(asked).as("while permits are handed out").isEmpty();
+
+        TenantShares nothing = TenantShares.EQUAL.withCalculator((permits, active) -> permits - active);
+        assertThatThrownBy(() -> nothing.requireFit(3))
+                .hasMessage("calculator: 0 for 3 permits and 3 active tenants (expected: >= 1)");
+        shares.requireFit(5_000);
+        assertThat(asked).hasSize(ShareCalculator.MOST_TENANTS);
     }
 
     @ParameterizedTest
@@ -377,7 +436,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_clock_that_goes_back_stands_still() {
+    void case_29_a_clock_that_goes_back_stands_still() {
         pool.hold("a", 10);
         pool.ask("a", 1);
         pool.ask("b", 1);
@@ -401,7 +460,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_tenant_that_leaves_the_policy_with_permits_in_flight_gives_them_back_and_is_forgotten() {
+    void case_31_a_tenant_that_leaves_the_policy_with_permits_in_flight_gives_them_back_and_is_forgotten() {
         TestPool configured = new TestPool(2, TestPool.shares(Map.of("gone", TestPool.guaranteed(2, 2))));
         TestClaim claim = configured.hold("gone", 2);
         configured.ask("other", 2);

@@ -4,23 +4,45 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 class SchedulerModelTest {
 
+    private final List<BacklogModel> models = new ArrayList<>();
+
     @Test
     void the_scheduler_grants_in_the_very_order_of_a_naive_model_of_its_rules() {
-        List<BacklogModel> models = new ArrayList<>();
-        new SeededModel<Step>(3_000, 200).check(RandomPool.watchedBy(trial -> {
+        new SeededModel<Step>(3_000, 200).check(pool());
+        assertThat(compared()).as("grants compared").isGreaterThan(100_000);
+        assertMostWasFollowed();
+    }
+
+    @Test
+    void so_it_does_with_caps_that_depend_on_how_many_tenants_are_active() {
+        Function<Random, RandomPool> pool = pool();
+        new SeededModel<Step>(1_000, 200).check(random -> pool.apply(random).withCalculator(random));
+        assertThat(compared()).as("grants compared").isGreaterThan(20_000);
+        assertMostWasFollowed();
+    }
+
+    private Function<Random, RandomPool> pool() {
+        return RandomPool.watchedBy(trial -> {
             BacklogModel model = new BacklogModel(trial);
             models.add(model);
             return model;
-        }));
-        int compared = models.stream().mapToInt(model -> model.grantsCompared).sum();
+        });
+    }
+
+    private int compared() {
+        return models.stream().mapToInt(model -> model.grantsCompared).sum();
+    }
+
+    private void assertMostWasFollowed() {
         int followed = models.stream().mapToInt(model -> model.timesFollowed).sum();
         long lost = models.stream().filter(BacklogModel::isLost).count();
-        assertThat(compared).as("grants compared").isGreaterThan(100_000);
-        assertThat(followed).as("grants left to the last digits").isLessThan(compared / 50);
+        assertThat(followed).as("grants left to the last digits").isLessThan(compared() / 50);
         assertThat(lost).as("models that gave up before the end").isLessThan(models.size() / 5);
     }
 }

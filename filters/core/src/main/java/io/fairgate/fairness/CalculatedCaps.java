@@ -1,0 +1,36 @@
+package io.fairgate.fairness;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link ShareCalculator} said: code of the user does not run while permits are handed out. */
+final class CalculatedCaps {
+
+    private static final CalculatedCaps NONE = new CalculatedCaps(new int[] {ShareSettings.UNBOUNDED});
+
+    private final int[] caps;
+
+    private CalculatedCaps(int[] caps) {
+        this.caps = caps;
+    }
+
+    /** @throws IllegalArgumentException when the calculator says less than 1 */
+    static CalculatedCaps of(@Nullable ShareCalculator calculator, int permits) {
+        if (calculator == null) {
+            return NONE;
+        }
+        int[] caps = new int[Math.min(permits, ShareCalculator.MOST_TENANTS)];
+        for (int i = 0; i < caps.length; i++) {
+            caps[i] = calculator.maxInFlight(permits, i + 1);
+            if (caps[i] < 1) {
+                throw new IllegalArgumentException(
+                        "calculator: %d for %d permits and %d active tenants (expected: >= 1)"
+                                .formatted(caps[i], permits, i + 1));
+            }
+        }
+        return new CalculatedCaps(caps);
+    }
+
+    int of(int activeTenants) {
+        return caps[Math.min(Math.max(activeTenants, 1), caps.length) - 1];
+    }
+}

@@ -29,9 +29,10 @@ import reactor.util.context.Context;
  *                                 └──cancel──▶ CANCELLED
  * </pre>
  *
- * <p>STARTING lasts while the work is being subscribed. A cancellation meanwhile only marks it: the permits come back
- * when subscribing has returned, for until then the work may be doing something. SETTLING lasts until a work that was
- * cut short has really ended ({@link PermitRequest#settled}).
+ * <p>STARTING lasts while the work is being subscribed. Who cancels meanwhile goes through LEAVING: the permits come back
+ * when the work has been cancelled (CUT_SHORT until then) and its subscribing has returned (SUBSCRIBED until then),
+ * whichever is later, for before both it may be doing something. SETTLING lasts until a work that was cut short has really
+ * ended ({@link PermitRequest#settled}).
  *
  * <p>Who wins the step to a state without an exit has the pool look at the waiter once, and the pool takes back what it
  * had given. It is one object and not three operators because a permit that travels as an element between operators
@@ -46,11 +47,13 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     private static final int STARTING = 2;
     private static final int RUNNING = 3;
     private static final int LEAVING = 4;
-    private static final int SETTLING = 5;
+    private static final int CUT_SHORT = 5;
+    private static final int SUBSCRIBED = 6;
+    private static final int SETTLING = 7;
     // From here on it is over.
-    private static final int DONE = 6;
-    private static final int CANCELLED = 7;
-    private static final int REFUSED = 8;
+    private static final int DONE = 8;
+    private static final int CANCELLED = 9;
+    private static final int REFUSED = 10;
 
     @SuppressWarnings("rawtypes")
     private static final AtomicIntegerFieldUpdater<PermitWaiter> STATE =
@@ -150,7 +153,8 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
             pool.listener().abandoned(tenant(), pool.now() - askedAt);
             pool.giveBack(this);
         } else if (STATE.compareAndSet(this, STARTING, LEAVING)) {
-            cancelUpstream();
+            GuardedListener.guard(this::cancelUpstream);
+            leave(CUT_SHORT, SUBSCRIBED);
         } else if (STATE.compareAndSet(this, RUNNING, SETTLING)) {
             cancelWork();
         }
@@ -158,6 +162,10 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
 
     private void cancelWork() {
         GuardedListener.guard(this::cancelUpstream);
+        settleCutShort();
+    }
+
+    private void settleCutShort() {
         discard();
         settle();
     }
@@ -302,9 +310,13 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
             cancelUpstream();
             onError(e);
         }
-        // Who left is perhaps only about to cancel the work: the permit must not go on before that.
-        if (STATE.compareAndSet(this, LEAVING, SETTLING)) {
-            cancelWork();
+        leave(SUBSCRIBED, CUT_SHORT);
+    }
+
+    /** Of the one who cancels the work and the one who subscribes it, whoever is done second sees to its permits. */
+    private void leave(int done, int doneByTheOther) {
+        if (!STATE.compareAndSet(this, LEAVING, done) && STATE.compareAndSet(this, doneByTheOther, SETTLING)) {
+            settleCutShort();
         }
     }
 

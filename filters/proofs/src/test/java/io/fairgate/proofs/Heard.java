@@ -1,0 +1,42 @@
+package io.fairgate.proofs;
+
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.RefusalReason;
+import io.fairgate.tenant.TenantId;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Counts what the pool tells: to tell twice is a mistake that leaves no other trace. */
+final class Heard implements PoolListener {
+
+    private final AtomicInteger released = new AtomicInteger();
+    private final AtomicInteger notServed = new AtomicInteger();
+
+    int released() {
+        return released.get();
+    }
+
+    /** Refused, or gone before their turn came. */
+    int notServed() {
+        return notServed.get();
+    }
+
+    void forget() {
+        released.set(0);
+        notServed.set(0);
+    }
+
+    @Override
+    public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
+        notServed.incrementAndGet();
+    }
+
+    @Override
+    public void abandoned(TenantId tenant, long waitedNanos) {
+        notServed.incrementAndGet();
+    }
+
+    @Override
+    public void released(TenantId tenant, int permits, long heldNanos) {
+        released.incrementAndGet();
+    }
+}

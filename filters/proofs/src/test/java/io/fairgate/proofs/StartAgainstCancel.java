@@ -1,0 +1,43 @@
+package io.fairgate.proofs;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.L_Result;
+
+/** Request 2 takes an open permit and starts on an executor of its own, while it is cancelled. */
+@JCStressTest
+@State
+@Outcome(
+        id = "not asked, not asked, running, not asked, 1 in flight",
+        expect = ACCEPTABLE,
+        desc = "There was nothing to cancel yet.")
+@Outcome(
+        id = "not asked, not asked, over, not asked, 0 in flight",
+        expect = ACCEPTABLE,
+        desc = "Cancelled, and its permit lies open again.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+public class StartAgainstCancel {
+
+    private final PoolOfRequests pool = PoolOfRequests.open(1, 1);
+
+    @Actor
+    public void start() {
+        pool.acquire(2);
+    }
+
+    @Actor
+    public void cancel() {
+        pool.cancel(2);
+    }
+
+    @Arbiter
+    public void outcome(L_Result result) {
+        result.r1 = pool.outcome();
+    }
+}

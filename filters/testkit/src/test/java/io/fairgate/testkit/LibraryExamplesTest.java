@@ -147,7 +147,7 @@ class LibraryExamplesTest {
         }
 
         Mono<String> byHand = pool.acquire(PermitRequest.of("acme"))
-                .flatMap(held -> call("select 3").doFinally(end -> held.release()));
+                .flatMap(handle -> Mono.using(() -> handle, held -> call("select 3"), HeldPermits::release));
         // end
         assertThat(log).containsExactly("at work");
         assertThat(byHand.block()).isEqualTo("select 3");

@@ -14,10 +14,11 @@ import reactor.core.publisher.Mono;
  * @param maxWait how long to wait at most; the pool's own maximum if that is shorter, or if null
  * @param maxHold how long the work may take, from the grant on; the pool's own maximum if null
  * @param home where the work is subscribed, where refusals are emitted, and where a work is cancelled that holds for too
- *     long: the request's event loop. It must run what it is given later or at once, one after the other, and nothing
- *     that is run there may block: at once means on a thread that may be at work for others as well. When it has timers, as Netty's event loops have ({@link java.util.concurrent.ScheduledExecutorService}), one bounds the settling
- *     of a work that is cut short. Null for the pool's scheduler, and for the subscribing thread when the request need not
- *     wait
+ *     long: the request's event loop. It must run what it is given later or at once, one after the other, and nothing that
+ *     is run there may block: at once means on a thread that may be at work for others as well. When it has timers, as
+ *     Netty's event loops have ({@link java.util.concurrent.ScheduledExecutorService}), one bounds the settling of a work
+ *     that is cut short. Null for {@link reactor.core.scheduler.Schedulers#parallel()}, or the scheduler that the pool was
+ *     given, and for the subscribing thread when the request need not wait
  * @param settled what is waited for before the permits of a work that was cancelled or failed come back, at most
  *     {@link #SETTLE_WITHIN}; null when the work has then ended at once. The signals to the subscriber do not wait for it
  * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw

@@ -255,7 +255,7 @@ public final class EmbeddedPermitPool implements PermitPool {
             onTheirWay.decrementAndGet();
             return false;
         }
-        claim.onItsWay = true;
+        claim.cell = PoolClaim.ON_ITS_WAY;
         tellAll(claim, now);
         return true;
     }
@@ -361,8 +361,8 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     /** Brings the scheduler into agreement with the state of the claim. */
     private void reconcile(PoolClaim claim) {
-        if (claim.onItsWay) {
-            claim.onItsWay = false;
+        if (claim.cell == PoolClaim.ON_ITS_WAY) {
+            claim.cell = 0;
             onTheirWay.decrementAndGet();
         }
         boolean over = claim.isOver();

@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 /** A claim as the pool deals with it, from its arrival to the return of its permits. */
 abstract class PoolClaim extends Claim {
 
+    /** In the place of a cell: it is on its way to the drain, as one of a bounded number. */
+    static final int ON_ITS_WAY = -1;
+
     /** Where it took an open permit, and in which cell; null when it asked the scheduler. Written before it is taken. */
     @Nullable
     OpenPermits from;
@@ -13,9 +16,6 @@ abstract class PoolClaim extends Claim {
     int cell;
     /** When it came to hold what it took, by the pool's clock; unknown when the pool does not look at the clock then. */
     long since;
-
-    /** Whether it is on its way to the drain, as one of a bounded number. */
-    boolean onItsWay;
 
     PoolClaim(PermitRequest request) {
         super(request.tenant(), request.requestClass(), request.permits());

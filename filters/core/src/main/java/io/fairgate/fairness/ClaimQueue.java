@@ -7,7 +7,6 @@ final class ClaimQueue {
 
     private @Nullable Claim head;
     private @Nullable Claim tail;
-    private int size;
     private long permits;
 
     @Nullable
@@ -20,17 +19,9 @@ final class ClaimQueue {
         return tail;
     }
 
-    int size() {
-        return size;
-    }
-
     /** Permits that the waiting claims ask for together. */
     long permits() {
         return permits;
-    }
-
-    boolean isEmpty() {
-        return size == 0;
     }
 
     void append(Claim claim) {
@@ -41,7 +32,6 @@ final class ClaimQueue {
             tail.next = claim;
         }
         tail = claim;
-        size++;
         permits += claim.permits();
     }
 
@@ -60,7 +50,6 @@ final class ClaimQueue {
         }
         claim.previous = null;
         claim.next = null;
-        size--;
         permits -= claim.permits();
     }
 }

@@ -22,6 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -68,6 +70,7 @@ class EmbeddedPermitPoolTest extends PermitPoolContract {
                 .isThrownBy(() -> newPool(two, tooMuch, time, PoolListener.NONE))
                 .withMessageContaining("at least 3");
         EmbeddedPermitPool pool = pool(two);
+        assertThat(pool.name()).isEqualTo("test");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> pool.reconfigure(two, tooMuch))
                 .withMessageContaining("at least 3");
@@ -167,6 +170,22 @@ class EmbeddedPermitPoolTest extends PermitPoolContract {
     }
 
     @Test
+    void open_permits_with_different_ends_come_back_each_at_its_own() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(3));
+        HeldPermits handle = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+        List<Duration> ends = new ArrayList<>();
+        for (int seconds : new int[] {10, 20}) {
+            pool.withPermit(PermitRequest.of("a").withMaxHold(Duration.ofSeconds(seconds)), Mono.never())
+                    .subscribe(v -> {}, e -> ends.add(Duration.ofSeconds(seconds)));
+        }
+        time.advanceBy(Duration.ofSeconds(10));
+        assertThat(ends).containsExactly(Duration.ofSeconds(10));
+        time.advanceBy(Duration.ofSeconds(10));
+        assertThat(ends).containsExactly(Duration.ofSeconds(10), Duration.ofSeconds(20));
+        handle.release();
+    }
+
+    @Test
     void what_was_taken_without_waiting_is_heard_of_when_it_comes_back() {
         List<Duration> holds = new ArrayList<>();
         PermitPool pool = nothingLeft.watch(
@@ -230,5 +249,47 @@ class EmbeddedPermitPoolTest extends PermitPoolContract {
         time.advanceBy(Duration.ofSeconds(1));
         assertThat(waits).containsExactly(Duration.ofSeconds(1), Duration.ofSeconds(2));
         held.release();
+    }
+
+    /** Virtual time whose threads take no work any more; its timers still ring. */
+    private record WithoutThreads(Scheduler time) implements Scheduler {
+        @Override
+        public Disposable schedule(Runnable task) {
+            throw new RejectedExecutionException("shut down");
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            return time.schedule(task, delay, unit);
+        }
+
+        @Override
+        public long now(TimeUnit unit) {
+            return time.now(unit);
+        }
+
+        @Override
+        public Worker createWorker() {
+            return time.createWorker();
+        }
+    }
+
+    @Test
+    void a_pool_that_can_hand_its_work_over_to_no_thread_does_all_of_it_itself() {
+        int requests = 1_000;
+        PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(requests);
+        EmbeddedPermitPool pool = nothingLeft.watch(new EmbeddedPermitPool(
+                "test", settings, TenantShares.EQUAL, new WithoutThreads(nothingLeft.watch(time)), PoolListener.NONE));
+        HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+        AtomicInteger done = new AtomicInteger();
+        pool.reconfigure(settings, whileDraining(() -> {
+            for (int i = 0; i < requests; i++) {
+                pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                        .subscribe(v -> {}, e -> {}, done::incrementAndGet);
+            }
+        }));
+        assertThat(NothingLeft.statusOf(pool).waiting()).isEqualTo(requests);
+        held.release();
+        assertThat(done).hasValue(requests);
     }
 }

@@ -521,15 +521,19 @@ class SchedulerHardCasesTest {
 
     @Test
     void permits_that_were_taken_unasked_count_as_grants_in_the_order_in_which_they_are_adopted() {
-        pool.resize(4);
-        assertThat(pool.scheduler.lend(2)).isEqualTo(2);
-        pool.scheduler.adopt(TestClaim.of("longest-ago", 1), 0, pool.now());
-        pool.scheduler.adopt(TestClaim.of("last", 1), 0, pool.now());
-        pool.hold("full", 2);
-        pool.ask("last", 1);
-        pool.ask("longest-ago", 1);
+        TestPool lending = new TestPool(
+                4,
+                TenantShares.EQUAL
+                        .withMember(TenantId.of("last"), ShareSettings.EQUAL)
+                        .withMember(TenantId.of("longest-ago"), ShareSettings.EQUAL));
+        assertThat(lending.scheduler.lend(2)).isEqualTo(2);
+        lending.scheduler.adopt(TestClaim.of("longest-ago", 1), 0, lending.now());
+        lending.scheduler.adopt(TestClaim.of("last", 1), 0, lending.now());
+        lending.hold("full", 2);
+        lending.ask("last", 1);
+        lending.ask("longest-ago", 1);
 
-        assertThat(pool.resize(5)).containsExactly("longest-ago");
+        assertThat(lending.resize(5)).containsExactly("longest-ago");
     }
 
     @Test

@@ -512,6 +512,25 @@ class TreeHardCasesTest {
     }
 
     @Test
+    void who_is_next_in_a_group_is_decided_by_now_also_when_the_permit_comes_from_another_group() {
+        TestPool pool = new TestPool(6, twoGroups(EQUAL), Double.POSITIVE_INFINITY);
+        List<TestClaim> y = pool.ask("y", 1, 3);
+        pool.grant();
+        TestClaim z = pool.hold("z", 3);
+        pool.ask("x", 1, 2);
+        pool.grant();
+        pool.seconds(0.6);
+        assertThat(pool.release(y.get(0), y.get(1))).containsExactly("x", "x");
+        pool.ask("x", 1);
+        pool.ask("y", 1, 3);
+        pool.grant();
+        // The keys: x has 0 s and two permits of 1 s, y 1.8 s and one. After 0.8 s of that they are equal.
+        pool.seconds(1.6);
+
+        assertThat(pool.release(z)).startsWith("y");
+    }
+
+    @Test
     void the_horizon_below_a_group_follows_the_holds_there() {
         FairScheduler scheduler = new FairScheduler(2, twoGroups(EQUAL), 0);
         List<String> granted = new ArrayList<>();

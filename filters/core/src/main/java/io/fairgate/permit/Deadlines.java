@@ -108,6 +108,11 @@ final class Deadlines {
         }
     }
 
+    /** For how many claims there is room now. */
+    int room() {
+        return times.length;
+    }
+
     /** Leaves its place empty: who leaves from the midst of many would have to fetch others to have it filled. */
     void remove(TimedClaim claim) {
         int at = claim.placeByTime;

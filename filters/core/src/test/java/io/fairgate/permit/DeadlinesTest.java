@@ -3,7 +3,9 @@ package io.fairgate.permit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -114,6 +116,73 @@ class DeadlinesTest {
             }
         }
         assertThat(due).isGreaterThan(10_000);
+    }
+
+    @Test
+    void who_stays_while_most_leave_still_comes_in_the_order_of_the_times() {
+        Random random = new Random(2);
+        for (int round = 0; round < 500; round++) {
+            Map<Timed, Long> expected = new LinkedHashMap<>();
+            for (int i = 20 + random.nextInt(50); i > 0; i--) {
+                Timed claim = new Timed();
+                expected.put(claim, (long) random.nextInt(100));
+                deadlines.set(claim, expected.getOrDefault(claim, 0L));
+            }
+            List<Timed> leave = new ArrayList<>(expected.keySet());
+            Collections.shuffle(leave, random);
+            for (Timed claim : leave.subList(0, leave.size() * 3 / 4)) {
+                deadlines.remove(claim);
+                expected.remove(claim);
+            }
+            List<Long> times = new ArrayList<>();
+            for (TimedClaim due = deadlines.due(100); due != null; due = deadlines.due(100)) {
+                times.add(deadlines.first());
+                assertThat(expected.remove(due)).isEqualTo(deadlines.first());
+                deadlines.remove(due);
+            }
+            assertThat(times).isSorted();
+            assertThat(expected).isEmpty();
+        }
+    }
+
+    @Test
+    void the_room_of_those_that_have_left_is_given_back() {
+        List<Timed> claims = new ArrayList<>();
+        for (int i = 0; i < 1024; i++) {
+            claims.add(new Timed());
+            deadlines.set(claims.get(i), i);
+        }
+        assertThat(deadlines.room()).isEqualTo(1024);
+
+        // From the last on, so that no empty place comes to the top.
+        for (int i = 1023; i > 500; i--) {
+            deadlines.remove(claims.get(i));
+        }
+        assertThat(deadlines.room()).as("there may come as many again").isEqualTo(1024);
+        for (int i = 500; i > 0; i--) {
+            deadlines.remove(claims.get(i));
+        }
+        assertThat(deadlines.room()).isLessThanOrEqualTo(64);
+        assertThat(deadlines.due(0)).isSameAs(claims.get(0));
+    }
+
+    @Test
+    void so_is_the_room_of_those_whose_time_had_come() {
+        List<Timed> claims = new ArrayList<>();
+        for (int i = 0; i < 1024; i++) {
+            claims.add(new Timed());
+            deadlines.set(claims.get(i), i);
+        }
+        for (int i = 0; i < 1000; i++) {
+            deadlines.remove(claims.get(i));
+            assertThat(deadlines.first()).isEqualTo(i + 1);
+        }
+        assertThat(deadlines.room()).isEqualTo(1024);
+        for (int i = 1023; i > 1000; i--) {
+            deadlines.remove(claims.get(i));
+        }
+        assertThat(deadlines.room()).isEqualTo(512);
+        assertThat(deadlines.due(1000)).isSameAs(claims.get(1000));
     }
 
     @Test

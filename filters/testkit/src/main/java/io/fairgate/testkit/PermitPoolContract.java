@@ -26,6 +26,8 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -411,6 +413,48 @@ public abstract class PermitPoolContract {
     }
 
     @Test
+    void case_3_what_comes_after_the_end_reaches_nobody_and_is_told_of() {
+        PermitPool pool = poolOf(2);
+        List<String> signals = new ArrayList<>();
+        List<Object> dropped = new ArrayList<>();
+        Misbehaving completes = new Misbehaving();
+        pool.withPermit(request("a"), completes).subscribe(new Recording(signals));
+        MisbehavingStream cancelled = new MisbehavingStream();
+        Recording leaves = new Recording(signals);
+        pool.withPermit(request("a"), cancelled).subscribe(leaves);
+        Hooks.onErrorDropped(dropped::add);
+        Hooks.onNextDropped(dropped::add);
+        try {
+            completes.actual().onComplete();
+            completes.actual().onComplete();
+            leaves.cancel();
+            cancelled.actual().onNext(7);
+            cancelled.actual().onComplete();
+            completes.actual().onError(new IllegalStateException("late"));
+        } finally {
+            Hooks.resetOnErrorDropped();
+            Hooks.resetOnNextDropped();
+        }
+        assertThat(signals).containsExactly("complete");
+        assertThat(dropped).hasSize(2).first().isEqualTo(7);
+    }
+
+    @Test
+    void case_4_cancelled_while_it_is_subscribed_a_stream_emits_no_more() {
+        PermitPool pool = poolOf(1);
+        AtomicInteger emitted = new AtomicInteger();
+        pool.withPermit(request("a"), Flux.range(0, 1_000).doOnNext(i -> emitted.incrementAndGet()))
+                .subscribe(new BaseSubscriber<>() {
+                    @Override
+                    protected void hookOnNext(Integer value) {
+                        cancel();
+                    }
+                });
+        assertThat(emitted).hasValue(1);
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
     void case_4_cancelled_before_it_asked_for_anything_never_takes_a_permit() {
         PermitPool pool = poolOf(1);
         Work work = new Work();
@@ -493,6 +537,68 @@ public abstract class PermitPoolContract {
                 .expectError(RejectedExecutionException.class)
                 .verify();
         assertThat(work.started).hasValue(0);
+    }
+
+    @Test
+    void case_8_a_refusal_reaches_its_subscriber_also_when_its_home_takes_no_work_any_more() {
+        PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)), TenantShares.EQUAL);
+        Work first = new Work();
+        pool.withPermit(request("a"), first.mono).subscribe();
+        List<Throwable> errors = new ArrayList<>();
+        pool.withPermit(
+                        PermitRequest.of("a").withHome(task -> {
+                            throw new RejectedExecutionException("shut down");
+                        }),
+                        new Work().mono)
+                .subscribe(v -> {}, errors::add);
+        time.advanceBy(Duration.ofSeconds(2));
+        assertThat(errors).singleElement().satisfies(e -> assertReason(e, RefusalReason.MAX_WAIT));
+        first.complete();
+    }
+
+    /** An event loop: runs what it is given here and now, and keeps what is for later. */
+    private static final class EventLoop extends ScheduledThreadPoolExecutor {
+        final List<Runnable> later = new ArrayList<>();
+        private final boolean takesTimers;
+
+        EventLoop(boolean takesTimers) {
+            super(0);
+            this.takesTimers = takesTimers;
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+
+        @Override
+        public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            if (!takesTimers) {
+                throw new RejectedExecutionException("shut down");
+            }
+            later.add(task);
+            return super.schedule(() -> {}, 0, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    @Test
+    void what_never_settles_is_ended_by_the_clock_of_its_home_and_without_one_by_that_of_the_pool() {
+        PermitPool pool = poolOf(2);
+        EventLoop home = new EventLoop(true);
+        EventLoop shutDown = new EventLoop(false);
+        for (EventLoop loop : List.of(home, shutDown)) {
+            pool.withPermit(PermitRequest.of("a").withHome(loop).withSettled(Mono.never()), new Work().mono)
+                    .subscribe()
+                    .dispose();
+        }
+        assertThat(inFlight(pool)).isEqualTo(2);
+        time.advanceBy(PermitRequest.SETTLE_WITHIN);
+        assertThat(inFlight(pool)).as("only the one at home").isEqualTo(1);
+        home.later.forEach(Runnable::run);
+        assertThat(inFlight(pool)).isZero();
+        assertThat(listener.released).hasValue(2);
+        home.shutdownNow();
+        shutDown.shutdownNow();
     }
 
     @Test
@@ -1103,6 +1209,56 @@ public abstract class PermitPoolContract {
 
         CoreSubscriber<? super Integer> actual() {
             return Objects.requireNonNull(actual);
+        }
+    }
+
+    /** The same, as a stream. */
+    private static final class MisbehavingStream extends Flux<Integer> {
+        private @Nullable CoreSubscriber<? super Integer> actual;
+
+        @Override
+        public void subscribe(CoreSubscriber<? super Integer> actual) {
+            this.actual = actual;
+            actual.onSubscribe(Operators.emptySubscription());
+        }
+
+        CoreSubscriber<? super Integer> actual() {
+            return Objects.requireNonNull(actual);
+        }
+    }
+
+    /** Writes down every signal, also those that must not come. */
+    private static final class Recording implements CoreSubscriber<Integer> {
+        private final List<String> signals;
+        private @Nullable Subscription subscription;
+
+        Recording(List<String> signals) {
+            this.signals = signals;
+        }
+
+        void cancel() {
+            Objects.requireNonNull(subscription).cancel();
+        }
+
+        @Override
+        public void onSubscribe(Subscription subscription) {
+            this.subscription = subscription;
+            subscription.request(Long.MAX_VALUE);
+        }
+
+        @Override
+        public void onNext(Integer element) {
+            signals.add("element " + element);
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            signals.add("error " + error);
+        }
+
+        @Override
+        public void onComplete() {
+            signals.add("complete");
         }
     }
 

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Each scenario has a seed of its own. When one fails, operations are left out, in ever smaller runs, as long as the
  * rest still fails; then the seed and what is left are the message of the error. {@code -Dfairgate.seed=SEED} runs that
  * one scenario alone. For dropping to make sense every sequence must be applicable: let an operation name its object by
- * an index modulo what exists, and do nothing when nothing exists.
+ * an index modulo what exists, and do nothing when nothing exists. {@code -Dfairgate.scenarios=PERCENT} runs a part of them,
+ * for who runs them hundreds of times.
  *
  * @param <O> an operation; its {@code toString} is what the message shows
  */
@@ -45,6 +46,8 @@ public final class SeededModel<O> {
     /** Shrinking is a convenience: it gives up after so many runs. */
     private static final int MOST_ATTEMPTS = 3_000;
 
+    private static final int PERCENT = Integer.getInteger("fairgate.scenarios", 100);
+
     private final int scenarios;
     private final int length;
     private int attempts;
@@ -54,8 +57,18 @@ public final class SeededModel<O> {
      * @param length operations in each
      */
     public SeededModel(int scenarios, int length) {
-        this.scenarios = scenarios;
+        this.scenarios = partOf(scenarios);
         this.length = length;
+    }
+
+    /** The part of a number, at least 1, that belongs to the part of the scenarios that is run. */
+    public static int partOf(int all) {
+        return Math.max(1, (int) ((long) all * PERCENT / 100));
+    }
+
+    /** Whether all scenarios are run: of a part, only what holds in each of them is to be expected. */
+    public static boolean runsAll() {
+        return PERCENT >= 100;
     }
 
     /**

@@ -48,7 +48,7 @@ class MaxMinTest {
     @Test
     void water_filling_agrees_with_an_oracle_that_searches_for_the_level() {
         Random random = new Random(8);
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < SeededModel.partOf(20_000); i++) {
             List<Demand> demands = new ArrayList<>();
             for (int n = random.nextInt(8); n >= 0; n--) {
                 double demand = random.nextInt(4) == 0 ? 0 : random.nextInt(30) * random.nextDouble();
@@ -64,7 +64,7 @@ class MaxMinTest {
 
     @Test
     void p8_while_holds_last_equal_tenants_come_within_one_request_of_the_max_min_fair_shares() {
-        for (int seed = 0; seed < 2_000; seed++) {
+        for (int seed = 0; seed < SeededModel.partOf(2_000); seed++) {
             LastingHolds pool = new LastingHolds(new Random(seed), true);
             pool.fillAndChurn();
             pool.isWithinOneRequestOfTheShares(seed);
@@ -77,7 +77,7 @@ class MaxMinTest {
      */
     @Test
     void p8_while_holds_last_nobody_waits_who_holds_less_per_weight_than_another_held_before_its_last_request() {
-        for (int seed = 0; seed < 2_000; seed++) {
+        for (int seed = 0; seed < SeededModel.partOf(2_000); seed++) {
             LastingHolds pool = new LastingHolds(new Random(seed), false);
             pool.fillAndChurn();
             pool.nobodyIsPassedOver(seed);
@@ -86,7 +86,7 @@ class MaxMinTest {
 
     @Test
     void the_share_that_the_status_tells_is_the_oracle_s() {
-        for (int seed = 0; seed < 2_000; seed++) {
+        for (int seed = 0; seed < SeededModel.partOf(2_000); seed++) {
             LastingHolds pool = new LastingHolds(new Random(seed), false);
             pool.fillAndChurn();
             assertThat(pool.scheduler.status(0).tenants().stream()

@@ -109,6 +109,9 @@ class SchedulerHardCasesTest {
                 .isThrownBy(() -> pool.ask("a", permits))
                 .withMessage("permits: %d (expected: >= 1)", permits);
         assertThatIllegalArgumentException().isThrownBy(() -> pool.resize(permits));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new TestPool(permits, TenantShares.EQUAL))
+                .withMessage("permits: %d (expected: >= 1)", permits);
     }
 
     @Test
@@ -251,6 +254,22 @@ class SchedulerHardCasesTest {
     }
 
     @Test
+    void giving_back_changes_nothing_about_who_was_granted_longest_ago() {
+        TestPool one = new TestPool(
+                1,
+                TenantShares.EQUAL
+                        .withMember(TenantId.of("known-first"), ShareSettings.EQUAL)
+                        .withMember(TenantId.of("known-second"), ShareSettings.EQUAL));
+        one.release(one.hold("known-second", 1));
+        one.release(one.hold("known-first", 1));
+        TestClaim other = one.hold("other", 1);
+        one.ask("known-first", 1);
+        one.ask("known-second", 1);
+
+        assertThat(one.release(other)).containsExactly("known-second");
+    }
+
+    @Test
     void case_35_a_guarantee_is_served_first_and_lent_while_it_is_not_wanted() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 0))));
         List<TestClaim> others = promised.ask("other", 1, 30);
@@ -316,6 +335,24 @@ class SchedulerHardCasesTest {
         assertThat(third.isWaiting()).isTrue();
         assertThat(promised.release(small.subList(1, 8).toArray(new TestClaim[0])))
                 .startsWith("large");
+    }
+
+    @Test
+    void what_a_tenant_has_reserved_does_not_count_among_its_passes_of_a_pinned_request() {
+        TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 1))));
+        List<TestClaim> small = promised.ask("small", 1, 9);
+        promised.grant();
+        promised.ask("large", 8);
+        promised.release(small.get(0));
+        assertThat(promised.pinned()).isEqualTo(8);
+        promised.hold("gold", 1);
+        TestClaim first = promised.hold("gold", 1);
+        promised.release(first);
+        TestClaim second = promised.hold("gold", 1);
+        promised.release(second);
+        promised.ask("gold", 1);
+
+        assertThat(promised.grant()).as("a third pass").isEmpty();
     }
 
     @Test
@@ -457,6 +494,82 @@ class SchedulerHardCasesTest {
 
         assertThatIllegalStateException().isThrownBy(() -> pool.release(claim));
         assertThatIllegalStateException().isThrownBy(() -> pool.cancel(claim));
+    }
+
+    @Test
+    void a_claim_that_comes_twice_or_while_permits_are_lent_is_a_bug_that_fails_loudly() {
+        TestClaim waiting = pool.ask("a", 1);
+        assertThatIllegalStateException().isThrownBy(() -> pool.scheduler.enqueue(waiting, pool.now()));
+        assertThatIllegalStateException().isThrownBy(() -> pool.scheduler.adopt(waiting, 0, pool.now()));
+        pool.cancel(waiting);
+
+        assertThat(pool.scheduler.lend(3)).isEqualTo(3);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> pool.ask("a", 1))
+                .withMessage("3 permits are lent (expected: 0)");
+        assertThatIllegalStateException().isThrownBy(() -> pool.resize(20));
+        assertThatIllegalStateException().isThrownBy(() -> pool.reconfigure(TenantShares.EQUAL));
+        assertThat(pool.scheduler.permits()).isEqualTo(10);
+    }
+
+    @Test
+    void no_more_are_lent_than_are_free() {
+        pool.hold("a", 4);
+        assertThat(pool.scheduler.lend(10)).isEqualTo(6);
+        assertThat(pool.scheduler.lend(1)).isZero();
+    }
+
+    @Test
+    void permits_that_were_taken_unasked_count_as_grants_in_the_order_in_which_they_are_adopted() {
+        TestPool lending = new TestPool(
+                4,
+                TenantShares.EQUAL
+                        .withMember(TenantId.of("last"), ShareSettings.EQUAL)
+                        .withMember(TenantId.of("longest-ago"), ShareSettings.EQUAL));
+        assertThat(lending.scheduler.lend(2)).isEqualTo(2);
+        lending.scheduler.adopt(TestClaim.of("longest-ago", 1), 0, lending.now());
+        lending.scheduler.adopt(TestClaim.of("last", 1), 0, lending.now());
+        lending.hold("full", 2);
+        lending.ask("last", 1);
+        lending.ask("longest-ago", 1);
+
+        assertThat(lending.resize(5)).containsExactly("longest-ago");
+    }
+
+    @Test
+    void a_stranger_fits_beside_what_is_reserved_and_nothing_larger_does() {
+        TestPool reserving = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(3, 3))));
+        assertThat(reserving.scheduler.canEverFit(TenantId.of("stranger"), 7)).isTrue();
+        assertThat(reserving.scheduler.canEverFit(TenantId.of("stranger"), 8)).isFalse();
+    }
+
+    @Test
+    void of_queues_of_the_same_length_per_weight_that_of_whom_is_known_longest_has_to_shrink() {
+        TestPool weighted = new TestPool(
+                1, TestPool.shares(Map.of("four", ShareSettings.ofWeight(4), "two", ShareSettings.ofWeight(2))));
+        weighted.hold("other", 1);
+        List<TestClaim> four = weighted.ask("four", 1, 9);
+        List<TestClaim> two = weighted.ask("two", 1, 4);
+        assertThat(weighted.scheduler.overPoolBound(12)).as("9/4 and 4/2").isSameAs(four.get(8));
+        weighted.cancel(two.get(3));
+        weighted.ask("two", 1, 2);
+        assertThat(weighted.scheduler.overPoolBound(12)).as("9/4 and 5/2").isNotIn(four);
+
+        List<TestClaim> known = pool.ask("known", 11, 2);
+        pool.ask("new", 11, 2);
+        assertThat(pool.scheduler.overPoolBound(3)).isSameAs(known.get(1));
+    }
+
+    @Test
+    void a_reservation_that_is_taken_away_while_its_tenant_waits_puts_nobody_first_any_more() {
+        TenantShares equal = TenantShares.EQUAL
+                .withMember(TenantId.of("other"), ShareSettings.EQUAL)
+                .withMember(TenantId.of("gold"), ShareSettings.EQUAL);
+        TestPool reserving = new TestPool(1, equal.withMember(TenantId.of("gold"), TestPool.guaranteed(1, 1)));
+        reserving.ask("gold", 1);
+        reserving.ask("other", 1);
+
+        assertThat(reserving.reconfigure(equal)).as("known longest").containsExactly("other");
     }
 
     @Test

@@ -15,7 +15,7 @@ class SchedulerModelTest {
     @Test
     void the_scheduler_grants_in_the_very_order_of_a_naive_model_of_its_rules() {
         new SeededModel<Step>(3_000, 200).check(pool());
-        assertThat(compared()).as("grants compared").isGreaterThan(100_000);
+        assertThat(compared()).as("grants compared").isGreaterThan(SeededModel.partOf(100_000));
         assertMostWasFollowed();
     }
 
@@ -23,7 +23,7 @@ class SchedulerModelTest {
     void so_it_does_with_caps_that_depend_on_how_many_tenants_are_active() {
         Function<Random, RandomPool> pool = pool();
         new SeededModel<Step>(1_000, 200).check(random -> pool.apply(random).withCalculator(random));
-        assertThat(compared()).as("grants compared").isGreaterThan(20_000);
+        assertThat(compared()).as("grants compared").isGreaterThan(SeededModel.partOf(20_000));
         assertMostWasFollowed();
     }
 
@@ -42,6 +42,9 @@ class SchedulerModelTest {
     private void assertMostWasFollowed() {
         int followed = models.stream().mapToInt(model -> model.timesFollowed).sum();
         long lost = models.stream().filter(BacklogModel::isLost).count();
+        if (!SeededModel.runsAll()) {
+            return;
+        }
         assertThat(followed).as("grants left to the last digits").isLessThan(compared() / 50);
         assertThat(lost).as("models that gave up before the end").isLessThan(models.size() / 5);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.offset;
 
+import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.PoolStatus.GroupStatus;
 import io.fairgate.fairness.ShareGroups;
 import io.fairgate.fairness.ShareGroups.Group;
@@ -235,6 +236,42 @@ class TreeHardCasesTest {
     }
 
     @Test
+    void a_request_that_its_group_has_no_room_for_any_more_is_pinned_in_the_pool_no_longer() {
+        TestPool pool = new TestPool(
+                10,
+                twoGroups(EQUAL.withMaxInFlight(6).withGuaranteed(2, 0))
+                        .withMember(TenantId.of("y"), TestPool.guaranteed(2, 0), "acme"));
+        List<TestClaim> held = pool.ask("z", 1, 8);
+        pool.grant();
+        pool.ask("x", 5);
+        pool.grant();
+        assertThat(pool.pinned()).isEqualTo(5);
+        pool.ask("z", 1, 2);
+        pool.hold("y", 2);
+
+        assertThat(pool.pinned()).as("acme has room for 4").isZero();
+        assertThat(pool.release(held.get(0))).containsExactly("z");
+    }
+
+    @Test
+    void a_request_stays_pinned_in_the_pool_while_others_leave() {
+        TestPool pool = new TestPool(10, twoGroups(EQUAL));
+        List<TestClaim> held = pool.ask("z", 1, 8);
+        pool.grant();
+        pool.seconds(1);
+        pool.ask("x", 5);
+        TestClaim leaves = pool.ask("z", 1);
+        pool.grant();
+        assertThat(pool.pinned()).isEqualTo(5);
+        pool.cancel(leaves);
+
+        assertThat(pool.pinned()).isEqualTo(5);
+        pool.ask("z", 1);
+        assertThat(pool.release(held.get(0))).isEmpty();
+        assertThat(pool.release(held.get(1), held.get(2))).startsWith("x");
+    }
+
+    @Test
     void a_request_pinned_in_its_group_that_is_cancelled_lets_the_group_have_what_was_collected() {
         TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
         List<TestClaim> small = pool.ask("x", 1, 4);
@@ -355,6 +392,65 @@ class TreeHardCasesTest {
         assertThat(pool.scheduler.canEverFit(TestClaim.of("x", "batch", 3))).isFalse();
     }
 
+    @Test
+    void a_tenant_whose_first_request_of_a_class_comes_keeps_its_lag_and_its_cap_and_classes_begin_even() {
+        TestPool pool = new TestPool(
+                10,
+                TenantShares.EQUAL
+                        .withMember(TenantId.of("b"), ShareSettings.ofWeight(5))
+                        .withClass("page", EQUAL));
+        List<TestClaim> held = pool.ask("a", 1, 30);
+        pool.grant();
+        pool.ask("b", 1, 30);
+        pool.grant();
+        pool.seconds(0.3);
+        double lag = pool.lagSeconds("b");
+        assertThat(lag).isPositive();
+        List<TestClaim> page = askOfClass(pool, "b", "page", 30);
+        assertThat(pool.lagSeconds("b")).isEqualTo(lag, offset(1e-6));
+
+        pool.release(held.subList(0, 8).toArray(new TestClaim[0]));
+        assertThat(pool.status("b").inFlight()).isEqualTo(8);
+        assertThat(page.stream().filter(TestClaim::isHolding))
+                .as("the weight is that of b and not of its plain requests")
+                .hasSize(4);
+    }
+
+    @Test
+    void what_a_tenant_used_before_it_was_divided_is_no_debt_of_its_plain_requests() {
+        TestPool pool = new TestPool(4, TenantShares.EQUAL.withClass("page", EQUAL), Double.POSITIVE_INFINITY);
+        List<TestClaim> held = pool.ask("x", 1, 4);
+        pool.grant();
+        pool.ask("y", 1);
+        pool.grant();
+        pool.seconds(100);
+        pool.ask("x", 1, 4);
+        List<TestClaim> page = askOfClass(pool, "x", "page", 4);
+        pool.release(held.toArray(new TestClaim[0]));
+
+        // One permit is for y.
+        assertThat(page.stream().filter(TestClaim::isHolding).count()).isBetween(1L, 2L);
+    }
+
+    @Test
+    void what_a_calculator_says_bounds_a_tenant_with_classes_as_well() {
+        TestPool pool =
+                new TestPool(10, TenantShares.EQUAL.withClass("page", EQUAL).withCalculator((permits, active) -> 3));
+        askOfClass(pool, "x", "page", 5);
+        pool.ask("x", 1, 5);
+
+        assertThat(pool.grant()).hasSize(3);
+    }
+
+    @Test
+    void a_group_that_is_removed_reserves_nothing_any_more() {
+        TestPool pool = new TestPool(10, twoGroups(TestPool.guaranteed(4, 4)));
+        pool.ask("z", 1, 10);
+        assertThat(pool.grant()).hasSize(6);
+
+        assertThat(pool.reconfigure(TenantShares.EQUAL)).hasSize(4);
+    }
+
     private static List<TestClaim> askOfClass(TestPool pool, String tenant, String requestClass, int times) {
         List<TestClaim> claims = new ArrayList<>();
         for (int i = 0; i < times; i++) {
@@ -384,6 +480,88 @@ class TreeHardCasesTest {
         TestClaim modest = pool.ask("y", 1);
 
         assertThat(pool.scheduler.overOwnBound(modest)).isSameAs(flood.get(2));
+    }
+
+    @Test
+    void a_class_holds_as_much_as_its_cap_and_a_change_keeps_since_when() {
+        TenantShares shares = TenantShares.EQUAL.withClass("batch", EQUAL.withMaxInFlight(2));
+        TestPool pool = new TestPool(4, shares);
+        assertThat(pool.scheduler.canEverFit(TestClaim.of("x", "batch", 2))).isTrue();
+        assertThat(pool.scheduler.canEverFit(TestClaim.of("x", "batch", 3))).isFalse();
+        pool.seconds(5);
+        askOfClass(pool, "x", "batch", 3);
+        assertThat(pool.grant()).hasSize(2);
+        pool.seconds(10);
+        assertThat(pool.status("x").held()).as("2 permits for 10 s").hasSeconds(20);
+
+        pool.reconfigure(shares.withClass("page", EQUAL));
+        assertThat(pool.status("x").held()).hasSeconds(20);
+    }
+
+    @Test
+    void a_group_is_not_first_for_its_reservation_when_whom_it_would_choose_needs_more() {
+        TestPool pool = new TestPool(
+                10, twoGroups(TestPool.guaranteed(2, 2)).withMember(TenantId.of("gold"), TestPool.guaranteed(4, 0)));
+        pool.hold("x", 1);
+        pool.ask("y", 2);
+        pool.ask("x", 1);
+        pool.ask("gold", 1);
+
+        // Though x would cost nothing: its turn comes after that of y, and acme has more of its guarantee than gold.
+        assertThat(pool.grant()).startsWith("gold");
+    }
+
+    @Test
+    void who_is_next_in_a_group_is_decided_by_now_also_when_the_permit_comes_from_another_group() {
+        TestPool pool = new TestPool(6, twoGroups(EQUAL), Double.POSITIVE_INFINITY);
+        List<TestClaim> y = pool.ask("y", 1, 3);
+        pool.grant();
+        TestClaim z = pool.hold("z", 3);
+        pool.ask("x", 1, 2);
+        pool.grant();
+        pool.seconds(0.6);
+        assertThat(pool.release(y.get(0), y.get(1))).containsExactly("x", "x");
+        pool.ask("x", 1);
+        pool.ask("y", 1, 3);
+        pool.grant();
+        // The keys: x has 0 s and two permits of 1 s, y 1.8 s and one. After 0.8 s of that they are equal.
+        pool.seconds(1.6);
+
+        assertThat(pool.release(z)).startsWith("y");
+    }
+
+    @Test
+    void the_horizon_below_a_group_follows_the_holds_there() {
+        FairScheduler scheduler = new FairScheduler(2, twoGroups(EQUAL), 0);
+        List<String> granted = new ArrayList<>();
+        long now = 0;
+        List<TestClaim> first = List.of(TestClaim.of("y", 1), TestClaim.of("y", 1));
+        for (TestClaim claim : first) {
+            scheduler.enqueue(claim, now);
+        }
+        scheduler.grant(now, claim -> {});
+        now += 10_000_000_000L;
+        for (TestClaim claim : first) {
+            scheduler.release(claim, now);
+        }
+        List<TestClaim> second = List.of(TestClaim.of("y", 1), TestClaim.of("y", 1));
+        for (TestClaim claim : second) {
+            scheduler.enqueue(claim, now);
+        }
+        scheduler.grant(now, claim -> {});
+        for (int i = 0; i < 2; i++) {
+            scheduler.enqueue(TestClaim.of("x", 1), now);
+        }
+        scheduler.grant(now, claim -> {});
+        now += 2_500_000_000L;
+        for (TestClaim claim : second) {
+            scheduler.release(claim, now);
+        }
+        scheduler.enqueue(TestClaim.of("y", 1), now);
+        scheduler.grant(now, claim -> granted.add(claim.tenant().value()));
+
+        // One permit counts for 20 s, which is more than the 5 s that y is ahead.
+        assertThat(granted).containsExactly("x", "y");
     }
 
     @Test

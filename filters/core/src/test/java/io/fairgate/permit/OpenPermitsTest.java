@@ -1,0 +1,97 @@
+package io.fairgate.permit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class OpenPermitsTest {
+
+    private static final class Taker extends PoolClaim {
+        Taker() {
+            super(PermitRequest.of("a"));
+        }
+
+        @Override
+        boolean isOver() {
+            return false;
+        }
+
+        @Override
+        boolean refuse(RefusalReason reason) {
+            return false;
+        }
+
+        @Override
+        void goHome() {}
+
+        @Override
+        protected boolean accept() {
+            return true;
+        }
+    }
+
+    private static List<Taker> takers(int count) {
+        return Stream.generate(Taker::new).limit(count).toList();
+    }
+
+    @Test
+    void as_many_can_be_taken_as_are_open_and_one_that_was_given_back_can_be_taken_again() {
+        OpenPermits permits = new OpenPermits(20);
+        assertThat(permits.size()).isEqualTo(20);
+        assertThat(permits.shut()).isEqualTo(20);
+        assertThat(permits.take(new Taker())).isFalse();
+        permits.open(5);
+        assertThat(permits.shut()).isEqualTo(15);
+        List<Taker> takers = takers(6);
+        assertThat(takers.stream().filter(permits::take)).containsExactlyElementsOf(takers.subList(0, 5));
+
+        assertThat(permits.giveBack(takers.get(2))).isTrue();
+        assertThat(permits.has(takers.get(2))).isFalse();
+        assertThat(permits.giveBack(takers.get(2))).as("twice").isFalse();
+        assertThat(permits.take(takers.get(5))).isTrue();
+        assertThat(permits.has(takers.get(5))).isTrue();
+    }
+
+    @Test
+    void who_has_taken_one_is_found_and_told_of_when_all_are_shut() {
+        OpenPermits permits = new OpenPermits(4);
+        permits.open(4);
+        List<Taker> takers = takers(3);
+        takers.forEach(permits::take);
+        List<PoolClaim> found = new ArrayList<>();
+        permits.forEachTaken(found::add);
+        assertThat(found).containsExactlyInAnyOrderElementsOf(takers);
+
+        List<PoolClaim> told = new ArrayList<>();
+        assertThat(permits.shutAll(told::add)).isOne();
+        assertThat(told).containsExactlyInAnyOrderElementsOf(takers);
+        assertThat(permits.shut()).isEqualTo(4);
+        assertThat(permits.giveBack(takers.get(0))).as("once it is shut").isFalse();
+        permits.forEachTaken(claim -> assertThat(claim).isNull());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 16, 17, 40, 100, 1024})
+    void every_open_permit_is_found_wherever_a_thread_begins_to_look(int count) throws InterruptedException {
+        for (int thread = 0; thread < 8; thread++) {
+            OpenPermits permits = new OpenPermits(count);
+            permits.open(count);
+            List<Taker> taken = new ArrayList<>();
+            Thread taking = new Thread(
+                    () -> takers(count + 1).stream().filter(permits::take).forEach(taken::add));
+            taking.start();
+            taking.join();
+            assertThat(taken).hasSize(count);
+        }
+    }
+
+    @Test
+    void a_large_pool_has_a_bounded_number_of_cells() {
+        assertThat(new OpenPermits(1_000_000).size()).isEqualTo(OpenPermits.MOST);
+    }
+}

@@ -24,8 +24,10 @@ import reactor.core.publisher.Sinks;
 
 /**
  * Does random steps to a whole pool, and keeps a sequential ledger of who waits and who holds, from what the requests are
- * told. After each step the ledger has to be one that the rules allow: nobody holds what is not there or beyond a cap,
- * nobody waits for what is free, and within a tenant nobody overtakes.
+ * told. After each step the ledger has to be one that the rules allow: nobody holds what is not there or beyond a cap, no
+ * more wait than may, nobody waits for what is free, and within a tenant nobody overtakes.
+ *
+ * <p>Over 250 lines because a request, what can happen to it and what has to hold then belong together.
  */
 final class WholePoolTrial implements SeededModel.Trial<Step> {
 
@@ -33,6 +35,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
 
     private final RandomPool random;
     private final boolean quiet;
+    private final int maxWaiting;
     private final TestTime time = new TestTime();
     private final EmbeddedPermitPool pool;
     private final List<Request> waiting = new ArrayList<>();
@@ -46,12 +49,16 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
         this.random = random;
         this.quiet = quiet;
         this.permits = random.permits();
+        this.maxWaiting = (random.permits() + random.tenants()) % 2 == 0 ? 1_000 : random.tenants();
         this.shares = random.shares();
         this.pool = new EmbeddedPermitPool("trial", settings(), shares, time, PoolListener.NONE);
     }
 
     private PoolSettings settings() {
-        return PoolSettings.ofPermits(permits).withMaxWait(MAX_WAIT).withMaxHold(PoolSettings.MAX_DURATION);
+        return PoolSettings.ofPermits(permits)
+                .withMaxWaiting(maxWaiting)
+                .withMaxWait(MAX_WAIT)
+                .withMaxHold(PoolSettings.MAX_DURATION);
     }
 
     /** One request, and what has become of it. */
@@ -219,6 +226,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
     }
 
     private void assertNobodyWaitsForWhatIsFree() {
+        assertThat(waiting).as("waiting").hasSizeLessThanOrEqualTo(maxWaiting);
         long available = available();
         Set<TenantId> seen = new LinkedHashSet<>();
         List<Request> heads =

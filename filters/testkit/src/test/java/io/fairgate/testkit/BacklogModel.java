@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It shares nothing with the scheduler, so the last digits of a key may differ. Where two keys differ by no more
  * than that, either tenant may be next and the model follows, or gives up when it cannot see where to.
+ *
+ * <p>Over 250 lines because it writes down all rules once more, naively.
  */
 final class BacklogModel implements PoolWatch {
 

@@ -124,7 +124,7 @@ final class DemoCommand implements Callable<Integer> {
     private static GatewayRun gateway(DemoUpstream behindPlain, DemoUpstream behindFair) {
         String policy =
                 policyText().replace(":PLAIN", ":" + behindPlain.port()).replace(":FAIR", ":" + behindFair.port());
-        return new GatewayRun(PolicyReader.read("demo.yml", policy), "demo.yml");
+        return new GatewayRun(new PolicySource("demo.yml", PolicyReader.read("demo.yml", policy), null));
     }
 
     private static String policyText() {

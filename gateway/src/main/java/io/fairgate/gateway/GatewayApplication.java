@@ -1,22 +1,53 @@
 package io.fairgate.gateway;
 
+import io.fairgate.spring.LivePolicy;
+import java.time.Duration;
 import java.util.List;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
 import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.support.ConfigurationService;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
-/** What the program adds to Boot and to our own starter: the routes of the policy file, and their check. */
+/** What the program adds to Boot and to our own starter: the routes of the policy file, their check, and its reload. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 class GatewayApplication {
 
     @Bean
+    LiveRoutes liveRoutes(PolicySource source, ApplicationEventPublisher events) {
+        return new LiveRoutes(PolicyRoutes.of(source.name(), source.first().routes()), events);
+    }
+
+    @Bean
+    PolicyReload policyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, RouteCheck routeCheck) {
+        return new PolicyReload(source, policy, routes, routeCheck);
+    }
+
+    @Bean
+    PolicyEndpoint policyEndpoint(PolicyReload reload) {
+        return new PolicyEndpoint(reload);
+    }
+
+    @Bean
+    HealthIndicator policyHealthIndicator(PolicyReload reload) {
+        return new PolicyHealth(reload);
+    }
+
+    @Bean
+    WatchedPolicy watchedPolicy(
+            PolicySource source, PolicyReload reload, @Value("${fairgate.watch-policy}") Duration every) {
+        return new WatchedPolicy(source, reload, every);
+    }
+
+    @Bean
     RouteCheck routeCheck(
-            PolicyRoutes routes,
+            LiveRoutes routes,
             List<GatewayFilterFactory<?>> filters,
             List<RoutePredicateFactory<?>> predicates,
             RouteLocator locator,

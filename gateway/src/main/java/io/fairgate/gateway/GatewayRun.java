@@ -1,6 +1,5 @@
 package io.fairgate.gateway;
 
-import io.fairgate.config.PolicyFile;
 import io.fairgate.policy.Policy;
 import java.util.Map;
 import org.springframework.boot.Banner;
@@ -20,13 +19,10 @@ final class GatewayRun {
         SpringApplication.getShutdownHandlers().add(GatewayRun::endWithZero);
     }
 
-    private final PolicyFile policy;
-    private final String fileName;
+    private final PolicySource policy;
 
-    /** @param fileName what errors call the policy */
-    GatewayRun(PolicyFile policy, String fileName) {
+    GatewayRun(PolicySource policy) {
         this.policy = policy;
-        this.fileName = fileName;
     }
 
     /**
@@ -54,8 +50,8 @@ final class GatewayRun {
     }
 
     private void registerPolicy(GenericApplicationContext context) {
-        context.registerBean(Policy.class, policy::policy);
-        context.registerBean(PolicyRoutes.class, () -> PolicyRoutes.of(fileName, policy.routes()));
+        context.registerBean(Policy.class, () -> policy.first().policy());
+        context.registerBean(PolicySource.class, () -> policy);
     }
 
     /** From now on the process ends with 0 when it is told to end: what was to be done has been done. */

@@ -8,16 +8,14 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.cloud.gateway.route.RouteDefinition;
-import org.springframework.cloud.gateway.route.RouteDefinitionLocator;
 import org.springframework.core.env.MapPropertySource;
-import reactor.core.publisher.Flux;
 
 /**
  * The routes of the policy file as Spring Cloud Gateway defines routes, each with the lines it came from.
  *
  * @param file the name of the file
  */
-record PolicyRoutes(String file, List<PolicyRoute> routes) implements RouteDefinitionLocator {
+record PolicyRoutes(String file, List<PolicyRoute> routes) {
 
     /** One route, and where it is declared. */
     record PolicyRoute(RouteDeclaration declaration, RouteDefinition definition) {}
@@ -28,11 +26,6 @@ record PolicyRoutes(String file, List<PolicyRoute> routes) implements RouteDefin
                 declarations.stream()
                         .map(declaration -> new PolicyRoute(declaration, bind(declaration)))
                         .toList());
-    }
-
-    @Override
-    public Flux<RouteDefinition> getRouteDefinitions() {
-        return Flux.fromIterable(routes).map(PolicyRoute::definition);
     }
 
     /** By Boot's own binder, so that a route means here what it means in {@code application.yml}. */

@@ -31,14 +31,14 @@ import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutTy
  */
 final class RouteCheck implements SmartInitializingSingleton {
 
-    private final PolicyRoutes routes;
+    private final LiveRoutes routes;
     private final Map<String, GatewayFilterFactory<?>> filters = new TreeMap<>();
     private final Map<String, RoutePredicateFactory<?>> predicates = new TreeMap<>();
     private final RouteLocator locator;
     private final ConfigurationService arguments;
 
     RouteCheck(
-            PolicyRoutes routes,
+            LiveRoutes routes,
             List<GatewayFilterFactory<?>> filters,
             List<RoutePredicateFactory<?>> predicates,
             RouteLocator locator,
@@ -53,12 +53,23 @@ final class RouteCheck implements SmartInitializingSingleton {
     /** @throws InvalidRouteException naming every mistake with its line */
     @Override
     public void afterSingletonsInstantiated() {
+        require(routes.current());
+        buildAll();
+    }
+
+    /**
+     * The same for routes that are not in force. The pools that they name must be there.
+     *
+     * @throws InvalidRouteException naming every mistake with its line
+     */
+    void require(PolicyRoutes candidate) {
         List<String> mistakes = ofEach(
+                candidate,
                 (at, filter) -> check(at, "filter", String.valueOf(filter.getName()), filter.getArgs(), this.filters),
                 (at, predicate) -> check(
                         at, "predicate", String.valueOf(predicate.getName()), predicate.getArgs(), this.predicates));
         if (mistakes.isEmpty()) {
-            buildAll(mistakes);
+            mistakes = ofEach(candidate, this::buildFilter, this::buildPredicate);
         }
         if (!mistakes.isEmpty()) {
             throw new InvalidRouteException(mistakes);
@@ -66,7 +77,8 @@ final class RouteCheck implements SmartInitializingSingleton {
     }
 
     /** Asks for the mistakes of each filter and each predicate, by where it is. */
-    private List<String> ofEach(
+    private static List<String> ofEach(
+            PolicyRoutes routes,
             BiFunction<String, FilterDefinition, List<String>> ofFilter,
             BiFunction<String, PredicateDefinition, List<String>> ofPredicate) {
         List<String> mistakes = new ArrayList<>();
@@ -74,12 +86,12 @@ final class RouteCheck implements SmartInitializingSingleton {
             PolicyRoute route = routes.routes().get(r);
             List<FilterDefinition> filterDefinitions = route.definition().getFilters();
             for (int i = 0; i < filterDefinitions.size(); i++) {
-                String at = at(r, route.declaration().filterLines().get(i), "filters", i);
+                String at = at(routes, r, route.declaration().filterLines().get(i), "filters", i);
                 mistakes.addAll(ofFilter.apply(at, filterDefinitions.get(i)));
             }
             List<PredicateDefinition> predicateDefinitions = route.definition().getPredicates();
             for (int i = 0; i < predicateDefinitions.size(); i++) {
-                String at = at(r, route.declaration().predicateLines().get(i), "predicates", i);
+                String at = at(routes, r, route.declaration().predicateLines().get(i), "predicates", i);
                 mistakes.addAll(ofPredicate.apply(at, predicateDefinitions.get(i)));
             }
         }
@@ -87,7 +99,7 @@ final class RouteCheck implements SmartInitializingSingleton {
     }
 
     /** As the reader of the file names it. */
-    private String at(int route, int line, String key, int index) {
+    private static String at(PolicyRoutes routes, int route, int line, String key, int index) {
         return "%s:%d: routes[%d].%s[%d]: ".formatted(routes.file(), line, route, key, index);
     }
 
@@ -157,16 +169,19 @@ final class RouteCheck implements SmartInitializingSingleton {
     }
 
     /** Builds every route, as the first request would; what throws now would throw then. */
-    private void buildAll(List<String> mistakes) {
-        var unused = locator.getRoutes().subscribe(route -> {}, e -> {
-            mistakes.addAll(ofEach(this::buildFilter, this::buildPredicate));
-            if (mistakes.isEmpty()) {
-                mistakes.add("%s: routes: %s".formatted(routes.file(), rootMessage(e)));
-            }
-        });
+    private void buildAll() {
+        List<String> mistakes = new ArrayList<>();
+        var unused = locator.getRoutes()
+                .subscribe(
+                        route -> {},
+                        e -> mistakes.add(
+                                "%s: routes: %s".formatted(routes.current().file(), rootMessage(e))));
+        if (!mistakes.isEmpty()) {
+            throw new InvalidRouteException(mistakes);
+        }
     }
 
-    /** Builds one alone, to find the line of what the locator, which stops at its first error, has complained of. */
+    /** Builds one alone, so that what it complains of has a line, and others are built as well. */
     private List<String> buildFilter(String at, FilterDefinition definition) {
         String name = String.valueOf(definition.getName());
         GatewayFilterFactory<?> factory = Objects.requireNonNull(filters.get(name));

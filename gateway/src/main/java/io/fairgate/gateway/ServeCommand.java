@@ -1,8 +1,6 @@
 package io.fairgate.gateway;
 
 import io.fairgate.config.InvalidPolicyException;
-import io.fairgate.config.PolicyFile;
-import io.fairgate.config.PolicyReader;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,10 +49,10 @@ final class ServeCommand implements Callable<Integer> {
             return 1;
         }
         try {
-            PolicyFile policy = PolicyReader.read(file);
-            ConfigurableApplicationContext gateway = new GatewayRun(policy, file.toString()).start(options);
+            PolicySource policy = PolicySource.of(file);
+            ConfigurableApplicationContext gateway = new GatewayRun(policy).start(options);
             GatewayRun.endWithZeroWhenTold();
-            new StartReport(file.toString(), policy).write(gateway.getEnvironment());
+            new StartReport(policy.name(), policy.first()).write(gateway.getEnvironment());
             return 0;
         } catch (InvalidPolicyException invalid) {
             invalid.mistakes().forEach(err::println);

@@ -58,11 +58,19 @@ record MetricsPage(Map<String, String> types, Map<String, Double> samples) {
 
     /** One sample, 0 when there is none; tags as name, value, name, value. */
     double value(String name, String... tags) {
+        return samples.getOrDefault(sample(name, tags), 0.0);
+    }
+
+    boolean has(String name, String... tags) {
+        return samples.containsKey(sample(name, tags));
+    }
+
+    private static String sample(String name, String... tags) {
         Map<String, String> wanted = new TreeMap<>();
         for (int i = 0; i < tags.length; i += 2) {
             wanted.put(tags[i], tags[i + 1]);
         }
-        return samples.getOrDefault(name + wanted, 0.0);
+        return name + wanted;
     }
 
     /** The sets of tag names with which a sample comes; just one when the meter is used well. */

@@ -4,21 +4,12 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.config.PolicyReader;
-import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.cloud.gateway.config.GatewayProperties;
-import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
-import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
-import org.springframework.cloud.gateway.route.RouteDefinitionRouteLocator;
-import org.springframework.cloud.gateway.support.ConfigurationService;
-import org.springframework.context.ApplicationContext;
-import org.springframework.core.ResolvableType;
 
 /** Which routes are refused at the start, and with which words; checked with the filters of a real gateway. */
 class RouteCheckTest {
@@ -55,22 +46,7 @@ class RouteCheckTest {
     private static void check(String policy) {
         PolicyRoutes routes = PolicyRoutes.of(
                 "test.yml", PolicyReader.read("test.yml", policy).routes());
-        ApplicationContext context = gateway.context();
-        List<GatewayFilterFactory<?>> filters = all(GatewayFilterFactory.class);
-        List<RoutePredicateFactory<?>> predicates = all(RoutePredicateFactory.class);
-        ConfigurationService arguments = context.getBean(ConfigurationService.class);
-        RouteDefinitionRouteLocator locator = new RouteDefinitionRouteLocator(
-                routes,
-                List.copyOf(predicates),
-                List.copyOf(filters),
-                context.getBean(GatewayProperties.class),
-                arguments);
-        new RouteCheck(routes, filters, predicates, locator, arguments).afterSingletonsInstantiated();
-    }
-
-    private static <T> List<T> all(Class<?> type) {
-        ObjectProvider<T> beans = gateway.context().getBeanProvider(ResolvableType.forRawClass(type));
-        return beans.orderedStream().toList();
+        gateway.context().getBean(RouteCheck.class).require(routes);
     }
 
     @ParameterizedTest

@@ -7,6 +7,7 @@ import io.fairgate.fairness.PoolStatus;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.spring.PermitPools;
 import io.fairgate.testkit.NothingLeft;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -47,6 +48,15 @@ final class RunningGateway implements BeforeAllCallback, AfterEachCallback, Afte
 
     /** Starts it with a policy and options as on the command line; a test may use one. */
     RunningGateway start(String policy, String... options) {
+        return start(new PolicySource("test.yml", PolicyReader.read("test.yml", policy), null), options);
+    }
+
+    /** Starts it with the policy of a file, which may change then. */
+    RunningGateway start(Path policy, String... options) {
+        return start(PolicySource.of(policy), options);
+    }
+
+    private RunningGateway start(PolicySource policy, String... options) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
         for (String needed : List.of("--server.address=127.0.0.1", "--server.port=0", "--management.server.port=0")) {
             String name = needed.substring(0, needed.indexOf('=') + 1);
@@ -54,8 +64,7 @@ final class RunningGateway implements BeforeAllCallback, AfterEachCallback, Afte
                 all.add(needed);
             }
         }
-        contexts.add(new GatewayRun(PolicyReader.read("test.yml", policy), "test.yml")
-                .start(Map.of("logging.level.root", "warn"), all.toArray(String[]::new)));
+        contexts.add(new GatewayRun(policy).start(Map.of("logging.level.root", "warn"), all.toArray(String[]::new)));
         return this;
     }
 

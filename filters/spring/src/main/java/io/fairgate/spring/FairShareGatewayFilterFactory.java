@@ -4,6 +4,7 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.C
 
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
 import java.time.Duration;
 import java.util.List;
@@ -64,31 +65,30 @@ public final class FairShareGatewayFilterFactory
     /** @throws IllegalArgumentException when there is no such pool, or it can never grant that many permits */
     @Override
     public GatewayFilter apply(Config config) {
-        PermitPool pool = config.pool == null ? null : pools.get(config.pool);
-        if (pool == null) {
-            throw new IllegalArgumentException("FairShare: pool: %s (expected: one of %s)"
-                    .formatted(
-                            config.pool,
-                            pools.all().stream().map(PermitPool::name).toList()));
+        PoolSettings settings = config.pool == null ? null : pools.settingsForRoutes(config.pool);
+        if (settings == null) {
+            throw new IllegalArgumentException(
+                    "FairShare: pool: %s (expected: one of %s)".formatted(config.pool, pools.namesForRoutes()));
         }
-        if (config.permits < 1 || config.permits > pools.permitsOf(pool.name())) {
+        if (config.permits < 1 || config.permits > settings.permits()) {
             throw new IllegalArgumentException("FairShare: permits: %d (expected: 1 to %d, the size of pool %s)"
-                    .formatted(config.permits, pools.permitsOf(pool.name()), pool.name()));
+                    .formatted(config.permits, settings.permits(), config.pool));
         }
         if (config.maxHold != null && (config.maxHold.isZero() || config.maxHold.isNegative())) {
             throw new IllegalArgumentException(
                     "FairShare: maxHold: %s (expected: more than 0)".formatted(config.maxHold));
         }
-        if (config.requestClass != null && !pools.classes().contains(config.requestClass)) {
-            throw new IllegalArgumentException(
-                    "FairShare: class: %s (expected: one of %s)".formatted(config.requestClass, pools.classes()));
+        if (config.requestClass != null && !pools.classesForRoutes().contains(config.requestClass)) {
+            throw new IllegalArgumentException("FairShare: class: %s (expected: one of %s)"
+                    .formatted(config.requestClass, pools.classesForRoutes()));
         }
         return new OrderedGatewayFilter(
-                (exchange, chain) -> hold(exchange, chain, pool, config), FilterOrder.FAIR_SHARE.order());
+                (exchange, chain) -> hold(exchange, chain, config), FilterOrder.FAIR_SHARE.order());
     }
 
-    private Mono<Void> hold(ServerWebExchange exchange, GatewayFilterChain chain, PermitPool pool, Config config) {
+    private Mono<Void> hold(ServerWebExchange exchange, GatewayFilterChain chain, Config config) {
         return Mono.defer(() -> {
+            PermitPool pool = pool(config);
             TenantPolicy tenant = Exchanges.requireTenant(exchange);
             ReadAheadBody body = new ReadAheadBody(exchange.getRequest().getBody(), waitingBodies);
             boolean readable = mayReadAhead(exchange);
@@ -123,6 +123,17 @@ public final class FairShareGatewayFilterFactory
             return pool.withPermit(request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
                     .doFinally(end -> body.discard());
         });
+    }
+
+    /** By its name, for a route that does not come from the policy outlives a pool that goes and comes again. */
+    private PermitPool pool(Config config) {
+        PermitPool pool = config.pool == null ? null : pools.get(config.pool);
+        if (pool == null) {
+            throw new IllegalStateException(
+                    "FairShare: pool: %s, which the policy names no more (expected: no route that asks for it)"
+                            .formatted(config.pool));
+        }
+        return pool;
     }
 
     /**

@@ -64,12 +64,16 @@ public class FairgateAutoConfiguration {
 
         @Bean
         FairgateMeters fairgateMeters(LivePolicy policy, MeterRegistry registry) {
-            return new FairgateMeters(policy, registry);
+            FairgateMeters meters = new FairgateMeters(policy, registry);
+            policy.add(meters);
+            return meters;
         }
 
         @Bean
         PermitPools fairgatePools(LivePolicy policy, FairgateMeters meters) {
-            return new PermitPools(policy.current(), time(), meters::listenTo);
+            PermitPools pools = new PermitPools(policy.current(), time(), meters::listenTo);
+            policy.add(pools);
+            return pools;
         }
 
         @Bean
@@ -80,7 +84,9 @@ public class FairgateAutoConfiguration {
         @Bean
         FairgateGauges fairgateGauges(
                 LivePolicy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
-            return new FairgateGauges(policy.current(), pools, quotas, waitingBodies, meters, time());
+            FairgateGauges gauges = new FairgateGauges(policy, pools, quotas, waitingBodies, meters, time());
+            policy.add(gauges);
+            return gauges;
         }
 
         @Bean

@@ -15,9 +15,12 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAccumulator;
 import java.util.function.ToDoubleFunction;
@@ -26,20 +29,24 @@ import reactor.core.scheduler.Scheduler;
 /**
  * What is measured when somebody looks: the pools, the tenants in them, the quotas. Costs nothing in between. One look
  * at a pool serves all gauges of a scrape.
+ *
+ * <p>The rows are those of the policy: a change of it adds and removes some, and leaves the others as they are.
  */
-final class FairgateGauges implements MeterBinder {
+final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
 
     private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
 
-    private final Policy policy;
+    private final LivePolicy policy;
     private final PermitPools pools;
     private final Quotas quotas;
     private final ByteBudget waitingBodies;
-    private final FairgateMeters meters;
     private final Scheduler time;
+    private final FairgateMeters meters;
+
+    private final List<Rows> bound = new ArrayList<>();
 
     FairgateGauges(
-            Policy policy,
+            LivePolicy policy,
             PermitPools pools,
             Quotas quotas,
             ByteBudget waitingBodies,
@@ -54,57 +61,142 @@ final class FairgateGauges implements MeterBinder {
     }
 
     @Override
-    public void bindTo(MeterRegistry registry) {
-        pools.all().forEach(pool -> bindPool(registry, new Look(pool)));
-        policy.tenants().forEach(tenant -> tenant.quotas().forEach(quota -> bindQuota(registry, tenant, quota)));
+    public synchronized void bindTo(MeterRegistry registry) {
+        Rows rows = new Rows(registry);
+        rows.follow(policy.current());
+        bound.add(rows);
         gauge(registry, Meter.WAITING_BODY_BYTES, Tags.empty(), waitingBodies, ByteBudget::used);
         gauge(registry, Meter.WAITING_BODY_LIMIT, Tags.empty(), waitingBodies, ByteBudget::limit);
     }
 
-    private void bindPool(MeterRegistry registry, Look look) {
-        Tags tags = Tags.of("pool", look.pool.name());
-        gauge(registry, Meter.PERMITS_LIMIT, tags, look, l -> l.status().permits());
-        gauge(registry, Meter.PERMITS_IN_FLIGHT, tags, look, l -> l.status().inFlight());
-        gauge(registry, Meter.PERMITS_WAITING, tags, look, l -> l.status().waiting());
-        for (TenantPolicy tenant : policy.tenants()) {
-            Tags both = tags.and("tenant", meters.tag(tenant.id()));
-            TenantId id = tenant.id();
-            gauge(registry, Meter.TENANT_IN_FLIGHT, both, look, l -> l.of(id, TenantStatus::inFlight));
-            gauge(registry, Meter.TENANT_WAITING, both, look, l -> l.of(id, TenantStatus::waiting));
-            gauge(registry, Meter.TENANT_SHARE, both, look, l -> l.of(id, TenantStatus::share));
-            gauge(registry, Meter.TENANT_WEIGHT, both, look, l -> l.of(id, TenantStatus::weight));
-            UsedPermitTime used = new UsedPermitTime(look, id, both);
-            FunctionCounter.builder(Meter.PERMIT_SECONDS.id(), look, l -> used.seconds())
-                    .description(Meter.PERMIT_SECONDS.description())
-                    .tags(both)
-                    .register(registry);
-        }
+    @Override
+    public synchronized void follow(Policy next) {
+        bound.forEach(rows -> rows.follow(next));
     }
 
-    private void bindQuota(MeterRegistry registry, TenantPolicy tenant, Quota quota) {
-        Tags tags = Tags.of("tenant", meters.tag(tenant.id()), "quota", quota.name());
-        gauge(registry, Meter.QUOTA_LIMIT, tags, quota, Quota::limit);
-        gauge(registry, Meter.QUOTA_REMAINING, tags, tenant, t -> remaining(t, quota));
-    }
-
-    private double remaining(TenantPolicy tenant, Quota quota) {
-        QuotaDecision[] answer = new QuotaDecision[1];
-        var unused = quotas.balances(tenant.id(), tenant.quotas()).subscribe(decision -> answer[0] = decision);
-        return answer[0] == null
-                ? Double.NaN
-                : answer[0].balances().stream()
-                        .filter(balance -> balance.quota().name().equals(quota.name()))
-                        .mapToDouble(QuotaDecision.Balance::remaining)
-                        .findFirst()
-                        .orElse(Double.NaN);
-    }
-
-    private static <T> void gauge(MeterRegistry registry, Meter meter, Tags tags, T source, ToDoubleFunction<T> value) {
-        Gauge.builder(meter.id(), source, value)
+    private static <T> Gauge gauge(
+            MeterRegistry registry, Meter meter, Tags tags, T source, ToDoubleFunction<T> value) {
+        return Gauge.builder(meter.id(), source, value)
                 .description(meter.description())
                 .tags(tags)
                 .strongReference(true)
                 .register(registry);
+    }
+
+    /** What one registry shows of the policy: each row by its tags. */
+    private final class Rows {
+
+        private final MeterRegistry registry;
+        private final Map<String, Look> looks = new HashMap<>();
+        private final Map<Tags, List<io.micrometer.core.instrument.Meter>> rows = new HashMap<>();
+
+        Rows(MeterRegistry registry) {
+            this.registry = registry;
+        }
+
+        void follow(Policy next) {
+            Set<Tags> wanted = new HashSet<>();
+            looks.keySet().retainAll(next.pools().keySet());
+            next.pools().keySet().forEach(name -> {
+                PermitPool pool = pools.get(name);
+                if (pool != null) {
+                    // A pool that was gone in between is another one, and its rows are bound anew.
+                    Look look = looks.computeIfAbsent(name, n -> new Look(pool));
+                    addPool(wanted, look);
+                    next.tenants().forEach(tenant -> addTenant(wanted, look, tenant.id(), next));
+                }
+            });
+            next.tenants()
+                    .forEach(tenant -> tenant.quotas().forEach(quota -> addQuota(wanted, tenant.id(), quota, next)));
+            rows.entrySet().removeIf(row -> {
+                boolean gone = !wanted.contains(row.getKey());
+                if (gone) {
+                    row.getValue().forEach(registry::remove);
+                }
+                return gone;
+            });
+        }
+
+        private void addPool(Set<Tags> wanted, Look look) {
+            Tags tags = Tags.of("pool", look.pool.name());
+            wanted.add(tags);
+            rows.computeIfAbsent(
+                    tags,
+                    t -> List.of(
+                            gauge(
+                                    registry,
+                                    Meter.PERMITS_LIMIT,
+                                    t,
+                                    look,
+                                    l -> l.status().permits()),
+                            gauge(
+                                    registry,
+                                    Meter.PERMITS_IN_FLIGHT,
+                                    t,
+                                    look,
+                                    l -> l.status().inFlight()),
+                            gauge(
+                                    registry,
+                                    Meter.PERMITS_WAITING,
+                                    t,
+                                    look,
+                                    l -> l.status().waiting())));
+        }
+
+        private void addTenant(Set<Tags> wanted, Look look, TenantId id, Policy next) {
+            Tags tags = Tags.of("pool", look.pool.name(), "tenant", FairgateMeters.tag(next, id));
+            wanted.add(tags);
+            rows.computeIfAbsent(tags, t -> {
+                // The counter holds on to what it is given only weakly: that must be the look, which stays.
+                UsedPermitTime used = new UsedPermitTime(look, id, t);
+                return List.of(
+                        gauge(registry, Meter.TENANT_IN_FLIGHT, t, look, l -> l.of(id, TenantStatus::inFlight)),
+                        gauge(registry, Meter.TENANT_WAITING, t, look, l -> l.of(id, TenantStatus::waiting)),
+                        gauge(registry, Meter.TENANT_SHARE, t, look, l -> l.of(id, TenantStatus::share)),
+                        gauge(registry, Meter.TENANT_WEIGHT, t, look, l -> l.of(id, TenantStatus::weight)),
+                        FunctionCounter.builder(Meter.PERMIT_SECONDS.id(), look, l -> used.seconds())
+                                .description(Meter.PERMIT_SECONDS.description())
+                                .tags(t)
+                                .register(registry));
+            });
+        }
+
+        private void addQuota(Set<Tags> wanted, TenantId id, Quota quota, Policy next) {
+            Tags tags = Tags.of("tenant", FairgateMeters.tag(next, id), "quota", quota.name());
+            wanted.add(tags);
+            rows.computeIfAbsent(
+                    tags,
+                    t -> List.of(
+                            gauge(registry, Meter.QUOTA_LIMIT, t, id, i -> limit(i, quota.name())),
+                            gauge(registry, Meter.QUOTA_REMAINING, t, id, i -> remaining(i, quota.name()))));
+        }
+    }
+
+    /** As the policy says it now, which may have changed since the row was bound. */
+    private double limit(TenantId id, String quota) {
+        TenantPolicy tenant = policy.current().tenant(id);
+        return tenant == null
+                ? Double.NaN
+                : tenant.quotas().stream()
+                        .filter(q -> q.name().equals(quota))
+                        .mapToDouble(Quota::limit)
+                        .findFirst()
+                        .orElse(Double.NaN);
+    }
+
+    private double remaining(TenantId id, String quota) {
+        TenantPolicy tenant = policy.current().tenant(id);
+        QuotaDecision[] answer = new QuotaDecision[1];
+        if (tenant != null) {
+            var unused = quotas.balances(tenant.id(), tenant.quotas()).subscribe(decision -> answer[0] = decision);
+        }
+        return answer[0] == null
+                ? Double.NaN
+                : answer[0].balances().stream()
+                        .filter(balance -> balance.quota().name().equals(quota))
+                        .mapToDouble(QuotaDecision.Balance::remaining)
+                        .findFirst()
+                        .orElse(Double.NaN);
     }
 
     /** Permit-time of the holds that have ended, and of those that have not. */

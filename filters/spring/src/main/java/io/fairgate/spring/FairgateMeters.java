@@ -2,6 +2,7 @@ package io.fairgate.spring;
 
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.RefusalReason;
+import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.tenant.TenantId;
@@ -23,7 +24,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>The tenant tag is bounded: members of the policy by name, everybody else as {@code _other}.
  */
-final class FairgateMeters {
+final class FairgateMeters implements LivePolicy.Follower {
 
     /** Tag of all that are not members. */
     static final String OTHER = "_other";
@@ -41,16 +42,59 @@ final class FairgateMeters {
     private final MeterRegistry registry;
     private final Map<Counted, Counter> counters = new ConcurrentHashMap<>();
     private final Map<Tags, DoubleAdder> permitSeconds = new ConcurrentHashMap<>();
+    private final Map<String, Listener> listeners = new ConcurrentHashMap<>();
 
     private record Counted(Meter meter, Tags tags) {}
 
     FairgateMeters(LivePolicy policy, MeterRegistry registry) {
         this.policy = policy;
         this.registry = registry;
+        // There from the start, so that the first reload is a change that can be seen.
+        reloads("success");
+        reloads("failure");
     }
 
     String tag(TenantId tenant) {
-        return policy.current().members().containsKey(tenant) ? tenant.value() : OTHER;
+        return tag(policy.current(), tenant);
+    }
+
+    static String tag(Policy policy, TenantId tenant) {
+        return policy.members().containsKey(tenant) ? tenant.value() : OTHER;
+    }
+
+    /** What was counted of pools and members that the policy names no more goes, or each change would leave some behind. */
+    @Override
+    public void follow(Policy next) {
+        counters.forEach((counted, counter) -> {
+            if (isOf(counted.tags(), next)) {
+                return;
+            }
+            counters.remove(counted);
+            registry.remove(counter);
+        });
+        permitSeconds.keySet().removeIf(tags -> !isOf(tags, next));
+        listeners.forEach((pool, listener) -> listener.follow(next));
+        reloads("success").increment();
+    }
+
+    @Override
+    public void refused() {
+        reloads("failure").increment();
+    }
+
+    private Counter reloads(String result) {
+        return Counter.builder(Meter.POLICY_RELOADS.id())
+                .description(Meter.POLICY_RELOADS.description())
+                .tags("result", result)
+                .register(registry);
+    }
+
+    private static boolean isOf(Tags tags, Policy policy) {
+        return tags.stream().allMatch(tag -> switch (tag.getKey()) {
+            case "pool" -> tag.getValue().equals(NO_POOL) || policy.pools().containsKey(tag.getValue());
+            case "tenant" -> tag.getValue().equals(OTHER) || policy.members().containsKey(TenantId.of(tag.getValue()));
+            default -> true;
+        });
     }
 
     void identityRefused(IdentityRefusedException.Reason reason) {
@@ -104,7 +148,7 @@ final class FairgateMeters {
 
     /** Hears what becomes of the requests of one pool. */
     PoolListener listenTo(String pool) {
-        return new Listener(pool);
+        return listeners.computeIfAbsent(pool, Listener::new);
     }
 
     private final class Listener implements PoolListener {
@@ -138,6 +182,20 @@ final class FairgateMeters {
             Tags tags = Tags.of("pool", pool, "tenant", tag(tenant));
             holds.computeIfAbsent(tags, t -> timer(Meter.HOLD, t)).record(heldNanos, TimeUnit.NANOSECONDS);
             permitSeconds.computeIfAbsent(tags, t -> new DoubleAdder()).add(permits * (heldNanos / 1e9));
+        }
+
+        void follow(Policy next) {
+            forget(waits, next);
+            forget(holds, next);
+        }
+
+        private void forget(Map<Tags, Timer> timers, Policy next) {
+            timers.forEach((tags, timer) -> {
+                if (!isOf(tags, next)) {
+                    timers.remove(tags);
+                    registry.remove(timer);
+                }
+            });
         }
 
         private void waited(TenantId tenant, String outcome, long nanos) {

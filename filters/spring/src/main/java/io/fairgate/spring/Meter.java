@@ -48,6 +48,12 @@ enum Meter {
             "reason"),
     QUOTA_LIMIT("fairgate.quota.limit", Type.GAUGE, "units", "Units per window of the quota.", "tenant", "quota"),
     QUOTA_REMAINING("fairgate.quota.remaining", Type.GAUGE, "units", "Units left of the quota.", "tenant", "quota"),
+    POLICY_RELOADS(
+            "fairgate.policy.reloads",
+            Type.COUNTER,
+            "reloads",
+            "Policies that were offered to a running gateway: put in force (success), or refused with the old one kept (failure).",
+            "result"),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

@@ -1,0 +1,117 @@
+package io.fairgate.gateway;
+
+import io.fairgate.config.InvalidPolicyException;
+import io.fairgate.config.Mistake;
+import io.fairgate.config.PolicyFile;
+import io.fairgate.spring.LivePolicy;
+import java.time.Instant;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts the policy in force that its file says now. A file with any mistake changes nothing; one without changes
+ * everything at once.
+ */
+final class PolicyReload {
+
+    private static final Logger log = LoggerFactory.getLogger(PolicyReload.class);
+
+    /** How it went. */
+    public enum Result {
+        /** What the file says is in force now. */
+        CHANGED,
+        /** The file says what was in force already. */
+        UNCHANGED,
+        /** The file has mistakes, and what was in force before still is. */
+        REFUSED
+    }
+
+    /**
+     * What there is to tell of a reload.
+     *
+     * @param at when the policy file was read
+     * @param contents what the policy that is in force now has
+     * @param mistakes as {@code check} tells them; empty unless refused
+     */
+    public record Report(Result result, Instant at, String file, String contents, List<String> mistakes) {
+        public Report {
+            mistakes = List.copyOf(mistakes);
+        }
+    }
+
+    private final PolicySource source;
+    private final LivePolicy policy;
+    private final LiveRoutes routes;
+    private final RouteCheck routeCheck;
+    private PolicyFile inForce;
+    private volatile Report latest;
+
+    PolicyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, RouteCheck routeCheck) {
+        this.source = source;
+        this.policy = policy;
+        this.routes = routes;
+        this.routeCheck = routeCheck;
+        this.inForce = source.first();
+        this.latest = report(Result.CHANGED, List.of());
+    }
+
+    /** How the latest one went; before the first, how the gateway started. */
+    Report latest() {
+        return latest;
+    }
+
+    /** Reads the file, and puts it in force if it says something else and has no mistake. Blocks; from any thread. */
+    synchronized Report reload() {
+        try {
+            PolicyFile next = read();
+            if (next.equals(inForce)) {
+                return noted(report(Result.UNCHANGED, List.of()));
+            }
+            PolicyRoutes nextRoutes = PolicyRoutes.of(source.name(), next.routes());
+            policy.replace(next.policy(), () -> {
+                routeCheck.require(nextRoutes);
+                routes.replace(nextRoutes);
+            });
+            inForce = next;
+            Report report = noted(report(Result.CHANGED, List.of()));
+            log.info("Policy {} is in force now: {}", report.file(), report.contents());
+            return report;
+        } catch (InvalidPolicyException invalid) {
+            return refused(invalid.mistakes().stream().map(Mistake::toString).toList());
+        } catch (InvalidRouteException invalid) {
+            return refused(invalid.mistakes());
+        } catch (RuntimeException e) {
+            // A bug, or a route that cannot be built for a reason that nobody foresaw: still only this file is refused.
+            log.error("Policy {} could not be put in force", source.name(), e);
+            return refused(List.of("%s: %s".formatted(source.name(), e.getMessage())));
+        }
+    }
+
+    private PolicyFile read() {
+        try {
+            return source.read();
+        } catch (RuntimeException e) {
+            policy.refuse();
+            throw e;
+        }
+    }
+
+    private Report refused(List<String> mistakes) {
+        log.error(
+                "Policy {} is refused and the one before stays in force: {}{}",
+                source.name(),
+                mistakes.get(0),
+                mistakes.size() == 1 ? "" : " (and %d more)".formatted(mistakes.size() - 1));
+        return noted(report(Result.REFUSED, mistakes));
+    }
+
+    private Report noted(Report report) {
+        latest = report;
+        return report;
+    }
+
+    private Report report(Result result, List<String> mistakes) {
+        return new Report(result, Instant.now(), source.name(), StartReport.contents(inForce), mistakes);
+    }
+}

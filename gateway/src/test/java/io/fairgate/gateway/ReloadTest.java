@@ -1,0 +1,234 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a policy file that changes does to a gateway that runs. */
+class ReloadTest {
+
+    @RegisterExtension
+    final RunningGateway gateway = new RunningGateway();
+
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    private final CountDownLatch end = new CountDownLatch(1);
+    private PolicyFileOnDisk file = new PolicyFileOnDisk(Path.of("fairgate.yml"));
+
+    @BeforeEach
+    void holdRequests(@TempDir Path folder) {
+        file = new PolicyFileOnDisk(folder.resolve("fairgate.yml"));
+        upstream.on("/fair/held", exchange -> {
+            exchange.await(end);
+            ScriptedUpstream.OK.answer(exchange);
+        });
+    }
+
+    private String policy() {
+        return TestPolicy.onePool(upstream.url(), "permits: 2, max-wait: 60s");
+    }
+
+    private void start(String policy) {
+        gateway.start(file.write(policy).path(), "--fairgate.watch-policy=0");
+    }
+
+    private Answer reload() {
+        HttpRequest post = HttpRequest.newBuilder(URI.create(gateway.managementUrl("/actuator/policy")))
+                .POST(BodyPublishers.noBody())
+                .build();
+        var answer = HttpClient.newHttpClient()
+                .sendAsync(post, BodyHandlers.ofString())
+                .join();
+        return new Answer(answer.statusCode(), answer.headers(), answer.body());
+    }
+
+    private Answer reload(String policy) {
+        file.write(policy);
+        return reload();
+    }
+
+    private CompletableFuture<Answer> future(String path, String tenant) {
+        return Answer.future(gateway.url(path), "X-Tenant-Id", tenant);
+    }
+
+    private int status(String path, String tenant) {
+        return future(path, tenant).join().status();
+    }
+
+    private double reloads(String result) {
+        return MetricsPage.of(gateway).value("fairgate_policy_reloads_total", "result", result);
+    }
+
+    @Test
+    void tenants_pools_and_routes_change_all_at_once() {
+        start(policy());
+        assertThat(status("/fair/x", "newcomer")).isEqualTo(403);
+        assertThat(status("/other/x", "a")).isEqualTo(404);
+        assertThat(reloads("success")).isZero();
+
+        Answer report = reload(policy().replace("c: { plan: plan }", "newcomer: { plan: plan }")
+                .replace("pools:", "pools:\n  fresh: { permits: 7 }")
+                .replace("id: plain", "id: other")
+                .replace("Path=/plain/**\" ]", "Path=/other/**\" ]\n    filters: [ FairShare=fresh ]"));
+
+        assertThat(report.status()).isEqualTo(200);
+        assertThat(report.json("result")).isEqualTo("CHANGED");
+        assertThat(report.json("contents")).isEqualTo("3 members, 2 pools, 2 routes");
+        assertThat(status("/fair/x", "newcomer")).isEqualTo(200);
+        assertThat(status("/other/x", "newcomer")).isEqualTo(200);
+        assertThat(status("/plain/x", "a")).isEqualTo(404);
+        assertThat(status("/fair/x", "c")).isEqualTo(403);
+        assertThat(gateway.pool("fresh").permits()).isEqualTo(7);
+        MetricsPage metrics = MetricsPage.of(gateway);
+        assertThat(metrics.value("fairgate_permits_limit", "pool", "fresh")).isEqualTo(7);
+        assertThat(metrics.has("fairgate_tenant_weight", "pool", "fresh", "tenant", "newcomer"))
+                .isTrue();
+        assertThat(metrics.has("fairgate_tenant_weight", "pool", "pool", "tenant", "c"))
+                .isFalse();
+        assertThat(reloads("success")).isOne();
+    }
+
+    @Test
+    void a_file_with_mistakes_changes_nothing_and_is_told_of() {
+        start(policy());
+        Answer report =
+                reload(policy().replace("permits: 2", "permits: 9").replace("a: { plan: plan }", "a: { plan: plam }"));
+
+        assertThat(report.status()).isEqualTo(422);
+        assertThat(report.json("result")).isEqualTo("REFUSED");
+        assertThat(report.json("mistakes"))
+                .isEqualTo("[%s:8: tenants.members.a.plan: plam (expected: a plan: plan; did you mean plan?)]"
+                        .formatted(file.path()));
+        assertThat(gateway.pool("pool").permits()).isEqualTo(2);
+        assertThat(status("/fair/x", "a")).isEqualTo(200);
+        assertThat(reloads("failure")).isOne();
+        assertThat(reloads("success")).isZero();
+        Answer health = Answer.to(gateway.managementUrl("/actuator/health"));
+        assertThat(health.status()).isEqualTo(200);
+        assertThat(health.body()).contains("REFUSED", "did you mean plan?");
+
+        assertThat(reload(policy()).json("result")).isEqualTo("UNCHANGED");
+        assertThat(Answer.to(gateway.managementUrl("/actuator/health")).body())
+                .contains("UNCHANGED")
+                .doesNotContain("did you mean plan?");
+    }
+
+    @Test
+    void a_route_that_cannot_be_built_refuses_the_whole_file() {
+        start(policy());
+        Answer report = reload(policy().replace("pools:", "pools:\n  fresh: { permits: 7 }")
+                .replace(
+                        "Path=/plain/**\" ]",
+                        "Path=/plain/**\" ]\n    filters: [ \"FairShare=fresh\", \"SetStatus=\" ]")
+                .replace("c: { plan: plan }", "newcomer: { plan: plan }"));
+
+        assertThat(report.status()).as(report.body()).isEqualTo(422);
+        assertThat(report.json("mistakes")).startsWith("[" + file.path() + ":22: routes[1].filters[1]: SetStatus");
+        assertThat(status("/plain/x", "a")).isEqualTo(200);
+        assertThat(status("/fair/x", "newcomer")).isEqualTo(403);
+        assertThat(MetricsPage.of(gateway).has("fairgate_permits_limit", "pool", "fresh"))
+                .isFalse();
+        assertThat(reloads("failure")).isOne();
+    }
+
+    @Test
+    void a_file_that_is_gone_changes_nothing() throws IOException {
+        start(policy());
+        Files.delete(file.path());
+
+        Answer report = reload();
+
+        assertThat(report.status()).isEqualTo(422);
+        assertThat(report.json("mistakes")).contains("no such file");
+        assertThat(status("/fair/x", "a")).isEqualTo(200);
+    }
+
+    @Test
+    void permits_that_are_held_and_places_in_the_queue_stay() {
+        start(policy());
+        CompletableFuture<Answer> first = future("/fair/held", "a");
+        CompletableFuture<Answer> second = future("/fair/held", "b");
+        gateway.awaitInFlight("pool", 2);
+        CompletableFuture<Answer> waiting = future("/fair/x", "c");
+        gateway.awaitWaiting("pool", 1);
+
+        assertThat(reload(policy().replace("permits: 2", "permits: 1").replace("plan: {}", "plan: { weight: 3 }"))
+                        .json("result"))
+                .isEqualTo("CHANGED");
+
+        assertThat(gateway.pool("pool").inFlight()).isEqualTo(2);
+        assertThat(gateway.pool("pool").waiting()).isOne();
+        assertThat(gateway.pool("pool").permits()).isOne();
+        assertThat(reload(policy().replace("permits: 2", "permits: 3")).json("result"))
+                .isEqualTo("CHANGED");
+        assertThat(waiting.join().status()).isEqualTo(200);
+        end.countDown();
+        assertThat(first.join().status()).isEqualTo(200);
+        assertThat(second.join().status()).isEqualTo(200);
+    }
+
+    @Test
+    void a_balance_stays() {
+        String metered =
+                policy().replace("plan: {}", "plan: { quotas: [ { name: hourly, limit: 3, per: 1h, burst: 3 } ] }");
+        start(metered);
+        assertThat(status("/fair/x", "a")).isEqualTo(200);
+        assertThat(status("/fair/x", "a")).isEqualTo(200);
+
+        assertThat(reload(metered.replace("permits: 2", "permits: 5")).json("result"))
+                .isEqualTo("CHANGED");
+
+        assertThat(status("/fair/x", "a")).isEqualTo(200);
+        assertThat(status("/fair/x", "a")).isEqualTo(429);
+        assertThat(MetricsPage.of(gateway).value("fairgate_quota_remaining", "tenant", "a", "quota", "hourly"))
+                .isZero();
+    }
+
+    @Test
+    void a_pool_that_goes_and_comes_again_while_it_is_used_is_the_same() {
+        start(policy());
+        CompletableFuture<Answer> first = future("/fair/held", "a");
+        CompletableFuture<Answer> second = future("/fair/held", "b");
+        gateway.awaitInFlight("pool", 2);
+        CompletableFuture<Answer> waiting = future("/fair/x", "c");
+        gateway.awaitWaiting("pool", 1);
+
+        assertThat(reload(policy().replace("pool: {", "other: {").replace("FairShare=pool", "FairShare=other"))
+                        .json("result"))
+                .isEqualTo("CHANGED");
+        assertThat(gateway.pool("pool").inFlight()).isEqualTo(2);
+        assertThat(reload(policy()).json("result")).isEqualTo("CHANGED");
+
+        assertThat(gateway.pool("pool").inFlight()).isEqualTo(2);
+        assertThat(gateway.pool("pool").waiting()).isOne();
+        end.countDown();
+        assertThat(first.join().status()).isEqualTo(200);
+        assertThat(second.join().status()).isEqualTo(200);
+        assertThat(waiting.join().status()).isEqualTo(200);
+    }
+
+    @Test
+    void a_change_of_the_file_is_noticed() {
+        gateway.start(file.write(policy()).path(), "--fairgate.watch-policy=20ms");
+        file.write(policy().replace("permits: 2", "permits: 5"));
+        RunningGateway.eventually(
+                () -> assertThat(gateway.pool("pool").permits()).isEqualTo(5));
+        file.write("tenants: [");
+        RunningGateway.eventually(() -> assertThat(reloads("failure")).isOne());
+        assertThat(status("/fair/x", "a")).isEqualTo(200);
+    }
+}

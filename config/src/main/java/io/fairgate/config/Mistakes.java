@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 import org.yaml.snakeyaml.error.Mark;
 
-/** The mistakes found so far in one file. */
+/** The mistakes found so far in one file, and what it may say but seldom means. */
 final class Mistakes {
     private static final int LONGEST_KEY = 300;
     private static final int LONGEST_FOUND = 120;
@@ -15,6 +15,7 @@ final class Mistakes {
 
     private final String file;
     private final List<Placed> found = new ArrayList<>();
+    private final List<Warning> warnings = new ArrayList<>();
     private final Set<List<Object>> seen = new HashSet<>();
 
     Mistakes(String file) {
@@ -33,16 +34,28 @@ final class Mistakes {
         }
     }
 
-    void throwIfAny() {
+    /** Notes something that is no mistake; only told of a file that has none. */
+    void warn(Mark mark, String path, String text) {
+        warnings.add(
+                new Warning(file, mark.getLine() + 1, printable(path, LONGEST_KEY), printable(text, LONGEST_EXPECTED)));
+    }
+
+    /** In the order of their lines. */
+    List<Warning> warnings() {
+        return warnings.stream().sorted(Comparator.comparingInt(Warning::line)).toList();
+    }
+
+    /** @param routes as far as they could be made out */
+    void throwIfAny(List<RouteDeclaration> routes) {
         if (!found.isEmpty()) {
             found.sort(Comparator.comparingInt(Placed::index));
-            throw new InvalidPolicyException(found.stream().map(Placed::mistake).toList());
+            throw new InvalidPolicyException(found.stream().map(Placed::mistake).toList(), routes);
         }
     }
 
     /** For a file that has no keys to name, because it is not YAML or cannot be read at all. */
     InvalidPolicyException unreadable(int line, String what, String expected) {
-        return new InvalidPolicyException(List.of(mistake(line, "file", what, expected)));
+        return new InvalidPolicyException(List.of(mistake(line, "file", what, expected)), List.of());
     }
 
     private Mistake mistake(int line, String key, String what, String expected) {

@@ -27,9 +27,10 @@ final class PolicyFileReader {
             Value routesValue = section.get("routes");
             routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants.classNames());
             policy = policy(tenants, pools);
+            warnOfReservations(policy, pools);
         }
-        file.mistakes().throwIfAny();
-        return new PolicyFile(policy, routes);
+        file.mistakes().throwIfAny(routes);
+        return new PolicyFile(policy, routes, file.mistakes().warnings());
     }
 
     /** Leaves out each pool that the policy refuses, so that all of them are noted. */
@@ -55,6 +56,27 @@ final class PolicyFileReader {
                 pool.section().mistake("permits", refusal);
             }
         }
+    }
+
+    /** What is reserved stays idle while its tenants do: in most cases a guarantee is meant, which is lent out. */
+    private static void warnOfReservations(Policy policy, PoolsReader.Pools pools) {
+        long reserved = policy.shares().reserved();
+        pools.pools().forEach((name, pool) -> {
+            int permits = pool.settings().permits();
+            if (reserved == permits) {
+                pool.section()
+                        .warn(
+                                "permits",
+                                "all %d are reserved: a tenant without a reservation never gets one"
+                                        .formatted(permits));
+            } else if (2 * reserved > permits) {
+                pool.section()
+                        .warn(
+                                "permits",
+                                "%d of %d are reserved, and stay idle while their tenants do; what is guaranteed is lent out"
+                                        .formatted(reserved, permits));
+            }
+        });
     }
 
     private static @Nullable String poolName(String key) {

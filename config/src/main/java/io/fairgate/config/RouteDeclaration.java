@@ -10,13 +10,19 @@ import java.util.Map;
  * leaves to be bound elsewhere. The lines are kept for whoever finds a mistake in it then.
  *
  * @param id unique among the routes of the file
+ * @param index its place among the routes of the file, from 0
  * @param line where the route begins, from 1
  * @param definition the YAML below the route, the id included: maps, lists, strings, numbers and booleans, never null
  * @param predicateLines the line of each predicate, in order
  * @param filterLines the line of each filter, in order
  */
 public record RouteDeclaration(
-        String id, int line, Map<String, Object> definition, List<Integer> predicateLines, List<Integer> filterLines) {
+        String id,
+        int index,
+        int line,
+        Map<String, Object> definition,
+        List<Integer> predicateLines,
+        List<Integer> filterLines) {
     public RouteDeclaration {
         // Not Map.copyOf: that forgets the order of the file.
         definition = Collections.unmodifiableMap(new LinkedHashMap<>(definition));

@@ -31,17 +31,19 @@ final class RoutesReader {
         RoutesReader reader = new RoutesReader(pools, classes);
         List<RouteDeclaration> routes = new ArrayList<>();
         List<Value> items = value.items("a list of routes");
+        int index = 0;
         for (Value item : items == null ? List.<Value>of() : items) {
             Section section = Section.open(item, KnownKeys.ROUTE);
-            RouteDeclaration route = section == null ? null : reader.route(item, section);
+            RouteDeclaration route = section == null ? null : reader.route(index, item, section);
             if (route != null) {
                 routes.add(route);
             }
+            index++;
         }
         return routes;
     }
 
-    private @Nullable RouteDeclaration route(Value value, Section section) {
+    private @Nullable RouteDeclaration route(int index, Value value, Section section) {
         String id = id(section);
         Value uri = section.require("uri", UpstreamUri.EXPECTED);
         if (uri != null) {
@@ -53,7 +55,7 @@ final class RoutesReader {
         Map<String, Object> definition = PlainData.entries(value);
         return id == null || definition == null
                 ? null
-                : new RouteDeclaration(id, value.line(), definition, predicateLines, filterLines);
+                : new RouteDeclaration(id, index, value.line(), definition, predicateLines, filterLines);
     }
 
     private @Nullable String id(Section section) {

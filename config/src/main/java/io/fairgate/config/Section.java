@@ -71,6 +71,12 @@ final class Section {
                         expected);
     }
 
+    /** Notes at a key that it may say this, and what follows. */
+    void warn(String key, String text) {
+        Value entry = entries.get(key);
+        value.mistakes().warn(entry == null ? value.mark() : entry.mark(), value.path() + "." + key, text);
+    }
+
     /** Notes that what a key says is not what was expected. */
     void mistake(String key, Refusal refusal) {
         Value entry = entries.get(key);

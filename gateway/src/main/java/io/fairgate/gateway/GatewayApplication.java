@@ -7,6 +7,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.cloud.gateway.config.HttpClientProperties;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
 import org.springframework.cloud.gateway.route.RouteLocator;
@@ -25,8 +26,13 @@ class GatewayApplication {
     }
 
     @Bean
-    PolicyReload policyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, RouteCheck routeCheck) {
-        return new PolicyReload(source, policy, routes, routeCheck);
+    PolicyReload policyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, PolicyCheck check) {
+        return new PolicyReload(source, policy, routes, check);
+    }
+
+    @Bean
+    PolicyCheck policyCheck(RouteCheck routes, HttpClientProperties upstreams) {
+        return new PolicyCheck(routes, new UpstreamConnections(upstreams));
     }
 
     @Bean

@@ -1,10 +1,15 @@
 package io.fairgate.gateway;
 
 import io.fairgate.policy.Policy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.web.server.WebServer;
+import org.springframework.boot.web.server.reactive.ReactiveWebServerFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
@@ -36,16 +41,52 @@ final class GatewayRun {
 
     /** Starts it with other defaults for Spring properties than those of {@code application.yml}. */
     ConfigurableApplicationContext start(Map<String, Object> defaults, String... springOptions) {
+        return run(application(defaults), springOptions);
+    }
+
+    /** Makes all of it, with every setting that it would serve with, and opens no port. Nothing is logged. */
+    ConfigurableApplicationContext startWithoutServing(String... springOptions) {
+        SpringApplication application = application(Map.of());
+        application.addInitializers(context -> ((GenericApplicationContext) context)
+                .registerBean(ReactiveWebServerFactory.class, () -> handler -> new NoServer()));
+        List<String> options = new ArrayList<>(Arrays.asList(springOptions));
+        for (String own : List.of(
+                "--management.server.port=-1", "--logging.level.root=off", "--logging.level.io.fairgate.gateway=off")) {
+            options.removeIf(option -> option.startsWith(own.substring(0, own.indexOf('=') + 1)));
+            options.add(own);
+        }
+        return run(application, options.toArray(String[]::new));
+    }
+
+    private SpringApplication application(Map<String, Object> defaults) {
         SpringApplication application = new SpringApplication(GatewayApplication.class);
         application.setWebApplicationType(WebApplicationType.REACTIVE);
         application.setBannerMode(Banner.Mode.OFF);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(defaults);
         application.addInitializers(context -> registerPolicy((GenericApplicationContext) context));
+        return application;
+    }
+
+    private static ConfigurableApplicationContext run(SpringApplication application, String... springOptions) {
         try {
             return application.run(springOptions);
         } catch (RuntimeException e) {
             throw new StartFailedException(e);
+        }
+    }
+
+    /** In the place of a server, where nothing is to be served. */
+    private static final class NoServer implements WebServer {
+        @Override
+        public void start() {}
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public int getPort() {
+            return -1;
         }
     }
 

@@ -3,6 +3,7 @@ package io.fairgate.gateway;
 import io.fairgate.config.InvalidPolicyException;
 import io.fairgate.config.Mistake;
 import io.fairgate.config.PolicyFile;
+import io.fairgate.config.Warning;
 import io.fairgate.spring.LivePolicy;
 import java.time.Instant;
 import java.util.List;
@@ -33,25 +34,28 @@ final class PolicyReload {
      * @param at when the policy file was read
      * @param contents what the policy that is in force now has
      * @param mistakes as {@code check} tells them; empty unless refused
+     * @param warnings as {@code check} tells them, of the policy that is in force now
      */
-    public record Report(Result result, Instant at, String file, String contents, List<String> mistakes) {
+    public record Report(
+            Result result, Instant at, String file, String contents, List<String> mistakes, List<String> warnings) {
         public Report {
             mistakes = List.copyOf(mistakes);
+            warnings = List.copyOf(warnings);
         }
     }
 
     private final PolicySource source;
     private final LivePolicy policy;
     private final LiveRoutes routes;
-    private final RouteCheck routeCheck;
+    private final PolicyCheck check;
     private PolicyFile inForce;
     private volatile Report latest;
 
-    PolicyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, RouteCheck routeCheck) {
+    PolicyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, PolicyCheck check) {
         this.source = source;
         this.policy = policy;
         this.routes = routes;
-        this.routeCheck = routeCheck;
+        this.check = check;
         this.inForce = source.first();
         this.latest = report(Result.CHANGED, List.of());
     }
@@ -70,21 +74,23 @@ final class PolicyReload {
             }
             PolicyRoutes nextRoutes = PolicyRoutes.of(source.name(), next.routes());
             policy.replace(next.policy(), () -> {
-                routeCheck.require(nextRoutes);
+                check.require(nextRoutes);
                 routes.replace(nextRoutes);
             });
             inForce = next;
             Report report = noted(report(Result.CHANGED, List.of()));
             log.info("Policy {} is in force now: {}", report.file(), report.contents());
+            report.warnings().forEach(log::warn);
             return report;
         } catch (InvalidPolicyException invalid) {
-            return refused(invalid.mistakes().stream().map(Mistake::toString).toList());
+            return refused(check.mistakes(source.name(), invalid));
         } catch (InvalidRouteException invalid) {
             return refused(invalid.mistakes());
         } catch (RuntimeException e) {
             // A bug, or a route that cannot be built for a reason that nobody foresaw: still only this file is refused.
             log.error("Policy {} could not be put in force", source.name(), e);
-            return refused(List.of("%s: %s".formatted(source.name(), e.getMessage())));
+            return refused(List.of(new Mistake(
+                    source.name(), 1, "file", String.valueOf(e.getMessage()), "a policy that can be put in force")));
         }
     }
 
@@ -97,13 +103,14 @@ final class PolicyReload {
         }
     }
 
-    private Report refused(List<String> mistakes) {
+    private Report refused(List<Mistake> mistakes) {
         log.error(
                 "Policy {} is refused and the one before stays in force: {}{}",
                 source.name(),
                 mistakes.get(0),
                 mistakes.size() == 1 ? "" : " (and %d more)".formatted(mistakes.size() - 1));
-        return noted(report(Result.REFUSED, mistakes));
+        return noted(
+                report(Result.REFUSED, mistakes.stream().map(Mistake::toString).toList()));
     }
 
     private Report noted(Report report) {
@@ -112,6 +119,14 @@ final class PolicyReload {
     }
 
     private Report report(Result result, List<String> mistakes) {
-        return new Report(result, Instant.now(), source.name(), StartReport.contents(inForce), mistakes);
+        return new Report(
+                result,
+                Instant.now(),
+                source.name(),
+                StartReport.contents(inForce),
+                mistakes,
+                check.warnings(source.name(), inForce).stream()
+                        .map(Warning::toString)
+                        .toList());
     }
 }

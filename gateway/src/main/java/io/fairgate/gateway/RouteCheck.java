@@ -1,33 +1,26 @@
 package io.fairgate.gateway;
 
-import io.fairgate.config.Nearest;
+import io.fairgate.config.Mistake;
 import io.fairgate.gateway.PolicyRoutes.PolicyRoute;
-import java.beans.PropertyDescriptor;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
-import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.cloud.gateway.filter.FilterDefinition;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
 import org.springframework.cloud.gateway.handler.predicate.PredicateDefinition;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
 import org.springframework.cloud.gateway.route.RouteLocator;
-import org.springframework.cloud.gateway.support.Configurable;
 import org.springframework.cloud.gateway.support.ConfigurationService;
-import org.springframework.cloud.gateway.support.NameUtils;
-import org.springframework.cloud.gateway.support.ShortcutConfigurable;
-import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutType;
 
 /**
- * Checks the routes of the policy file before anything is served: that their filters and predicates exist, that none
- * of their arguments would be ignored ({@code RequestSize=1KB} would, silently), and that they can be built at all.
+ * Checks the routes of the policy file before anything is served by them: that their filters and predicates exist, that
+ * none of their arguments would be ignored, and that they can be built at all.
  */
 final class RouteCheck implements SmartInitializingSingleton {
 
@@ -63,129 +56,87 @@ final class RouteCheck implements SmartInitializingSingleton {
      * @throws InvalidRouteException naming every mistake with its line
      */
     void require(PolicyRoutes candidate) {
-        List<String> mistakes = ofEach(
-                candidate,
-                (at, filter) -> check(at, "filter", String.valueOf(filter.getName()), filter.getArgs(), this.filters),
-                (at, predicate) -> check(
-                        at, "predicate", String.valueOf(predicate.getName()), predicate.getArgs(), this.predicates));
+        List<Mistake> mistakes = namesAndArguments(candidate);
         if (mistakes.isEmpty()) {
-            mistakes = ofEach(candidate, this::buildFilter, this::buildPredicate);
+            mistakes = ofEach(candidate, this::build, this::build);
         }
         if (!mistakes.isEmpty()) {
             throw new InvalidRouteException(mistakes);
         }
     }
 
+    /** What can be told without the pools: filters and predicates that there are not, and arguments that nobody reads. */
+    List<Mistake> namesAndArguments(PolicyRoutes candidate) {
+        RouteArguments ofFilters = new RouteArguments("filter", filters);
+        RouteArguments ofPredicates = new RouteArguments("predicate", predicates);
+        return ofEach(
+                candidate,
+                (filter, place) -> {
+                    List<Mistake> mistakes = new ArrayList<>();
+                    ofFilters.check(String.valueOf(filter.getName()), filter.getArgs(), place.into(mistakes));
+                    return mistakes;
+                },
+                (predicate, place) -> {
+                    List<Mistake> mistakes = new ArrayList<>();
+                    ofPredicates.check(String.valueOf(predicate.getName()), predicate.getArgs(), place.into(mistakes));
+                    return mistakes;
+                });
+    }
+
+    /** Where in the file a filter or a predicate is. */
+    private record Place(String file, int line, String key) {
+
+        Mistake mistake(String found, String expected) {
+            return new Mistake(file, line, key, found, expected);
+        }
+
+        BiConsumer<String, String> into(List<Mistake> mistakes) {
+            return (found, expected) -> mistakes.add(mistake(found, expected));
+        }
+    }
+
     /** Asks for the mistakes of each filter and each predicate, by where it is. */
-    private static List<String> ofEach(
+    private static List<Mistake> ofEach(
             PolicyRoutes routes,
-            BiFunction<String, FilterDefinition, List<String>> ofFilter,
-            BiFunction<String, PredicateDefinition, List<String>> ofPredicate) {
-        List<String> mistakes = new ArrayList<>();
-        for (int r = 0; r < routes.routes().size(); r++) {
-            PolicyRoute route = routes.routes().get(r);
-            List<FilterDefinition> filterDefinitions = route.definition().getFilters();
-            for (int i = 0; i < filterDefinitions.size(); i++) {
-                String at = at(routes, r, route.declaration().filterLines().get(i), "filters", i);
-                mistakes.addAll(ofFilter.apply(at, filterDefinitions.get(i)));
+            BiFunction<FilterDefinition, Place, List<Mistake>> ofFilter,
+            BiFunction<PredicateDefinition, Place, List<Mistake>> ofPredicate) {
+        List<Mistake> mistakes = new ArrayList<>();
+        for (PolicyRoute route : routes.routes()) {
+            String key = "routes[%d].".formatted(route.declaration().index());
+            List<FilterDefinition> filters = route.definition().getFilters();
+            for (int i = 0; i < filters.size(); i++) {
+                int line = route.declaration().filterLines().get(i);
+                mistakes.addAll(ofFilter.apply(
+                        filters.get(i), new Place(routes.file(), line, "%sfilters[%d]".formatted(key, i))));
             }
-            List<PredicateDefinition> predicateDefinitions = route.definition().getPredicates();
-            for (int i = 0; i < predicateDefinitions.size(); i++) {
-                String at = at(routes, r, route.declaration().predicateLines().get(i), "predicates", i);
-                mistakes.addAll(ofPredicate.apply(at, predicateDefinitions.get(i)));
+            List<PredicateDefinition> predicates = route.definition().getPredicates();
+            for (int i = 0; i < predicates.size(); i++) {
+                int line = route.declaration().predicateLines().get(i);
+                mistakes.addAll(ofPredicate.apply(
+                        predicates.get(i), new Place(routes.file(), line, "%spredicates[%d]".formatted(key, i))));
             }
         }
         return mistakes;
-    }
-
-    /** As the reader of the file names it. */
-    private static String at(PolicyRoutes routes, int route, int line, String key, int index) {
-        return "%s:%d: routes[%d].%s[%d]: ".formatted(routes.file(), line, route, key, index);
-    }
-
-    private static List<String> check(
-            String at,
-            String kind,
-            String name,
-            Map<String, String> args,
-            Map<String, ? extends ShortcutConfigurable> known) {
-        ShortcutConfigurable factory = known.get(name);
-        if (factory == null) {
-            return List.of(
-                    "%s%s: unknown %s (expected: %s)".formatted(at, name, kind, Nearest.oneOf(name, known.keySet())));
-        }
-        Class<?> config =
-                factory instanceof Configurable<?> configurable ? configurable.getConfigClass() : Object.class;
-        if (!isBean(config) || factory.shortcutType() != ShortcutType.DEFAULT) {
-            return List.of();
-        }
-        Set<String> taken = properties(config);
-        int shortcuts = factory.shortcutFieldOrder().size();
-        List<String> mistakes = new ArrayList<>();
-        args.forEach((key, value) -> {
-            boolean byPosition = key.startsWith(NameUtils.GENERATED_NAME_PREFIX);
-            if (byPosition && position(key) >= shortcuts) {
-                mistakes.add("%s%s: %s would be ignored (expected: %s, or the long form with name and args)"
-                        .formatted(at, name, value, shortcutForm(name, factory.shortcutFieldOrder())));
-            } else if (!byPosition && !taken.contains(plain(key))) {
-                mistakes.add("%s%s: %s would be ignored (expected: one of %s)".formatted(at, name, key, taken));
-            }
-        });
-        return mistakes;
-    }
-
-    private static String shortcutForm(String name, List<String> fields) {
-        return fields.isEmpty() ? name + " without arguments" : name + "=" + String.join(",", fields);
-    }
-
-    /** Argument classes that are maps or plain objects take what they like. */
-    private static boolean isBean(Class<?> config) {
-        return config != Object.class
-                && !Map.class.isAssignableFrom(config)
-                && !properties(config).isEmpty();
-    }
-
-    private static int position(String generated) {
-        return Integer.parseInt(generated.substring(NameUtils.GENERATED_NAME_PREFIX.length()));
-    }
-
-    private static Set<String> properties(Class<?> config) {
-        return Arrays.stream(BeanUtils.getPropertyDescriptors(config))
-                .map(PropertyDescriptor::getName)
-                .filter(name -> !name.equals("class") || takesClass(config))
-                .map(RouteCheck::plain)
-                .collect(Collectors.toCollection(java.util.TreeSet::new));
-    }
-
-    /** Every object has a class; only some take one as an argument. */
-    private static boolean takesClass(Class<?> config) {
-        return Arrays.stream(config.getMethods())
-                .anyMatch(method -> method.getName().equals("setClass"));
-    }
-
-    /** Spring takes {@code max-hold}, {@code maxHold} and {@code maxhold} for the same; {@code a.b} and {@code a[0]} are within a. */
-    private static String plain(String key) {
-        return key.split("[.\\[]", 2)[0].replace("-", "").replace("_", "").toLowerCase(java.util.Locale.ROOT);
     }
 
     /** Builds every route, as the first request would; what throws now would throw then. */
     private void buildAll() {
-        List<String> mistakes = new ArrayList<>();
+        List<Mistake> mistakes = new ArrayList<>();
         var unused = locator.getRoutes()
                 .subscribe(
                         route -> {},
-                        e -> mistakes.add(
-                                "%s: routes: %s".formatted(routes.current().file(), rootMessage(e))));
+                        e -> mistakes.add(new Mistake(
+                                routes.current().file(), 1, "routes", rootMessage(e), "routes that can be built")));
         if (!mistakes.isEmpty()) {
             throw new InvalidRouteException(mistakes);
         }
     }
 
     /** Builds one alone, so that what it complains of has a line, and others are built as well. */
-    private List<String> buildFilter(String at, FilterDefinition definition) {
+    private List<Mistake> build(FilterDefinition definition, Place place) {
         String name = String.valueOf(definition.getName());
         GatewayFilterFactory<?> factory = Objects.requireNonNull(filters.get(name));
-        return whatThrows(at, name, () -> build(factory, definition));
+        return whatThrows(place, name, () -> build(factory, definition));
     }
 
     private <C> void build(GatewayFilterFactory<C> factory, FilterDefinition definition) {
@@ -196,10 +147,10 @@ final class RouteCheck implements SmartInitializingSingleton {
                 .bind());
     }
 
-    private List<String> buildPredicate(String at, PredicateDefinition definition) {
+    private List<Mistake> build(PredicateDefinition definition, Place place) {
         String name = String.valueOf(definition.getName());
         RoutePredicateFactory<?> factory = Objects.requireNonNull(predicates.get(name));
-        return whatThrows(at, name, () -> build(factory, definition));
+        return whatThrows(place, name, () -> build(factory, definition));
     }
 
     private <C> void build(RoutePredicateFactory<C> factory, PredicateDefinition definition) {
@@ -210,13 +161,21 @@ final class RouteCheck implements SmartInitializingSingleton {
                 .bind());
     }
 
-    private static List<String> whatThrows(String at, String name, Runnable build) {
+    /** What one of ours throws says what it expected; what another throws is all there is to go by. */
+    private static List<Mistake> whatThrows(Place place, String name, Runnable build) {
         try {
             build.run();
             return List.of();
         } catch (RuntimeException e) {
             String message = rootMessage(e);
-            return List.of(at + (message.startsWith(name) ? message : name + ": " + message));
+            String told = message.startsWith(name) ? message : name + ": " + message;
+            int expected = told.indexOf(" (expected: ");
+            return List.of(
+                    expected < 0 || !told.endsWith(")")
+                            ? place.mistake(told, "arguments that " + name + " takes")
+                            : place.mistake(
+                                    told.substring(0, expected),
+                                    told.substring(expected + " (expected: ".length(), told.length() - 1)));
         }
     }
 

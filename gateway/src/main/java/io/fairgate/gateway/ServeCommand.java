@@ -52,7 +52,11 @@ final class ServeCommand implements Callable<Integer> {
             PolicySource policy = PolicySource.of(file);
             ConfigurableApplicationContext gateway = new GatewayRun(policy).start(options);
             GatewayRun.endWithZeroWhenTold();
-            new StartReport(policy.name(), policy.first()).write(gateway.getEnvironment());
+            new StartReport(
+                            policy.name(),
+                            policy.first(),
+                            gateway.getBean(PolicyReload.class).latest().warnings())
+                    .write(gateway.getEnvironment());
             return 0;
         } catch (InvalidPolicyException invalid) {
             invalid.mistakes().forEach(err::println);

@@ -4,6 +4,7 @@ import io.fairgate.config.PolicyFile;
 import io.fairgate.config.RouteDeclaration;
 import io.fairgate.permit.PoolSettings;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -12,12 +13,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
 /** What an operator wants to read when the gateway has started: with which policy, and where. */
-record StartReport(String file, PolicyFile policy) {
+record StartReport(String file, PolicyFile policy, List<String> warnings) {
 
     private static final Logger log = LoggerFactory.getLogger(Fairgate.class);
 
     void write(Environment environment) {
         log.info("Policy {}: {}", file, contents(policy));
+        warnings.forEach(log::warn);
         Map<String, PoolSettings> pools = policy.policy().pools();
         pools.forEach((name, pool) -> log.info(
                 "Pool {}: {}, at most {} waiting, for at most {}",

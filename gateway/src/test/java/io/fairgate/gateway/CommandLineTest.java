@@ -53,6 +53,45 @@ class CommandLineTest {
     }
 
     @Test
+    void check_knows_filters_and_their_arguments_also_where_something_else_is_wrong(CapturedOutput output)
+            throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 0")
+                .replace(
+                        "\"FairShare=pool\" ]", "\"FairShare=pool\", \"RequestSize=1KB\", \"AddRequestHeadr=X, Y\" ]"));
+        assertThat(Fairgate.run("check", file)).isEqualTo(1);
+        assertThat(output.getOut().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .isEqualTo(file + ":12: pools.pool.permits: 0 (expected: 1 to 1000000)"),
+                        line -> assertThat(line)
+                                .isEqualTo(
+                                        file + ":17: routes[0].filters[1]: RequestSize: 1KB would be ignored"
+                                                + " (expected: RequestSize without arguments, or the long form with name and args)"),
+                        line -> assertThat(line)
+                                .startsWith(file + ":17: routes[0].filters[2]: AddRequestHeadr: unknown filter")
+                                .endsWith("; did you mean AddRequestHeader?)"));
+        assertThat(output.getErr()).isEmpty();
+    }
+
+    @Test
+    void check_warns_of_what_is_allowed_and_seldom_meant(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
+                .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }"));
+        String pool = "--spring.cloud.gateway.server.webflux.httpclient.pool.";
+        assertThat(Fairgate.run("check", file, pool + "type=fixed", pool + "max-connections=7"))
+                .isZero();
+        assertThat(output.getOut().lines())
+                .containsExactly(
+                        file
+                                + ":12: pools.pool.permits: warning: 5 of 8 are reserved, and stay idle while their tenants"
+                                + " do; what is guaranteed is lent out",
+                        file + ":14: routes[0].uri: warning: 8 permits of pool lead to 127.0.0.1:9, to which only 7"
+                                + " connections are opened"
+                                + " (spring.cloud.gateway.server.webflux.httpclient.pool.max-connections)",
+                        file + ": ok (3 members, 1 pool, 2 routes)");
+    }
+
+    @Test
     void check_of_a_file_that_is_not_there_is_a_mistake_and_no_stack_trace(CapturedOutput output) {
         String file = folder.resolve("absent.yml").toString();
         assertThat(Fairgate.run("check", file)).isEqualTo(1);

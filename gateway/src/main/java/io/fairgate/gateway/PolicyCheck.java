@@ -1,0 +1,56 @@
+package io.fairgate.gateway;
+
+import io.fairgate.config.InvalidPolicyException;
+import io.fairgate.config.Mistake;
+import io.fairgate.config.PolicyFile;
+import io.fairgate.config.Warning;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * All that can be told about a policy: what its file says by itself, what filters and predicates make of its routes, and
+ * what does not go together with the settings of this process.
+ */
+final class PolicyCheck {
+
+    private final RouteCheck routes;
+    private final UpstreamConnections connections;
+
+    PolicyCheck(RouteCheck routes, UpstreamConnections connections) {
+        this.routes = routes;
+        this.connections = connections;
+    }
+
+    /** Every mistake of a file that cannot be read as a policy, those of its routes with it. */
+    List<Mistake> mistakes(String file, InvalidPolicyException invalid) {
+        List<Mistake> all = new ArrayList<>(invalid.mistakes());
+        for (Mistake ofRoute : routes.namesAndArguments(PolicyRoutes.of(file, invalid.routes()))) {
+            boolean isTold = invalid.mistakes().stream()
+                    .anyMatch(
+                            told -> told.line() == ofRoute.line() && told.key().startsWith(ofRoute.key()));
+            if (!isTold) {
+                all.add(ofRoute);
+            }
+        }
+        all.sort(Comparator.comparingInt(Mistake::line));
+        return all;
+    }
+
+    /**
+     * Whatever else can be wrong with a policy whose file has no mistake. Its pools must be there.
+     *
+     * @throws InvalidRouteException naming every mistake with its line
+     */
+    void require(PolicyRoutes candidate) {
+        routes.require(candidate);
+    }
+
+    /** What is allowed and seldom meant. */
+    List<Warning> warnings(String file, PolicyFile policy) {
+        List<Warning> all = new ArrayList<>(policy.warnings());
+        all.addAll(connections.warnings(file, policy));
+        all.sort(Comparator.comparingInt(Warning::line));
+        return all;
+    }
+}

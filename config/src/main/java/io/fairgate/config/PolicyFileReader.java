@@ -11,8 +11,13 @@ import org.jspecify.annotations.Nullable;
 final class PolicyFileReader {
     private PolicyFileReader() {}
 
-    /** @throws InvalidPolicyException with every mistake of the file */
-    static PolicyFile read(Value file) {
+    /**
+     * Reads all of it.
+     *
+     * @param filledIn what came from elsewhere, by what stands for it in the file
+     * @throws InvalidPolicyException with every mistake of the file
+     */
+    static PolicyFile read(Value file, Map<String, String> filledIn) {
         TenantsReader.Tenants tenants = TenantsReader.Tenants.NONE;
         Policy policy = new Policy(List.of(), Map.of(), null, Map.of());
         List<RouteDeclaration> routes = List.of();
@@ -25,7 +30,9 @@ final class PolicyFileReader {
                     ? PoolsReader.Pools.absent(section.mentions("pools"))
                     : PoolsReader.read(poolsValue);
             Value routesValue = section.get("routes");
-            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants.classNames());
+            routes = routesValue == null
+                    ? routes
+                    : RoutesReader.read(routesValue, pools, tenants.classNames(), filledIn);
             policy = policy(tenants, pools);
             warnOfReservations(policy, pools);
         }

@@ -35,7 +35,11 @@ public final class PolicyReader {
     public static PolicyFile read(Path file) {
         String name = file.toString();
         Mistakes mistakes = new Mistakes(name);
-        return read(name, decode(bytes(file, mistakes), mistakes));
+        String text = decode(bytes(file, mistakes), mistakes);
+        return read(
+                name,
+                text,
+                new Placeholders(System.getenv(), file.toAbsolutePath().getParent()));
     }
 
     /**
@@ -45,11 +49,15 @@ public final class PolicyReader {
      * @throws InvalidPolicyException with every mistake of the text
      */
     public static PolicyFile read(String fileName, String text) {
+        return read(fileName, text, new Placeholders(System.getenv(), null));
+    }
+
+    static PolicyFile read(String fileName, String text, Placeholders placeholders) {
         Mistakes mistakes = new Mistakes(fileName);
         if (text.length() > MAX_BYTES) {
             throw mistakes.unreadable(1, "more than 8 MB", READABLE);
         }
-        return PolicyFileReader.read(YamlDocument.read(text, mistakes));
+        return PolicyFileReader.read(YamlDocument.read(text, mistakes, placeholders), placeholders.used());
     }
 
     private static byte[] bytes(Path file, Mistakes mistakes) {

@@ -15,6 +15,8 @@ import java.util.Map;
  * @param definition the YAML below the route, the id included: maps, lists, strings, numbers and booleans, never null
  * @param predicateLines the line of each predicate, in order
  * @param filterLines the line of each filter, in order
+ * @param filledIn what came from the environment or from other files and may be secret, by what stands for it in the
+ *     policy file; more than this route has of it
  */
 public record RouteDeclaration(
         String id,
@@ -22,11 +24,33 @@ public record RouteDeclaration(
         int line,
         Map<String, Object> definition,
         List<Integer> predicateLines,
-        List<Integer> filterLines) {
+        List<Integer> filterLines,
+        Map<String, String> filledIn) {
+    /** What is shorter is no secret, and would be found in every text. */
+    private static final int SHORTEST_SECRET = 4;
+
     public RouteDeclaration {
         // Not Map.copyOf: that forgets the order of the file.
         definition = Collections.unmodifiableMap(new LinkedHashMap<>(definition));
         predicateLines = List.copyOf(predicateLines);
         filterLines = List.copyOf(filterLines);
+        filledIn = Map.copyOf(filledIn);
+    }
+
+    /** A text about this route that may be shown: what came from elsewhere is in it as the policy file writes it. */
+    public String withoutSecrets(String text) {
+        String shown = text;
+        for (Map.Entry<String, String> secret : filledIn.entrySet()) {
+            if (secret.getKey().length() >= SHORTEST_SECRET) {
+                shown = shown.replace(secret.getKey(), secret.getValue());
+            }
+        }
+        return shown;
+    }
+
+    /** Without what came from elsewhere. */
+    @Override
+    public String toString() {
+        return "route %s at line %d".formatted(id, line);
     }
 }

@@ -15,20 +15,24 @@ import org.jspecify.annotations.Nullable;
 final class RoutesReader {
     private final Pools pools;
     private final @Nullable Set<String> classes;
+    private final Map<String, String> filledIn;
     private final Map<String, Value> ids = new HashMap<>();
 
-    private RoutesReader(Pools pools, @Nullable Set<String> classes) {
+    private RoutesReader(Pools pools, @Nullable Set<String> classes, Map<String, String> filledIn) {
         this.pools = pools;
         this.classes = classes;
+        this.filledIn = filledIn;
     }
 
     /**
      * Reads all of them.
      *
      * @param classes of requests, by name; null when the file does not let us know
+     * @param filledIn what came from elsewhere, by what stands for it in the file
      */
-    static List<RouteDeclaration> read(Value value, Pools pools, @Nullable Set<String> classes) {
-        RoutesReader reader = new RoutesReader(pools, classes);
+    static List<RouteDeclaration> read(
+            Value value, Pools pools, @Nullable Set<String> classes, Map<String, String> filledIn) {
+        RoutesReader reader = new RoutesReader(pools, classes, filledIn);
         List<RouteDeclaration> routes = new ArrayList<>();
         List<Value> items = value.items("a list of routes");
         int index = 0;
@@ -55,7 +59,7 @@ final class RoutesReader {
         Map<String, Object> definition = PlainData.entries(value);
         return id == null || definition == null
                 ? null
-                : new RouteDeclaration(id, index, value.line(), definition, predicateLines, filterLines);
+                : new RouteDeclaration(id, index, value.line(), definition, predicateLines, filterLines, filledIn);
     }
 
     private @Nullable String id(Section section) {

@@ -36,6 +36,11 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
     private static final Set<Tag> PLAIN =
             Set.of(Tag.STR, Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.TIMESTAMP, Tag.MERGE, Tag.NULL, Tag.MAP, Tag.SEQ);
 
+    /** A value within this one. */
+    Value at(Node child, Mark childMark, String below) {
+        return new Value(child, childMark, path + below, mistakes);
+    }
+
     int line() {
         return mark.getLine() + 1;
     }
@@ -172,8 +177,11 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
         return node instanceof SequenceNode;
     }
 
+    /** Whether the quotes say that it is a text. Around a placeholder they only keep YAML from reading its braces. */
     private boolean isQuoted() {
-        return node instanceof ScalarNode scalar && scalar.getScalarStyle() != ScalarStyle.PLAIN;
+        return node instanceof ScalarNode scalar
+                && scalar.getScalarStyle() != ScalarStyle.PLAIN
+                && !(node instanceof FilledScalar);
     }
 
     private boolean isNull() {
@@ -190,7 +198,8 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
             return "the tag " + node.getTag().getValue();
         }
         if (node instanceof ScalarNode scalar) {
-            String text = isQuoted() ? '"' + scalar.getValue() + '"' : scalar.getValue();
+            String written = scalar instanceof FilledScalar filled ? filled.written() : scalar.getValue();
+            String text = scalar.getScalarStyle() != ScalarStyle.PLAIN ? '"' + written + '"' : written;
             return isNull() ? "nothing" : text;
         }
         boolean isEmpty = (node instanceof SequenceNode list && list.getValue().isEmpty())

@@ -30,7 +30,7 @@ final class YamlDocument {
     private YamlDocument() {}
 
     /** The root of the document, or {@link InvalidPolicyException}: after a syntax error nothing below it is certain. */
-    static Value read(String text, Mistakes mistakes) {
+    static Value read(String text, Mistakes mistakes, Placeholders placeholders) {
         String yaml = text.startsWith("\uFEFF") ? text.substring(1) : text;
         requirePrintable(yaml, mistakes);
         StreamReader stream = new StreamReader(new StringReader(yaml));
@@ -53,6 +53,7 @@ final class YamlDocument {
         }
         Value value = new Value(root, root.getStartMark(), "", mistakes);
         Expansion.check(value);
+        placeholders.fillAll(value);
         return value;
     }
 

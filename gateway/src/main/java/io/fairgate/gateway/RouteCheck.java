@@ -1,6 +1,7 @@
 package io.fairgate.gateway;
 
 import io.fairgate.config.Mistake;
+import io.fairgate.config.RouteDeclaration;
 import io.fairgate.gateway.PolicyRoutes.PolicyRoute;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,10 +85,10 @@ final class RouteCheck implements SmartInitializingSingleton {
     }
 
     /** Where in the file a filter or a predicate is. */
-    private record Place(String file, int line, String key) {
+    private record Place(String file, RouteDeclaration route, int line, String key) {
 
         Mistake mistake(String found, String expected) {
-            return new Mistake(file, line, key, found, expected);
+            return new Mistake(file, line, key, route.withoutSecrets(found), route.withoutSecrets(expected));
         }
 
         BiConsumer<String, String> into(List<Mistake> mistakes) {
@@ -107,13 +108,15 @@ final class RouteCheck implements SmartInitializingSingleton {
             for (int i = 0; i < filters.size(); i++) {
                 int line = route.declaration().filterLines().get(i);
                 mistakes.addAll(ofFilter.apply(
-                        filters.get(i), new Place(routes.file(), line, "%sfilters[%d]".formatted(key, i))));
+                        filters.get(i),
+                        new Place(routes.file(), route.declaration(), line, "%sfilters[%d]".formatted(key, i))));
             }
             List<PredicateDefinition> predicates = route.definition().getPredicates();
             for (int i = 0; i < predicates.size(); i++) {
                 int line = route.declaration().predicateLines().get(i);
                 mistakes.addAll(ofPredicate.apply(
-                        predicates.get(i), new Place(routes.file(), line, "%spredicates[%d]".formatted(key, i))));
+                        predicates.get(i),
+                        new Place(routes.file(), route.declaration(), line, "%spredicates[%d]".formatted(key, i))));
             }
         }
         return mistakes;

@@ -25,7 +25,7 @@ final class PolicyFileReader {
                     ? PoolsReader.Pools.absent(section.mentions("pools"))
                     : PoolsReader.read(poolsValue);
             Value routesValue = section.get("routes");
-            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants.classNames());
+            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants);
             policy = policy(tenants, pools);
         }
         file.mistakes().throwIfAny();
@@ -40,7 +40,7 @@ final class PolicyFileReader {
                 Map<String, PoolSettings> settings = new LinkedHashMap<>();
                 accepted.forEach((name, pool) -> settings.put(name, pool.settings()));
                 return new Policy(
-                        tenants.identify(),
+                        tenants.identification(),
                         tenants.members(),
                         tenants.unknown(),
                         settings,

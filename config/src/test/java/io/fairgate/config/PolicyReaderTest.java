@@ -34,7 +34,7 @@ class PolicyReaderTest {
                 pools: { orders: { permits: 64, max-waiting: 10, max-wait: 250ms, max-hold: PT2M } }
                 """);
 
-        assertThat(file.policy().identify())
+        assertThat(file.policy().identification().sources())
                 .containsExactly(new IdentitySource.Header("X-Tenant-Id", List.of(Cidr.parse("127.0.0.0/8"))));
         assertThat(file.policy().members())
                 .containsExactly(Map.entry(
@@ -272,7 +272,7 @@ class PolicyReaderTest {
 
         assertThat(invalid).hasMessage("""
                 fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes; did you mean pools?)
-                fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, unknown, plans, members, groups, classes)""");
+                fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, forward-as, unknown, plans, members, groups, classes)""");
     }
 
     @Test

@@ -48,6 +48,17 @@ enum Meter {
             "reason"),
     QUOTA_LIMIT("fairgate.quota.limit", Type.GAUGE, "units", "Units per window of the quota.", "tenant", "quota"),
     QUOTA_REMAINING("fairgate.quota.remaining", Type.GAUGE, "units", "Units left of the quota.", "tenant", "quota"),
+    KEY_SET_FETCHES(
+            "fairgate.keyset.fetches",
+            Type.COUNTER,
+            "fetches",
+            "Fetches of the keys that verify tokens; result is ok or failed.",
+            "result"),
+    AUDIT_LOST(
+            "fairgate.audit.lost",
+            Type.COUNTER,
+            "records",
+            "Audit records lost, because the log took them too slowly."),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

@@ -285,7 +285,7 @@ class StarterTest {
             plans.metered.quotas[1].burst=5    | quota daily: burst: 5 (expected: nothing
             members.acme.parent=corp           | members.acme.parent: corp (expected: the name of a group
             classes.batch.reserved=1           | classes.batch.reserved: 1 (expected: 0
-            identify[1].trusted-from=::1/128   | identify: a source without a header (expected: header
+            identify[1].trusted-from=::1/128   | identify: a source with 0 ways (expected: one of header
             """)
     void a_policy_that_cannot_be_does_not_start_and_says_why(String property, String message) {
         assertThatThrownBy(() -> start(POLICY, "fairgate.policy.enabled=true", "fairgate.policy.tenants." + property))

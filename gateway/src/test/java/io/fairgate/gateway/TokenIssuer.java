@@ -5,6 +5,7 @@ import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.crypto.ECDSASigner;
 import com.nimbusds.jose.crypto.RSASSASigner;
+import com.nimbusds.jose.crypto.opts.AllowWeakRSAKey;
 import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.ECKey;
 import com.nimbusds.jose.jwk.JWK;
@@ -18,6 +19,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Date;
 import java.util.Map;
+import java.util.Set;
 
 /** Signs tokens, good ones and forged ones. */
 final class TokenIssuer {
@@ -76,7 +78,7 @@ final class TokenIssuer {
     static String signed(JWSHeader header, JWK key, JWTClaimsSet claims) {
         try {
             SignedJWT token = new SignedJWT(header, claims);
-            token.sign(key instanceof ECKey ec ? new ECDSASigner(ec) : new RSASSASigner(key.toRSAKey()));
+            token.sign(key instanceof ECKey ec ? new ECDSASigner(ec) : new RSASSASigner(key.toRSAKey().toPrivateKey(), Set.of(AllowWeakRSAKey.getInstance())));
             return token.serialize();
         } catch (JOSEException e) {
             throw new IllegalStateException(e);

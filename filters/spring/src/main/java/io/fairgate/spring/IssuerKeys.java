@@ -3,6 +3,7 @@ package io.fairgate.spring;
 import com.nimbusds.jose.jwk.JWKSet;
 import io.fairgate.policy.KeySetLocation;
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * The keys of one issuer, kept in memory and fetched again by use: a request that finds them older than they may be has
@@ -66,16 +68,16 @@ final class IssuerKeys {
         this.time = time;
     }
 
-    /** The keys, on the thread that asks when they are there; empty when there are none. */
-    Mono<JWKSet> all() {
+    /**
+     * The keys; empty when there are none.
+     *
+     * @param home where those go on that had to wait; null for wherever the fetch has ended
+     */
+    Mono<JWKSet> all(@Nullable Executor home) {
         return Mono.defer(() -> {
             Keys now = keys;
-            if (now == null) {
-                return afterFetch();
-            }
-            long age = now() - now.fetched();
-            if (age > 2 * location.refresh().toNanos()) {
-                return afterFetch();
+            if (now == null || now() - now.fetched() > 2 * location.refresh().toNanos()) {
+                return afterFetch(home);
             }
             if (now() - now.due() >= 0) {
                 fetched();
@@ -85,13 +87,15 @@ final class IssuerKeys {
     }
 
     /** The keys, fetched again when they do not have this one and may be fetched. */
-    Mono<JWKSet> with(String keyId) {
-        return all().flatMap(set -> set.getKeyByKeyId(keyId) != null || !mayFetch() ? Mono.just(set) : afterFetch());
+    Mono<JWKSet> with(String keyId, @Nullable Executor home) {
+        return all(home)
+                .flatMap(set ->
+                        set.getKeyByKeyId(keyId) != null || !mayFetch() ? Mono.just(set) : afterFetch(home));
     }
 
-    private Mono<JWKSet> afterFetch() {
-        return fetched()
-                .timeout(LONGEST_WAIT, Mono.empty(), time)
+    private Mono<JWKSet> afterFetch(@Nullable Executor home) {
+        Mono<Void> ended = fetched().timeout(LONGEST_WAIT, Mono.empty(), time);
+        return (home == null ? ended : ended.publishOn(Schedulers.fromExecutor(home)))
                 .then(Mono.fromSupplier(() -> {
                     Keys now = keys;
                     return now == null ? null : now.set();

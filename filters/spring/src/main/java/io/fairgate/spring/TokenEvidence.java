@@ -27,7 +27,6 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * A JSON Web Token. Nimbus parses and verifies it; what is decided here is which keys and algorithms there are, that
@@ -65,16 +64,10 @@ final class TokenEvidence implements Evidence.Reader {
         }
         SignedJWT token = parsed(text);
         String keyId = token.getHeader().getKeyID();
-        Mono<JWKSet> set = keyId == null ? keys.all() : keys.with(keyId);
-        return home(set, exchange)
+        Executor home = Exchanges.home(exchange);
+        return (keyId == null ? keys.all(home) : keys.with(keyId, home))
                 .switchIfEmpty(Mono.error(() -> new IdentityRefusedException(Reason.UNAVAILABLE)))
                 .map(found -> new Evidence(tenant(verified(token, found)), null));
-    }
-
-    /** Whoever had to wait for keys goes on where its connection is served. */
-    private static Mono<JWKSet> home(Mono<JWKSet> keys, ServerWebExchange exchange) {
-        Executor home = Exchanges.home(exchange);
-        return home == null ? keys : keys.publishOn(Schedulers.fromExecutor(home));
     }
 
     /** What cannot pass is refused before anything is fetched for it. */

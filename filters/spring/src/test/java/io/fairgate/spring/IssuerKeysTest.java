@@ -67,14 +67,14 @@ class IssuerKeysTest {
     }
 
     private void haveOld() {
-        Asked.asks(keys.all());
+        Asked.asks(keys.all(null));
         succeed(OLD);
     }
 
     @Test
     void the_first_who_ask_wait_for_one_fetch() {
-        Asked one = Asked.asks(keys.all());
-        Asked other = Asked.asks(keys.with("old"));
+        Asked one = Asked.asks(keys.all(null));
+        Asked other = Asked.asks(keys.with("old", null));
         assertThat(fetches).hasSize(1);
         assertThat(one.ended || other.ended).isFalse();
         succeed(OLD);
@@ -85,26 +85,26 @@ class IssuerKeysTest {
 
     @Test
     void whoever_waits_in_vain_has_nothing_after_two_seconds() {
-        Asked asked = Asked.asks(keys.all());
+        Asked asked = Asked.asks(keys.all(null));
         time.advanceTimeBy(IssuerKeys.LONGEST_WAIT.minusMillis(1));
         assertThat(asked.ended).isFalse();
         time.advanceTimeBy(Duration.ofMillis(1));
         assertThat(asked.ended).isTrue();
         assertThat(asked.got).isNull();
         succeed(OLD);
-        assertThat(Asked.asks(keys.all()).got).isSameAs(OLD);
+        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
     }
 
     @Test
     void without_keys_there_is_a_fetch_a_second_at_most() {
-        Asked first = Asked.asks(keys.all());
+        Asked first = Asked.asks(keys.all(null));
         fail();
         assertThat(first.ended).isTrue();
-        Asked second = Asked.asks(keys.all());
+        Asked second = Asked.asks(keys.all(null));
         assertThat(second.ended).as("does not wait").isTrue();
         assertThat(fetches).hasSize(1);
         time.advanceTimeBy(IssuerKeys.PAUSE_WITHOUT_KEYS);
-        Asked third = Asked.asks(keys.all());
+        Asked third = Asked.asks(keys.all(null));
         assertThat(fetches).hasSize(2);
         succeed(OLD);
         assertThat(third.got).isSameAs(OLD);
@@ -115,21 +115,21 @@ class IssuerKeysTest {
     void keys_that_are_due_are_fetched_while_the_old_ones_serve() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(9).dividedBy(10).minusSeconds(1));
-        Asked.asks(keys.all());
+        Asked.asks(keys.all(null));
         assertThat(fetches).as("not before nine tenths").hasSize(1);
         time.advanceTimeBy(REFRESH.dividedBy(10).plusSeconds(1));
-        assertThat(Asked.asks(keys.all()).got).isSameAs(OLD);
-        assertThat(Asked.asks(keys.all()).got).isSameAs(OLD);
+        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
+        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
         assertThat(fetches).hasSize(2);
         succeed(NEW);
-        assertThat(Asked.asks(keys.all()).got).isSameAs(NEW);
+        assertThat(Asked.asks(keys.all(null)).got).isSameAs(NEW);
     }
 
     @Test
     void keys_that_nobody_asked_for_long_are_waited_for() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(2).plusSeconds(1));
-        Asked asked = Asked.asks(keys.all());
+        Asked asked = Asked.asks(keys.all(null));
         assertThat(asked.ended).isFalse();
         succeed(NEW);
         assertThat(asked.got).isSameAs(NEW);
@@ -139,7 +139,7 @@ class IssuerKeysTest {
     void when_a_fetch_fails_the_old_keys_stay_in_use() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(3));
-        Asked asked = Asked.asks(keys.all());
+        Asked asked = Asked.asks(keys.all(null));
         fail();
         assertThat(asked.got).isSameAs(OLD);
         assertThat(counted).containsExactly(true, false);
@@ -151,16 +151,16 @@ class IssuerKeysTest {
         time.advanceTimeBy(IssuerKeys.PAUSE);
         List<Asked> all = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            all.add(Asked.asks(keys.with("invented-" + i)));
+            all.add(Asked.asks(keys.with("invented-" + i, null)));
         }
         assertThat(fetches).hasSize(2);
         assertThat(all).noneMatch(asked -> asked.ended);
         succeed(OLD);
-        assertThat(all).allMatch(asked -> asked.got == OLD);
-        assertThat(Asked.asks(keys.with("invented")).got).as("does not wait").isSameAs(OLD);
+        assertThat(all).allSatisfy(asked -> assertThat(asked.got).isSameAs(OLD));
+        assertThat(Asked.asks(keys.with("invented", null)).got).as("does not wait").isSameAs(OLD);
         assertThat(fetches).hasSize(2);
         time.advanceTimeBy(IssuerKeys.PAUSE);
-        Asked asked = Asked.asks(keys.with("new"));
+        Asked asked = Asked.asks(keys.with("new", null));
         succeed(NEW);
         assertThat(asked.got).isSameAs(NEW);
     }
@@ -169,8 +169,8 @@ class IssuerKeysTest {
     void a_key_that_is_there_waits_for_no_fetch() {
         haveOld();
         time.advanceTimeBy(IssuerKeys.PAUSE);
-        Asked.asks(keys.with("invented"));
-        assertThat(Asked.asks(keys.with("old")).got).isSameAs(OLD);
+        Asked.asks(keys.with("invented", null));
+        assertThat(Asked.asks(keys.with("old", null)).got).isSameAs(OLD);
         succeed(OLD);
     }
 }

@@ -3,6 +3,8 @@ package io.fairgate.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
@@ -21,9 +23,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpCookie;
 import org.springframework.http.HttpHeaders;
@@ -64,7 +69,7 @@ class InventedIdsTest {
         LivePolicy policy = policy(letIn);
         FairgateMeters meters = new FairgateMeters(policy, registry);
         TenantFilter filter = new TenantFilter(new TenantIdentifier(policy, Evidence.Tokens.NONE), meters);
-        AuditLog audit = new AuditLog(meters);
+        AuditLog audit = new AuditLog(meters, quiet());
         RefusalHandler handler = new RefusalHandler(
                 new Refusals(policy), meters, new DecisionLog(), new IdentityAudit(audit), InstantSource.system());
         // What is bounded fills up first, so that only what grows on is measured.
@@ -75,6 +80,18 @@ class InventedIdsTest {
         assertThat(heap() - heap).isLessThan(64 * MEGABYTE);
         assertThat(registry.getMeters()).hasSize(series);
         audit.destroy();
+    }
+
+    /** Takes every record, and prints none. */
+    private static Logger quiet() {
+        ch.qos.logback.classic.Logger logger = new LoggerContext().getLogger(AuditLog.LOGGER);
+        logger.setLevel(Level.INFO);
+        return logger;
+    }
+
+    @BeforeEach
+    void printNoRefusals() {
+        ((ch.qos.logback.classic.Logger) LoggerFactory.getLogger(RefusalHandler.class)).setLevel(Level.INFO);
     }
 
     private static void ask(TenantFilter filter, RefusalHandler handler, int from, int to) {

@@ -65,7 +65,8 @@ final class CredentialsReader {
                     keys.add(new ApiKeys.Key(hash, tenant));
                 }
             } catch (IllegalArgumentException e) {
-                item.mistake(NOT_SHOWN, "sha256: and 64 hexadecimal digits in lower case, as fairgate api-key prints them");
+                item.mistake(
+                        NOT_SHOWN, "sha256: and 64 hexadecimal digits in lower case, as fairgate api-key prints them");
             }
         }
     }

@@ -56,7 +56,8 @@ final class IdentityReader {
     }
 
     private static @Nullable IdentitySource source(Section section) {
-        List<String> given = WAYS.stream().filter(way -> section.get(way) != null).toList();
+        List<String> given =
+                WAYS.stream().filter(way -> section.get(way) != null).toList();
         if (given.size() > 1) {
             section.mistake(given.get(1), "beside " + given.get(0), "one way for each item of the list");
             return null;
@@ -72,7 +73,8 @@ final class IdentityReader {
             return header(section);
         }
         if (section.get("trusted-from") != null) {
-            section.mistake("trusted-from", "beside " + way, "nothing: only peers that send a plain header are trusted");
+            section.mistake(
+                    "trusted-from", "beside " + way, "nothing: only peers that send a plain header are trusted");
         }
         Value value = section.get(way);
         return value == null ? null : verified(way, value);

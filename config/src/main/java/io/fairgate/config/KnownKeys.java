@@ -23,8 +23,7 @@ record KnownKeys(String place, List<String> keys) {
     static final KnownKeys JWT = new KnownKeys(
             "tenants.identify[].jwt",
             List.of("header", "issuer", "audience", "claim", "algorithms", "jwks", "refresh", "skew", "forward"));
-    static final KnownKeys CLIENT_CERTIFICATE =
-            new KnownKeys("tenants.identify[].client-certificate", List.of("name"));
+    static final KnownKeys CLIENT_CERTIFICATE = new KnownKeys("tenants.identify[].client-certificate", List.of("name"));
     static final KnownKeys GROUP = new KnownKeys(
             "tenants.groups.*", List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "parent"));
     static final KnownKeys CLASS =
@@ -33,7 +32,8 @@ record KnownKeys(String place, List<String> keys) {
     static final KnownKeys PLAN_QUOTA = new KnownKeys("tenants.plans.*.quotas[]", QUOTA_KEYS);
     static final KnownKeys MEMBER = new KnownKeys(
             "tenants.members.*",
-            Stream.concat(Stream.of("plan", "api-keys", "certificates"), CLAIM.stream()).toList());
+            Stream.concat(Stream.of("plan", "api-keys", "certificates"), CLAIM.stream())
+                    .toList());
     static final KnownKeys MEMBER_QUOTA = new KnownKeys("tenants.members.*.quotas[]", QUOTA_KEYS);
     static final KnownKeys POOL = new KnownKeys("pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold"));
     static final KnownKeys ROUTE =

@@ -95,8 +95,7 @@ final class TenantsReader {
     }
 
     private static @Nullable Set<String> tenantNames(Section section, @Nullable Value members) {
-        Map<String, Value> entries =
-                members == null ? Map.of() : members.entries("a mapping of members by tenant id");
+        Map<String, Value> entries = members == null ? Map.of() : members.entries("a mapping of members by tenant id");
         if (entries == null || (members == null && section.mentions("members"))) {
             return null;
         }
@@ -215,7 +214,7 @@ final class TenantsReader {
             Map<String, Group> groups,
             Map<String, ShareSettings> classes,
             @Nullable Set<String> classNames) {
-        static final Tenants NONE = new Tenants(
-                new Identification(List.of()), null, Map.of(), null, Map.of(), Map.of(), null);
+        static final Tenants NONE =
+                new Tenants(new Identification(List.of()), null, Map.of(), null, Map.of(), Map.of(), null);
     }
 }

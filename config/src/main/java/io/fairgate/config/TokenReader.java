@@ -34,7 +34,8 @@ final class TokenReader {
                         keys.truth("forward", true),
                         rules(keys, algorithms),
                         new KeySetLocation(
-                                keys.text("jwks", "absent"), keys.duration("refresh", KeySetLocation.DEFAULT_REFRESH))));
+                                keys.text("jwks", "absent"),
+                                keys.duration("refresh", KeySetLocation.DEFAULT_REFRESH))));
     }
 
     private static TokenRules rules(Given keys, Set<String> algorithms) {

@@ -48,7 +48,9 @@ final class ApiKeyCommand implements Callable<Integer> {
         if (!given) {
             out.printf("The key, which is shown only now: %s%n", key);
         }
-        out.printf("For the policy, at its tenant:    api-keys: [ \"%s\" ]%n", ApiKeyHash.of(key).text());
+        out.printf(
+                "For the policy, at its tenant:    api-keys: [ \"%s\" ]%n",
+                ApiKeyHash.of(key).text());
         out.printf("Its name in logs:                 %s%n", ApiKeyHash.of(key).id());
         out.flush();
         return 0;

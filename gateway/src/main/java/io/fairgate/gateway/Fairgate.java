@@ -10,7 +10,13 @@ import picocli.CommandLine.Command;
 @Command(
         name = "fairgate",
         description = "A gateway that shares the capacity of an upstream fairly between tenants.",
-        subcommands = {ServeCommand.class, DemoCommand.class, CheckCommand.class, SampleCommand.class, ApiKeyCommand.class},
+        subcommands = {
+            ServeCommand.class,
+            DemoCommand.class,
+            CheckCommand.class,
+            SampleCommand.class,
+            ApiKeyCommand.class
+        },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         footer =

@@ -147,13 +147,20 @@ class ApiKeyTest {
         RunningGateway.eventually(() -> assertThat(audited(output)).hasSizeGreaterThanOrEqualTo(2));
         List<String> lines = audited(output);
         assertThat(lines.get(0))
-                .contains("\"event\":\"identity-refused\"", "\"decision\":\"", "\"status\":401", "\"peer\":\"127.0.0.1\"")
-                .contains("\"reason\":\"invalid-key\"", "\"key\":\"" + ApiKeyHash.of(nobodys).id() + "\"")
+                .contains(
+                        "\"event\":\"identity-refused\"", "\"decision\":\"", "\"status\":401", "\"peer\":\"127.0.0.1\"")
+                .contains(
+                        "\"reason\":\"invalid-key\"",
+                        "\"key\":\"" + ApiKeyHash.of(nobodys).id() + "\"")
                 .contains("\"route\":\"fair\"", "\"method\":\"GET\"", "\"path\":\"/fair/x\"")
                 .doesNotContain("secret=");
         assertThat(lines.get(1))
-                .contains("\"reason\":\"contradiction\"", "\"claimed\":\"b\"", "\"key\":\"" + ApiKeyHash.of(NEW).id());
-        assertThat(output.getAll()).doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).hex());
+                .contains(
+                        "\"reason\":\"contradiction\"",
+                        "\"claimed\":\"b\"",
+                        "\"key\":\"" + ApiKeyHash.of(NEW).id());
+        assertThat(output.getAll())
+                .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).hex());
         String pages = Answer.to(gateway.managementUrl("/actuator/decisions")).body()
                 + Answer.to(gateway.managementUrl("/actuator/prometheus")).body();
         assertThat(pages)

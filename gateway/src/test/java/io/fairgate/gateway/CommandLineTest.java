@@ -121,8 +121,9 @@ class CommandLineTest {
         assertThat(lines.get(1)).endsWith("api-keys: [ \"" + ApiKeyHash.of(key).text() + "\" ]");
         assertThat(lines.get(2)).endsWith(" " + ApiKeyHash.of(key).id());
         assertThat(Fairgate.run("api-key")).isZero();
-        assertThat(output.getOut().lines().skip(3).findFirst()).isPresent().hasValueSatisfying(line -> assertThat(line)
-                .doesNotContain(key));
+        assertThat(output.getOut().lines().skip(3).findFirst())
+                .isPresent()
+                .hasValueSatisfying(line -> assertThat(line).doesNotContain(key));
     }
 
     @Test

@@ -82,8 +82,8 @@ class HostileIdentityTest {
         int before = upstream.requests().size();
         String sent = resolved(id.isBlank() ? " " : id);
         try (RawClient client = new RawClient(gateway.port())) {
-            String answer = client.send("GET /x HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Tenant-Id: " + sent
-                            + "\r\n\r\n")
+            String answer = client.send(
+                            "GET /x HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Tenant-Id: " + sent + "\r\n\r\n")
                     .readAll();
             assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ");
             assertThat(upstream.requests()).hasSize(before + (status == 200 ? 1 : 0));
@@ -96,7 +96,8 @@ class HostileIdentityTest {
     @Test
     void letters_in_another_case_are_another_id() throws Exception {
         try (RawClient client = new RawClient(gateway.port())) {
-            String answer = client.send("GET /x HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Tenant-Id: ACME\r\n\r\n")
+            String answer = client.send(
+                            "GET /x HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Tenant-Id: ACME\r\n\r\n")
                     .readAll();
             assertThat(answer).startsWith("HTTP/1.1 200 ");
         }
@@ -123,8 +124,6 @@ class HostileIdentityTest {
                 out.append(text.charAt(i));
             }
         }
-        return new String(
-                out.toString().getBytes(StandardCharsets.UTF_8),
-                StandardCharsets.ISO_8859_1);
+        return new String(out.toString().getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
 }

@@ -78,7 +78,10 @@ final class TokenIssuer {
     static String signed(JWSHeader header, JWK key, JWTClaimsSet claims) {
         try {
             SignedJWT token = new SignedJWT(header, claims);
-            token.sign(key instanceof ECKey ec ? new ECDSASigner(ec) : new RSASSASigner(key.toRSAKey().toPrivateKey(), Set.of(AllowWeakRSAKey.getInstance())));
+            token.sign(
+                    key instanceof ECKey ec
+                            ? new ECDSASigner(ec)
+                            : new RSASSASigner(key.toRSAKey().toPrivateKey(), Set.of(AllowWeakRSAKey.getInstance())));
             return token.serialize();
         } catch (JOSEException e) {
             throw new IllegalStateException(e);

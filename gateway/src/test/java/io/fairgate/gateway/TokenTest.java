@@ -62,8 +62,10 @@ class TokenTest {
 
     @BeforeAll
     static void start() {
-        upstream.on("/jwks", exchange -> exchange.send("HTTP/1.1 200 OK\r\nContent-Length: "
-                        + published.length() + "\r\n\r\n" + published))
+        upstream.on(
+                        "/jwks",
+                        exchange -> exchange.send(
+                                "HTTP/1.1 200 OK\r\nContent-Length: " + published.length() + "\r\n\r\n" + published))
                 .on("/broken", exchange -> exchange.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"))
                 .on("/x", exchange -> {
                     heads.add(exchange.head());
@@ -110,36 +112,175 @@ class TokenTest {
                 arguments("a good one", good, 200, ""),
                 arguments("an elliptic curve", signed(ES256, EC, claims("a").build()), 200, ""),
                 arguments("PSS padding", signed(PS256, RSA, claims("a").build()), 200, ""),
-                arguments("without a key id", signed(new JWSHeader(RS256), RSA, claims("a").build()), 200, ""),
-                arguments("an access token", signed(rs.type(new JOSEObjectType("at+jwt")).build(), RSA, claims("a").build()), 200, ""),
-                arguments("several audiences", signed(RS256, RSA, claims("a").audience(List.of("x", "fairgate")).build()), 200, ""),
-                arguments("expired within the skew", signed(RS256, RSA, claims("a").expirationTime(inSeconds(-5)).build()), 200, ""),
-                arguments("expired", signed(RS256, RSA, claims("a").expirationTime(inSeconds(-60)).build()), 401, "invalid-token"),
-                arguments("without an expiry", signed(RS256, RSA, claims("a").expirationTime(null).build()), 401, "invalid-token"),
-                arguments("not yet valid", signed(RS256, RSA, claims("a").notBeforeTime(inSeconds(60)).build()), 401, "invalid-token"),
-                arguments("another issuer", signed(RS256, RSA, claims("a").issuer("https://other/").build()), 401, "invalid-token"),
-                arguments("another audience", signed(RS256, RSA, claims("a").audience("other").build()), 401, "invalid-token"),
-                arguments("without an audience", signed(RS256, RSA, claims("a").audience((String) null).build()), 401, "invalid-token"),
-                arguments("a key of the same name", signed(RS256, FORGED, claims("a").build()), 401, "invalid-token"),
-                arguments("a key that is too short", signed(RS256, SHORT, claims("a").build()), 401, "invalid-token"),
-                arguments("an algorithm that is not allowed", signed(RS512, RSA, claims("a").build()), 401, "invalid-token"),
+                arguments(
+                        "without a key id",
+                        signed(new JWSHeader(RS256), RSA, claims("a").build()),
+                        200,
+                        ""),
+                arguments(
+                        "an access token",
+                        signed(
+                                rs.type(new JOSEObjectType("at+jwt")).build(),
+                                RSA,
+                                claims("a").build()),
+                        200,
+                        ""),
+                arguments(
+                        "several audiences",
+                        signed(
+                                RS256,
+                                RSA,
+                                claims("a").audience(List.of("x", "fairgate")).build()),
+                        200,
+                        ""),
+                arguments(
+                        "expired within the skew",
+                        signed(
+                                RS256,
+                                RSA,
+                                claims("a").expirationTime(inSeconds(-5)).build()),
+                        200,
+                        ""),
+                arguments(
+                        "expired",
+                        signed(
+                                RS256,
+                                RSA,
+                                claims("a").expirationTime(inSeconds(-60)).build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "without an expiry",
+                        signed(RS256, RSA, claims("a").expirationTime(null).build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "not yet valid",
+                        signed(
+                                RS256,
+                                RSA,
+                                claims("a").notBeforeTime(inSeconds(60)).build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "another issuer",
+                        signed(RS256, RSA, claims("a").issuer("https://other/").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "another audience",
+                        signed(RS256, RSA, claims("a").audience("other").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "without an audience",
+                        signed(RS256, RSA, claims("a").audience((String) null).build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "a key of the same name",
+                        signed(RS256, FORGED, claims("a").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "a key that is too short",
+                        signed(RS256, SHORT, claims("a").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "an algorithm that is not allowed",
+                        signed(RS512, RSA, claims("a").build()),
+                        401,
+                        "invalid-token"),
                 arguments("no algorithm", new PlainJWT(claims("a").build()).serialize(), 401, "invalid-token"),
-                arguments("no algorithm, and a signature", new PlainJWT(claims("a").build()).serialize() + parts[2], 401, "invalid-token"),
+                arguments(
+                        "no algorithm, and a signature",
+                        new PlainJWT(claims("a").build()).serialize() + parts[2],
+                        401,
+                        "invalid-token"),
                 arguments("the public key as a secret", confused(), 401, "invalid-token"),
-                arguments("a key of its own", signed(header(RS256, FORGED).jwk(FORGED.toPublicJWK()).build(), FORGED, claims("a").build()), 401, "invalid-token"),
-                arguments("keys of its own", signed(header(RS256, FORGED).jwkURL(URI.create(upstream.url() + "/forged")).build(), FORGED, claims("a").build()), 401, "invalid-token"),
-                arguments("a path for a key", signed(new JWSHeader.Builder(RS256).keyID("../../../../dev/null").build(), FORGED, claims("a").build()), 401, "invalid-token"),
-                arguments("a very long key id", signed(new JWSHeader.Builder(RS256).keyID("k".repeat(300)).build(), RSA, claims("a").build()), 401, "invalid-token"),
-                arguments("an extension that must be understood", signed(header(RS256, RSA).criticalParams(java.util.Set.of("exp")).build(), RSA, claims("a").build()), 401, "invalid-token"),
-                arguments("another type", signed(header(RS256, RSA).type(new JOSEObjectType("logout+jwt")).build(), RSA, claims("a").build()), 401, "invalid-token"),
+                arguments(
+                        "a key of its own",
+                        signed(
+                                header(RS256, FORGED).jwk(FORGED.toPublicJWK()).build(),
+                                FORGED,
+                                claims("a").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "keys of its own",
+                        signed(
+                                header(RS256, FORGED)
+                                        .jwkURL(URI.create(upstream.url() + "/forged"))
+                                        .build(),
+                                FORGED,
+                                claims("a").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "a path for a key",
+                        signed(
+                                new JWSHeader.Builder(RS256)
+                                        .keyID("../../../../dev/null")
+                                        .build(),
+                                FORGED,
+                                claims("a").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "a very long key id",
+                        signed(
+                                new JWSHeader.Builder(RS256)
+                                        .keyID("k".repeat(300))
+                                        .build(),
+                                RSA,
+                                claims("a").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "an extension that must be understood",
+                        signed(
+                                header(RS256, RSA)
+                                        .criticalParams(java.util.Set.of("exp"))
+                                        .build(),
+                                RSA,
+                                claims("a").build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "another type",
+                        signed(
+                                header(RS256, RSA)
+                                        .type(new JOSEObjectType("logout+jwt"))
+                                        .build(),
+                                RSA,
+                                claims("a").build()),
+                        401,
+                        "invalid-token"),
                 arguments("a changed tenant", parts[0] + "." + changed + "." + parts[2], 401, "invalid-token"),
                 arguments("cut off", good.substring(0, good.length() - 10), 401, "invalid-token"),
                 arguments("two parts", parts[0] + "." + parts[1], 401, "invalid-token"),
                 arguments("an API key", "fg_0123456789", 401, "invalid-token"),
-                arguments("no tenant", signed(RS256, RSA, claims("a").claim("org", null).build()), 401, "invalid-token"),
-                arguments("a tenant that is a list", signed(RS256, RSA, claims(List.of("a")).build()), 401, "invalid-token"),
-                arguments("a tenant with a space", signed(RS256, RSA, claims("a b").build()), 400, "malformed"),
-                arguments("a tenant with a line end", signed(RS256, RSA, claims("a\r\nX-Tenant-Id: b").build()), 400, "malformed"),
+                arguments(
+                        "no tenant",
+                        signed(RS256, RSA, claims("a").claim("org", null).build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "a tenant that is a list",
+                        signed(RS256, RSA, claims(List.of("a")).build()),
+                        401,
+                        "invalid-token"),
+                arguments(
+                        "a tenant with a space",
+                        signed(RS256, RSA, claims("a b").build()),
+                        400,
+                        "malformed"),
+                arguments(
+                        "a tenant with a line end",
+                        signed(RS256, RSA, claims("a\r\nX-Tenant-Id: b").build()),
+                        400,
+                        "malformed"),
                 arguments("nobody's", signed(RS256, RSA, claims("nobody").build()), 403, "unknown-tenant"));
     }
 
@@ -160,15 +301,15 @@ class TokenTest {
             assertThat(answer.body()).doesNotContain(token);
         }
         if (status == 401) {
-            assertThat(answer.lines("WWW-Authenticate"))
-                    .contains("Bearer realm=\"fairgate\", error=\"invalid_token\"");
+            assertThat(answer.lines("WWW-Authenticate")).contains("Bearer realm=\"fairgate\", error=\"invalid_token\"");
         }
     }
 
     @Test
     void what_is_beside_a_token_must_say_the_same() {
         String token = "Bearer " + signed(RS256, RSA, claims("a").build());
-        assertThat(Answer.to(gateway.url("/x"), "Authorization", token, "X-Tenant-Id", "a").status())
+        assertThat(Answer.to(gateway.url("/x"), "Authorization", token, "X-Tenant-Id", "a")
+                        .status())
                 .isEqualTo(200);
         Answer other = Answer.to(gateway.url("/x"), "Authorization", token, "X-Tenant-Id", "b");
         assertThat(other.json("reason")).isEqualTo("contradiction");
@@ -181,7 +322,9 @@ class TokenTest {
         heads.clear();
         String token = signed(RS256, RSA, claims("b").build());
         Answer.to(gateway.url("/x"), "Authorization", "bearer " + token);
-        assertThat(heads.element()).contains("X-Tenant-Id: b\r\n").containsIgnoringCase("Authorization: bearer " + token);
+        assertThat(heads.element())
+                .contains("X-Tenant-Id: b\r\n")
+                .containsIgnoringCase("Authorization: bearer " + token);
     }
 
     @Test
@@ -196,7 +339,8 @@ class TokenTest {
 
     @Test
     void where_no_keys_can_be_had_a_token_is_neither_good_nor_bad() {
-        Answer answer = Answer.to(gateway.url("/x"), "X-Token", signed(RS256, RSA, claims("a").build()));
+        Answer answer = Answer.to(
+                gateway.url("/x"), "X-Token", signed(RS256, RSA, claims("a").build()));
         assertThat(answer.status()).isEqualTo(503);
         assertThat(answer.json("reason")).isEqualTo("identity-unavailable");
         assertThat(answer.field("Retry-After")).isEqualTo("1");
@@ -207,22 +351,29 @@ class TokenTest {
 
     @Test
     void invented_keys_are_fetched_once_and_a_new_key_of_the_issuer_is_found() {
-        Answer.to(gateway.url("/x"), "Authorization", "Bearer " + signed(RS256, RSA, claims("a").build()));
+        Answer.to(
+                gateway.url("/x"),
+                "Authorization",
+                "Bearer " + signed(RS256, RSA, claims("a").build()));
         long before = fetches();
         assertThat(before).isPositive();
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
-            JWSHeader header = new JWSHeader.Builder(RS256).keyID("invented-" + i).build();
+            JWSHeader header =
+                    new JWSHeader.Builder(RS256).keyID("invented-" + i).build();
             answers.add(Answer.future(
-                    gateway.url("/x"), "Authorization", "Bearer " + signed(header, FORGED, claims("a").build())));
+                    gateway.url("/x"),
+                    "Authorization",
+                    "Bearer " + signed(header, FORGED, claims("a").build())));
         }
         answers.forEach(answer -> assertThat(answer.join().status()).isEqualTo(401));
         assertThat(fetches() - before).as("one every ten seconds").isBetween(0L, 2L);
 
         published = TokenIssuer.published(RSA, EC, NEXT);
         String token = "Bearer " + signed(RS256, NEXT, claims("a").build());
-        RunningGateway.eventually(
-                () -> assertThat(Answer.to(gateway.url("/x"), "Authorization", token).status()).isEqualTo(200));
+        RunningGateway.eventually(() -> assertThat(
+                        Answer.to(gateway.url("/x"), "Authorization", token).status())
+                .isEqualTo(200));
     }
 
     @Test

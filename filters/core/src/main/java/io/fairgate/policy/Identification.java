@@ -15,10 +15,7 @@ import org.jspecify.annotations.Nullable;
  *     entry
  */
 public record Identification(
-        List<IdentitySource> sources,
-        @Nullable String forwardAs,
-        ApiKeys apiKeys,
-        Map<String, TenantId> certificates) {
+        List<IdentitySource> sources, @Nullable String forwardAs, ApiKeys apiKeys, Map<String, TenantId> certificates) {
 
     public static final String DEFAULT_FORWARD_AS = "X-Tenant-Id";
 

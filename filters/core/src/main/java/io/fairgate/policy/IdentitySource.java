@@ -44,8 +44,7 @@ public sealed interface IdentitySource {
         public ApiKey {
             HeaderName.checked("header", header);
             if (scheme != null && !scheme.matches("[A-Za-z0-9._-]{1,32}")) {
-                throw new IllegalArgumentException(
-                        "scheme: %s (expected: a word such as Bearer)".formatted(scheme));
+                throw new IllegalArgumentException("scheme: %s (expected: a word such as Bearer)".formatted(scheme));
             }
         }
     }

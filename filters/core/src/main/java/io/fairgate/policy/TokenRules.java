@@ -45,8 +45,7 @@ public record TokenRules(String issuer, String audience, String claim, Set<Strin
                     .formatted(String.join(", ", algorithms), String.join(", ", ALGORITHMS)));
         }
         if (skew.isNegative() || skew.compareTo(MAX_SKEW) > 0) {
-            throw new IllegalArgumentException(
-                    "skew: %s (expected: 0s to %ds)".formatted(skew, MAX_SKEW.toSeconds()));
+            throw new IllegalArgumentException("skew: %s (expected: 0s to %ds)".formatted(skew, MAX_SKEW.toSeconds()));
         }
     }
 }

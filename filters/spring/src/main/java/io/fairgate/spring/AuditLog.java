@@ -71,7 +71,9 @@ final class AuditLog implements DisposableBean {
                 waiting.decrementAndGet();
                 log.info("{}", JSON.writeValueAsString(record));
             } else if (lost.get() > 0) {
-                log.info("{}", JSON.writeValueAsString(Map.of("event", "audit-records-lost", "count", lost.getAndSet(0))));
+                log.info(
+                        "{}",
+                        JSON.writeValueAsString(Map.of("event", "audit-records-lost", "count", lost.getAndSet(0))));
             } else if (ended) {
                 return;
             } else {

@@ -1,6 +1,5 @@
 package io.fairgate.spring;
 
-import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.IdentitySource.CertificateName;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.IdentityRefusedException.Reason;

@@ -19,8 +19,7 @@ final class IdentityRefusedException extends RuntimeException {
         INVALID_KEY("invalid-key", HttpStatus.UNAUTHORIZED, "The API key is not valid."),
         INVALID_TOKEN("invalid-token", HttpStatus.UNAUTHORIZED, "The token is not valid."),
         UNTRUSTED_PEER("untrusted-peer", HttpStatus.FORBIDDEN, "This peer may not name a tenant by a header."),
-        CONTRADICTION(
-                "contradiction", HttpStatus.FORBIDDEN, "What the request shows names different tenants."),
+        CONTRADICTION("contradiction", HttpStatus.FORBIDDEN, "What the request shows names different tenants."),
         UNKNOWN_TENANT("unknown-tenant", HttpStatus.FORBIDDEN, "This tenant is not known here."),
         UNAVAILABLE(
                 "identity-unavailable",

@@ -89,17 +89,15 @@ final class IssuerKeys {
     /** The keys, fetched again when they do not have this one and may be fetched. */
     Mono<JWKSet> with(String keyId, @Nullable Executor home) {
         return all(home)
-                .flatMap(set ->
-                        set.getKeyByKeyId(keyId) != null || !mayFetch() ? Mono.just(set) : afterFetch(home));
+                .flatMap(set -> set.getKeyByKeyId(keyId) != null || !mayFetch() ? Mono.just(set) : afterFetch(home));
     }
 
     private Mono<JWKSet> afterFetch(@Nullable Executor home) {
         Mono<Void> ended = fetched().timeout(LONGEST_WAIT, Mono.empty(), time);
-        return (home == null ? ended : ended.publishOn(Schedulers.fromExecutor(home)))
-                .then(Mono.fromSupplier(() -> {
-                    Keys now = keys;
-                    return now == null ? null : now.set();
-                }));
+        return (home == null ? ended : ended.publishOn(Schedulers.fromExecutor(home))).then(Mono.fromSupplier(() -> {
+            Keys now = keys;
+            return now == null ? null : now.set();
+        }));
     }
 
     private boolean mayFetch() {

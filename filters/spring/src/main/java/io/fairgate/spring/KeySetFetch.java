@@ -53,7 +53,8 @@ final class KeySetFetch {
                 .uri(url)
                 .response((response, body) -> response.status().code() == HttpResponseStatus.OK.code()
                         ? bounded(body.asByteArray())
-                        : Mono.error(new IOException("status " + response.status().code())))
+                        : Mono.error(
+                                new IOException("status " + response.status().code())))
                 .single();
     }
 

@@ -211,8 +211,8 @@ public record PolicyProperties(
             member.certificates().forEach(name -> {
                 TenantId other = certificates.put(name, TenantId.of(id));
                 if (other != null) {
-                    throw new IllegalArgumentException("certificates: %s of %s and of %s (expected: each name once)"
-                            .formatted(name, other, id));
+                    throw new IllegalArgumentException(
+                            "certificates: %s of %s and of %s (expected: each name once)".formatted(name, other, id));
                 }
             });
         });

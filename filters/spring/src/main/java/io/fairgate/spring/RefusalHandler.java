@@ -39,11 +39,7 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
     private final InstantSource clock;
 
     RefusalHandler(
-            Refusals refusals,
-            FairgateMeters meters,
-            DecisionLog decisions,
-            IdentityAudit audit,
-            InstantSource clock) {
+            Refusals refusals, FairgateMeters meters, DecisionLog decisions, IdentityAudit audit, InstantSource clock) {
         this.refusals = refusals;
         this.meters = meters;
         this.decisions = decisions;

@@ -68,7 +68,8 @@ final class Refusals {
         if (source.readScheme() == null) {
             return "Fairgate header=\"%s\"".formatted(source.readHeader());
         }
-        boolean invalid = source instanceof IdentitySource.Jwt && reason == IdentityRefusedException.Reason.INVALID_TOKEN;
+        boolean invalid =
+                source instanceof IdentitySource.Jwt && reason == IdentityRefusedException.Reason.INVALID_TOKEN;
         return source.readScheme() + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
     }
 

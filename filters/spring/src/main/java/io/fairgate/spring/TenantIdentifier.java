@@ -81,8 +81,7 @@ final class TenantIdentifier {
                 .concatMap(reader -> reader.read(exchange))
                 .collectList()
                 .map(all -> decide(ready.policy(), all))
-                .onErrorResume(
-                        IdentityRefusedException.class, refused -> Mono.just(new Identity.Refused(refused)));
+                .onErrorResume(IdentityRefusedException.class, refused -> Mono.just(new Identity.Refused(refused)));
     }
 
     private static Identity decide(Policy policy, List<Evidence> all) {

@@ -5,7 +5,6 @@ import java.util.function.Predicate;
 import org.springframework.cloud.gateway.handler.AsyncPredicate;
 import org.springframework.cloud.gateway.handler.predicate.AbstractRoutePredicateFactory;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Mono;
 
 /**
  * {@code Tenant=acme,globex}: the route is for requests of these tenants. {@code _unknown} is the one that all unknown
@@ -14,7 +13,8 @@ import reactor.core.publisher.Mono;
  * <p>A request that is nobody's matches as well: the first filter of the route then refuses it for what it is. Did it not
  * match, it would be told that there is nothing here, or go on to another route to be refused there.
  */
-public final class TenantRoutePredicateFactory extends AbstractRoutePredicateFactory<TenantRoutePredicateFactory.Config> {
+public final class TenantRoutePredicateFactory
+        extends AbstractRoutePredicateFactory<TenantRoutePredicateFactory.Config> {
 
     private final TenantIdentifier identifier;
 

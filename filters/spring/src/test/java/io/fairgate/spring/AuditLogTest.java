@@ -64,8 +64,7 @@ class AuditLogTest {
         go.countDown();
         Awaitility.await().untilAsserted(() -> assertThat(lines).hasSize(10_000 - (int) lost + 1));
         assertThat(lines.get(0)).isEqualTo("{\"event\":\"e0\"}");
-        assertThat(lines.get(lines.size() - 1))
-                .contains("\"event\":\"audit-records-lost\"", "\"count\":" + (int) lost);
+        assertThat(lines.get(lines.size() - 1)).contains("\"event\":\"audit-records-lost\"", "\"count\":" + (int) lost);
         audit.destroy();
     }
 

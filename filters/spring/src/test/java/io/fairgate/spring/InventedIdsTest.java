@@ -33,13 +33,18 @@ import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpCookie;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
+import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.http.server.reactive.AbstractServerHttpRequest;
 import org.springframework.http.server.reactive.SslInfo;
-import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
-import org.springframework.mock.web.server.MockServerWebExchange;
+import org.springframework.mock.http.server.reactive.MockServerHttpResponse;
 import org.springframework.util.LinkedMultiValueMap;
 import org.springframework.util.MultiValueMap;
 import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.adapter.DefaultServerWebExchange;
+import org.springframework.web.server.i18n.AcceptHeaderLocaleContextResolver;
+import org.springframework.web.server.i18n.LocaleContextResolver;
+import org.springframework.web.server.session.DefaultWebSessionManager;
+import org.springframework.web.server.session.WebSessionManager;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -50,11 +55,16 @@ class InventedIdsTest {
     private static final long MEGABYTE = 1024 * 1024;
     private static final InetSocketAddress PEER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
 
+    private static final WebSessionManager SESSIONS = new DefaultWebSessionManager();
+    private static final ServerCodecConfigurer CODECS = ServerCodecConfigurer.create();
+    private static final LocaleContextResolver LOCALES = new AcceptHeaderLocaleContextResolver();
+
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
     private static LivePolicy policy(boolean letIn) {
         TenantId member = TenantId.of("acme");
-        @Nullable TenantPolicy unknown =
+        @Nullable
+        TenantPolicy unknown =
                 letIn ? new TenantPolicy(TenantId.UNKNOWN, "plan", ShareSettings.EQUAL, List.of()) : null;
         return new LivePolicy(new Policy(
                 List.of(new IdentitySource.Header("X-Tenant-Id", List.of(Cidr.parse("127.0.0.0/8")))),
@@ -96,10 +106,8 @@ class InventedIdsTest {
 
     private static void ask(TenantFilter filter, RefusalHandler handler, int from, int to) {
         for (int i = from; i < to; i++) {
-            ServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/x"))
-                    .mutate()
-                    .request(new Request("invented-" + i))
-                    .build();
+            ServerWebExchange exchange = new DefaultServerWebExchange(
+                    new Request("invented-" + i), new MockServerHttpResponse(), SESSIONS, CODECS, LOCALES);
             filter.filter(exchange, passed -> Mono.empty())
                     .onErrorResume(refused -> handler.handle(exchange, refused))
                     .block();
@@ -153,13 +161,11 @@ class InventedIdsTest {
 
     @Test
     void a_token_without_the_library_that_verifies_it_is_a_mistake_that_says_so() {
-        assertThatThrownBy(() -> Evidence.Tokens.NONE.reader(
-                        new IdentitySource.Jwt(
-                                "Authorization",
-                                true,
-                                new TokenRules(
-                                        "i", "a", "tenant", Set.of("RS256"), Duration.ZERO),
-                                new KeySetLocation("keys.json", Duration.ofMinutes(5)))))
+        assertThatThrownBy(() -> Evidence.Tokens.NONE.reader(new IdentitySource.Jwt(
+                        "Authorization",
+                        true,
+                        new TokenRules("i", "a", "tenant", Set.of("RS256"), Duration.ZERO),
+                        new KeySetLocation("keys.json", Duration.ofMinutes(5)))))
                 .hasMessageContaining("com.nimbusds:nimbus-jose-jwt");
     }
 }

@@ -157,7 +157,9 @@ class IssuerKeysTest {
         assertThat(all).noneMatch(asked -> asked.ended);
         succeed(OLD);
         assertThat(all).allSatisfy(asked -> assertThat(asked.got).isSameAs(OLD));
-        assertThat(Asked.asks(keys.with("invented", null)).got).as("does not wait").isSameAs(OLD);
+        assertThat(Asked.asks(keys.with("invented", null)).got)
+                .as("does not wait")
+                .isSameAs(OLD);
         assertThat(fetches).hasSize(2);
         time.advanceTimeBy(IssuerKeys.PAUSE);
         Asked asked = Asked.asks(keys.with("new", null));

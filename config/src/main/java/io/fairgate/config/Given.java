@@ -63,6 +63,10 @@ final class Given {
         return get(key) instanceof String given ? given : otherwise;
     }
 
+    boolean truth(String key, boolean otherwise) {
+        return get(key) instanceof Boolean given ? given : otherwise;
+    }
+
     /** The record made of what it accepts; null, and a mistake, when what it refuses is not the section's own. */
     <T> @Nullable T accepted(Function<Given, T> record) {
         while (true) {

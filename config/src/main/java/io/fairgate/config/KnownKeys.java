@@ -14,9 +14,16 @@ record KnownKeys(String place, List<String> keys) {
     private static final List<String> QUOTA_KEYS = List.of("name", "limit", "per", "burst", "zone");
 
     static final KnownKeys FILE = new KnownKeys("", List.of("tenants", "pools", "routes"));
-    static final KnownKeys TENANTS =
-            new KnownKeys("tenants", List.of("identify", "unknown", "plans", "members", "groups", "classes"));
-    static final KnownKeys IDENTITY = new KnownKeys("tenants.identify[]", List.of("header", "trusted-from"));
+    static final KnownKeys TENANTS = new KnownKeys(
+            "tenants", List.of("identify", "forward-as", "unknown", "plans", "members", "groups", "classes"));
+    static final KnownKeys IDENTITY = new KnownKeys(
+            "tenants.identify[]", List.of("header", "trusted-from", "api-key", "jwt", "client-certificate"));
+    static final KnownKeys API_KEY =
+            new KnownKeys("tenants.identify[].api-key", List.of("header", "scheme", "forward"));
+    static final KnownKeys JWT = new KnownKeys(
+            "tenants.identify[].jwt",
+            List.of("header", "issuer", "audience", "claim", "algorithms", "jwks", "refresh", "skew", "forward"));
+    static final KnownKeys CLIENT_CERTIFICATE = new KnownKeys("tenants.identify[].client-certificate", List.of("name"));
     static final KnownKeys GROUP = new KnownKeys(
             "tenants.groups.*", List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "parent"));
     static final KnownKeys CLASS =
@@ -25,7 +32,8 @@ record KnownKeys(String place, List<String> keys) {
     static final KnownKeys PLAN_QUOTA = new KnownKeys("tenants.plans.*.quotas[]", QUOTA_KEYS);
     static final KnownKeys MEMBER = new KnownKeys(
             "tenants.members.*",
-            Stream.concat(Stream.of("plan"), CLAIM.stream()).toList());
+            Stream.concat(Stream.of("plan", "api-keys", "certificates"), CLAIM.stream())
+                    .toList());
     static final KnownKeys MEMBER_QUOTA = new KnownKeys("tenants.members.*.quotas[]", QUOTA_KEYS);
     static final KnownKeys POOL = new KnownKeys("pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold"));
     static final KnownKeys ROUTE =
@@ -37,6 +45,9 @@ record KnownKeys(String place, List<String> keys) {
             FILE,
             TENANTS,
             IDENTITY,
+            API_KEY,
+            JWT,
+            CLIENT_CERTIFICATE,
             GROUP,
             CLASS,
             PLAN,

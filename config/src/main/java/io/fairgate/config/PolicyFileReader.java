@@ -30,9 +30,7 @@ final class PolicyFileReader {
                     ? PoolsReader.Pools.absent(section.mentions("pools"))
                     : PoolsReader.read(poolsValue);
             Value routesValue = section.get("routes");
-            routes = routesValue == null
-                    ? routes
-                    : RoutesReader.read(routesValue, pools, tenants.classNames(), filledIn);
+            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants, filledIn);
             policy = policy(tenants, pools);
             warnOfReservations(policy, pools);
         }
@@ -48,7 +46,7 @@ final class PolicyFileReader {
                 Map<String, PoolSettings> settings = new LinkedHashMap<>();
                 accepted.forEach((name, pool) -> settings.put(name, pool.settings()));
                 return new Policy(
-                        tenants.identify(),
+                        tenants.identification(),
                         tenants.members(),
                         tenants.unknown(),
                         settings,

@@ -9,30 +9,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads {@code routes}: their shape, and the pools that they name. What predicates and filters mean is for the gateway
+ * Reads {@code routes}: their shape, and the pools and tenants that they name. What predicates and filters mean is for the gateway
  * to check, which knows them.
  */
 final class RoutesReader {
     private final Pools pools;
     private final @Nullable Set<String> classes;
+    private final @Nullable Set<String> tenants;
     private final Map<String, String> filledIn;
     private final Map<String, Value> ids = new HashMap<>();
 
-    private RoutesReader(Pools pools, @Nullable Set<String> classes, Map<String, String> filledIn) {
+    private RoutesReader(Pools pools, TenantsReader.Tenants tenants, Map<String, String> filledIn) {
         this.pools = pools;
-        this.classes = classes;
+        this.classes = tenants.classNames();
+        this.tenants = tenants.tenantNames();
         this.filledIn = filledIn;
     }
 
     /**
      * Reads all of them.
      *
-     * @param classes of requests, by name; null when the file does not let us know
      * @param filledIn what came from elsewhere, by what stands for it in the file
      */
     static List<RouteDeclaration> read(
-            Value value, Pools pools, @Nullable Set<String> classes, Map<String, String> filledIn) {
-        RoutesReader reader = new RoutesReader(pools, classes, filledIn);
+            Value value, Pools pools, TenantsReader.Tenants tenants, Map<String, String> filledIn) {
+        RoutesReader reader = new RoutesReader(pools, tenants, filledIn);
         List<RouteDeclaration> routes = new ArrayList<>();
         List<Value> items = value.items("a list of routes");
         int index = 0;
@@ -76,7 +77,7 @@ final class RoutesReader {
         return id;
     }
 
-    private static List<Integer> predicates(Section section) {
+    private List<Integer> predicates(Section section) {
         String expected = "a list of at least one predicate, such as Path=/orders/**";
         Value value = section.require("predicates", expected);
         List<Value> items = value == null ? null : value.items(expected);
@@ -85,7 +86,10 @@ final class RoutesReader {
         }
         List<Integer> lines = new ArrayList<>();
         for (Value item : items == null ? List.<Value>of() : items) {
-            Step.read(item, KnownKeys.PREDICATE, "a predicate such as Path=/orders/**");
+            Step step = Step.read(item, KnownKeys.PREDICATE, "a predicate such as Path=/orders/**");
+            if (step != null && step.name().equals(TenantReference.PREDICATE)) {
+                TenantReference.check(step, tenants);
+            }
             lines.add(item.line());
         }
         return lines;
@@ -121,8 +125,8 @@ final class RoutesReader {
             order.integer();
         }
         Value enabled = section.get("enabled");
-        if (enabled != null && !Set.of("true", "false").contains(String.valueOf(enabled.plainScalar()))) {
-            enabled.mistake("true or false");
+        if (enabled != null) {
+            enabled.truth();
         }
     }
 }

@@ -2,7 +2,8 @@ package io.fairgate.config;
 
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
-import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.ApiKeys;
+import io.fairgate.policy.Identification;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads {@code tenants}: how they are identified, the tree that they are in, their plans, and the members. */
 final class TenantsReader {
     private static final String REFUSE = "refuse";
+    private static final String NONE = "none";
 
     private final Map<String, Plan> plans = new HashMap<>();
 
@@ -25,6 +27,7 @@ final class TenantsReader {
     private @Nullable Set<String> planNames = Set.of();
 
     private GroupsReader groups = GroupsReader.read(null, false);
+    private CredentialsReader credentials = new CredentialsReader(IdentityReader.Ways.NONE);
 
     private TenantsReader() {}
 
@@ -35,7 +38,8 @@ final class TenantsReader {
 
     private Tenants tenants(Section section) {
         Value identify = section.require("identify", "a list of ways to identify a tenant");
-        List<IdentitySource> sources = identify == null ? List.of() : IdentityReader.read(identify);
+        IdentityReader.Ways ways = identify == null ? IdentityReader.Ways.NONE : IdentityReader.read(identify);
+        credentials = new CredentialsReader(ways);
         groups = GroupsReader.read(section.get("groups"), section.mentions("groups"));
         Value classes = section.get("classes");
         Value plansValue = section.get("plans");
@@ -54,7 +58,8 @@ final class TenantsReader {
         }
         groups.checkReservations(all);
         return new Tenants(
-                sources,
+                identification(ways, section),
+                tenantNames(section, members),
                 read,
                 others,
                 groups.groups(),
@@ -69,6 +74,37 @@ final class TenantsReader {
         }
         Map<String, Value> entries = classes.entries("a mapping of classes of requests by name");
         return entries == null ? null : entries.keySet();
+    }
+
+    /** Without what the members have when the ways have mistakes: then nobody knows what it belongs to. */
+    private Identification identification(IdentityReader.Ways ways, Section section) {
+        String forwardAs = forwardAs(section);
+        return ways.complete()
+                ? new Identification(ways.sources(), forwardAs, credentials.apiKeys(), credentials.certificates())
+                : new Identification(ways.sources());
+    }
+
+    private static @Nullable String forwardAs(Section section) {
+        Identification read = new Given(section)
+                .read("forward-as", value -> value.text("the name of an HTTP header, or none"))
+                .accepted(keys -> {
+                    String name = keys.text("forward-as", Identification.DEFAULT_FORWARD_AS);
+                    return new Identification(List.of(), name.equals(NONE) ? null : name, ApiKeys.NONE, Map.of());
+                });
+        return read == null ? null : read.forwardAs();
+    }
+
+    private static @Nullable Set<String> tenantNames(Section section, @Nullable Value members) {
+        Map<String, Value> entries = members == null ? Map.of() : members.entries("a mapping of members by tenant id");
+        if (entries == null || (members == null && section.mentions("members"))) {
+            return null;
+        }
+        Set<String> names = new LinkedHashSet<>(entries.keySet());
+        Value unknown = section.get("unknown");
+        if (unknown != null && !REFUSE.equals(unknown.scalar())) {
+            names.add(TenantId.UNKNOWN.value());
+        }
+        return names;
     }
 
     private Given share(Given given) {
@@ -123,6 +159,7 @@ final class TenantsReader {
     }
 
     private TenantPolicy member(TenantId id, Section section) {
+        credentials.read(id, section);
         Value planValue = section.require("plan", "the name of a plan");
         String planName = planValue == null ? null : planName(planValue);
         Plan plan = planName == null ? null : plans.get(planName);
@@ -166,15 +203,18 @@ final class TenantsReader {
     /**
      * All that the file says about tenants, as far as it has no mistakes.
      *
+     * @param tenantNames what routes may name, members with mistakes included; null when the file does not let us know
      * @param classNames what routes may name, classes with mistakes included; null when the file does not let us know
      */
     record Tenants(
-            List<IdentitySource> identify,
+            Identification identification,
+            @Nullable Set<String> tenantNames,
             Map<TenantId, TenantPolicy> members,
             @Nullable TenantPolicy unknown,
             Map<String, Group> groups,
             Map<String, ShareSettings> classes,
             @Nullable Set<String> classNames) {
-        static final Tenants NONE = new Tenants(List.of(), Map.of(), null, Map.of(), Map.of(), null);
+        static final Tenants NONE =
+                new Tenants(new Identification(List.of()), null, Map.of(), null, Map.of(), Map.of(), null);
     }
 }

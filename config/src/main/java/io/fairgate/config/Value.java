@@ -109,6 +109,16 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
         return duration;
     }
 
+    @Nullable
+    Boolean truth() {
+        String scalar = plainScalar();
+        if (scalar == null || !Set.of("true", "false").contains(scalar)) {
+            mistake("true or false");
+            return null;
+        }
+        return Boolean.valueOf(scalar);
+    }
+
     /** The entries of a list; null, and a mistake, when it is none. */
     @Nullable
     List<Value> items(String expected) {

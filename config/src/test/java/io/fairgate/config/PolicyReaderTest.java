@@ -7,10 +7,14 @@ import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.Cidr;
+import io.fairgate.policy.Identification;
 import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.KeySetLocation;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.policy.TokenRules;
 import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
@@ -19,6 +23,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class PolicyReaderTest {
@@ -34,7 +39,7 @@ class PolicyReaderTest {
                 pools: { orders: { permits: 64, max-waiting: 10, max-wait: 250ms, max-hold: PT2M } }
                 """);
 
-        assertThat(file.policy().identify())
+        assertThat(file.policy().identification().sources())
                 .containsExactly(new IdentitySource.Header("X-Tenant-Id", List.of(Cidr.parse("127.0.0.0/8"))));
         assertThat(file.policy().members())
                 .containsExactly(Map.entry(
@@ -44,6 +49,56 @@ class PolicyReaderTest {
         assertThat(file.policy().pools())
                 .containsExactly(
                         Map.entry("orders", new PoolSettings(64, 10, Duration.ofMillis(250), Duration.ofMinutes(2))));
+    }
+
+    @Test
+    void every_way_of_identification_is_read() {
+        String hex = "0123456789abcdef".repeat(4);
+        Identification read = read("""
+                tenants:
+                  identify:
+                    - api-key: { header: X-Api-Key }
+                    - api-key: { header: Authorization, scheme: Key, forward: true }
+                    - jwt: { header: X-Token, issuer: i, audience: fairgate, jwks: https://i/keys }
+                    - jwt:
+                        issuer: i
+                        audience: a
+                        claim: org.tenant
+                        algorithms: [ES384]
+                        jwks: /keys.json
+                        refresh: 1h
+                        skew: 5s
+                        forward: false
+                    - client-certificate: { name: san-dns }
+                  forward-as: none
+                  plans: { plan: {} }
+                  members:
+                    acme: { plan: plan, api-keys: [ "sha256:%s" ], certificates: [ a.example.com ] }
+                """.formatted(hex)).policy().identification();
+
+        assertThat(read.sources())
+                .containsExactly(
+                        new IdentitySource.ApiKey("X-Api-Key", null, false),
+                        new IdentitySource.ApiKey("Authorization", "Key", true),
+                        new IdentitySource.Jwt(
+                                "X-Token",
+                                true,
+                                new TokenRules(
+                                        "i",
+                                        "fairgate",
+                                        "tenant",
+                                        Set.of("RS256", "PS256", "ES256"),
+                                        Duration.ofSeconds(30)),
+                                new KeySetLocation("https://i/keys", Duration.ofMinutes(5))),
+                        new IdentitySource.Jwt(
+                                "Authorization",
+                                false,
+                                new TokenRules("i", "a", "org.tenant", Set.of("ES384"), Duration.ofSeconds(5)),
+                                new KeySetLocation("/keys.json", Duration.ofHours(1))),
+                        new IdentitySource.ClientCertificate(IdentitySource.CertificateName.SAN_DNS));
+        assertThat(read.forwardAs()).isNull();
+        assertThat(read.apiKeys().owner(new ApiKeyHash(hex))).isEqualTo(TenantId.of("acme"));
+        assertThat(read.certificates()).containsExactly(Map.entry("a.example.com", TenantId.of("acme")));
     }
 
     @Test
@@ -272,7 +327,7 @@ class PolicyReaderTest {
 
         assertThat(invalid).hasMessage("""
                 fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes; did you mean pools?)
-                fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, unknown, plans, members, groups, classes)""");
+                fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, forward-as, unknown, plans, members, groups, classes)""");
     }
 
     @Test

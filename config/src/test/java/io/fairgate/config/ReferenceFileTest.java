@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Identification;
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.KeySetLocation;
+import io.fairgate.policy.TokenRules;
 import io.fairgate.quota.Quota;
 import java.io.IOException;
 import java.io.StringReader;
@@ -72,7 +76,15 @@ class ReferenceFileTest {
                 .contains("1 to " + PoolSettings.MAX_PERMITS + ".")
                 .contains("at most " + PoolSettings.MAX_DURATION.toDays() + "d")
                 .contains("at most " + (int) ShareSettings.MAX_WEIGHT)
-                .contains("1 to " + Quota.MAX_LIMIT);
+                .contains("1 to " + Quota.MAX_LIMIT)
+                .contains("the path to it, such as org.tenant. Default: " + TokenRules.DEFAULT_CLAIM)
+                .contains("Default: [" + String.join(", ", TokenRules.DEFAULT_ALGORITHMS) + "]")
+                .contains("0s to " + TokenRules.MAX_SKEW.toSeconds() + "s. Default: "
+                        + TokenRules.DEFAULT_SKEW.toSeconds() + "s.")
+                .contains(KeySetLocation.MIN_REFRESH.toSeconds() + "s to " + KeySetLocation.MAX_REFRESH.toDays()
+                        + "d. Default: " + KeySetLocation.DEFAULT_REFRESH.toMinutes() + "m.")
+                .contains("carries it, in Authorization after Bearer. Default: " + IdentitySource.Jwt.DEFAULT_HEADER)
+                .contains("`none` for no header. Default: " + Identification.DEFAULT_FORWARD_AS);
     }
 
     /** Names that an operator makes up are {@code *}, as in {@link KnownKeys#place}. */

@@ -6,11 +6,17 @@ import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The command line: {@code fairgate [serve|demo|check|sample] …}. */
+/** The command line: {@code fairgate [serve|demo|check|sample|api-key] …}. */
 @Command(
         name = "fairgate",
         description = "A gateway that shares the capacity of an upstream fairly between tenants.",
-        subcommands = {ServeCommand.class, DemoCommand.class, CheckCommand.class, SampleCommand.class},
+        subcommands = {
+            ServeCommand.class,
+            DemoCommand.class,
+            CheckCommand.class,
+            SampleCommand.class,
+            ApiKeyCommand.class
+        },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         footer =

@@ -2,9 +2,14 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.policy.ApiKeyHash;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -144,6 +149,37 @@ class CommandLineTest {
     void an_option_that_nobody_would_read_is_refused(String option, CapturedOutput output) {
         assertThat(Fairgate.run("serve", option)).isEqualTo(2);
         assertThat(output.getErr()).contains(option).doesNotContain("There is no policy");
+    }
+
+    @Test
+    void a_key_is_made_with_the_digest_that_belongs_into_the_policy(CapturedOutput output) {
+        assertThat(Fairgate.run("api-key")).isZero();
+        List<String> lines = output.getOut().lines().toList();
+        String key = lines.get(0).substring(lines.get(0).lastIndexOf(' ') + 1);
+        assertThat(key).matches("fg_[A-Za-z0-9_-]{43}");
+        assertThat(lines.get(1)).endsWith("api-keys: [ \"" + ApiKeyHash.of(key).text() + "\" ]");
+        assertThat(lines.get(2)).endsWith(" " + ApiKeyHash.of(key).id());
+        assertThat(Fairgate.run("api-key")).isZero();
+        assertThat(output.getOut().lines().skip(3).findFirst())
+                .isPresent()
+                .hasValueSatisfying(line -> assertThat(line).doesNotContain(key));
+    }
+
+    @Test
+    void a_key_that_is_there_already_is_read_and_not_shown(CapturedOutput output) {
+        InputStream before = System.in;
+        try {
+            System.setIn(new ByteArrayInputStream("abc\n".getBytes(StandardCharsets.UTF_8)));
+            assertThat(Fairgate.run("api-key", "--stdin")).isEqualTo(1);
+            System.setIn(new ByteArrayInputStream("0123456789abcdefghijkl\n".getBytes(StandardCharsets.UTF_8)));
+            assertThat(Fairgate.run("api-key", "--stdin")).isZero();
+        } finally {
+            System.setIn(before);
+        }
+        assertThat(output.getErr()).contains("3 characters (expected: at least 22");
+        assertThat(output.getOut())
+                .contains(ApiKeyHash.of("0123456789abcdefghijkl").text())
+                .doesNotContain("0123456789abcdefghijkl");
     }
 
     @Test

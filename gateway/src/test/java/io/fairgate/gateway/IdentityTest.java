@@ -81,7 +81,7 @@ class IdentityTest {
             a member in other letters      | 'X-Tenant-Id: A'                   | 403 | unknown-tenant
             the tag of all others          | 'X-Tenant-Id: _other'              | 403 | unknown-tenant
             a header for other peers       | 'X-Edge-Tenant: a'                 | 403 | untrusted-peer
-            other peers' first, but unused | 'X-Edge-Tenant: b~X-Tenant-Id: a'  | 200 | ''
+            other peers' beside ours       | 'X-Edge-Tenant: a~X-Tenant-Id: a'  | 403 | untrusted-peer
             a forged address               | 'X-Edge-Tenant: a~X-Forwarded-For: 10.1.2.3'  | 403 | untrusted-peer
             a forged address, by RFC 7239  | 'X-Edge-Tenant: a~Forwarded: for=10.1.2.3'    | 403 | untrusted-peer
             """)

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The whole policy, checked: whatever holds a {@code Policy} need not check it again.
  *
- * @param identify tried in order; may be empty only when there is nothing to identify by, then every request is 401
+ * @param identification how requests name their tenants
  * @param members the configured tenants
  * @param unknown what all other ids share as the one tenant {@link TenantId#UNKNOWN}; null refuses them
  * @param pools by name
@@ -23,20 +23,20 @@ import org.jspecify.annotations.Nullable;
  * @param classes of requests within a tenant, by name; the same in each tenant
  */
 public record Policy(
-        List<IdentitySource> identify,
+        Identification identification,
         Map<TenantId, TenantPolicy> members,
         @Nullable TenantPolicy unknown,
         Map<String, PoolSettings> pools,
         Map<String, ShareGroups.Group> groups,
         Map<String, ShareSettings> classes) {
 
-    /** Without groups and classes. */
+    /** Without groups, classes, API keys and certificates. */
     public Policy(
             List<IdentitySource> identify,
             Map<TenantId, TenantPolicy> members,
             @Nullable TenantPolicy unknown,
             Map<String, PoolSettings> pools) {
-        this(identify, members, unknown, pools, Map.of(), Map.of());
+        this(new Identification(identify), members, unknown, pools, Map.of(), Map.of());
     }
 
     /**
@@ -44,7 +44,6 @@ public record Policy(
      *     a name like {@link TenantId#UNKNOWN}, or when groups and classes are not as {@link TenantShares} needs them
      */
     public Policy {
-        identify = List.copyOf(identify);
         // Not Map.copyOf: that forgets the order of the policy, which decides between tenants that tie.
         members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
         pools = Collections.unmodifiableMap(new LinkedHashMap<>(pools));

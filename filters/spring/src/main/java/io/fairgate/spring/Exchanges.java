@@ -14,19 +14,24 @@ import reactor.netty.Connection;
 /** What our filters leave for each other on the exchange, and what lies below it. */
 public final class Exchanges {
 
-    private static final String TENANT = Exchanges.class.getName() + ".tenant";
+    private static final String IDENTITY = Exchanges.class.getName() + ".identity";
     private static final String POOL = Exchanges.class.getName() + ".pool";
     private static final String OWN_FIELDS = Exchanges.class.getName() + ".ownFields";
 
     private Exchanges() {}
 
-    static void setTenant(ServerWebExchange exchange, TenantPolicy tenant) {
-        exchange.getAttributes().put(TENANT, tenant);
+    static void setIdentity(ServerWebExchange exchange, Identity identity) {
+        exchange.getAttributes().put(IDENTITY, identity);
     }
 
-    /** The tenant that the request belongs to; null when it has not been identified. */
+    /** Who the request belongs to; null when nobody has asked yet. */
+    static @Nullable Identity identity(ServerWebExchange exchange) {
+        return exchange.getAttribute(IDENTITY);
+    }
+
+    /** The tenant that the request belongs to; null when it has not been identified, or is nobody's. */
     public static @Nullable TenantPolicy tenant(ServerWebExchange exchange) {
-        return exchange.getAttribute(TENANT);
+        return identity(exchange) instanceof Identity.Known known ? known.tenant() : null;
     }
 
     /** @throws IllegalStateException when the tenant filter did not run before */

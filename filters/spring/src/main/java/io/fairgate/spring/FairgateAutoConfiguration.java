@@ -6,6 +6,7 @@ import io.fairgate.quota.Quotas;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.InstantSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -14,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
+import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
@@ -43,6 +45,17 @@ public class FairgateAutoConfiguration {
         @Bean
         Policy fairgatePolicy(PolicyProperties properties) {
             return properties.toPolicy();
+        }
+    }
+
+    /** What verifies tokens, where there is a library that can. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(Policy.class)
+    @ConditionalOnClass(name = "com.nimbusds.jwt.proc.DefaultJWTProcessor")
+    static class Tokens {
+        @Bean
+        TokenReaders fairgateTokens(FairgateMeters meters) {
+            return new TokenReaders(meters, MonotonicScheduler.INSTANCE, InstantSource.system());
         }
     }
 
@@ -95,8 +108,33 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        TenantFilter fairgateTenantFilter(LivePolicy policy, FairgateMeters meters) {
-            return new TenantFilter(policy, meters);
+        TenantIdentifier fairgateTenantIdentifier(LivePolicy policy, ObjectProvider<Evidence.Tokens> tokens) {
+            return new TenantIdentifier(policy, tokens.getIfAvailable(() -> Evidence.Tokens.NONE));
+        }
+
+        @Bean
+        TenantFilter fairgateTenantFilter(TenantIdentifier identifier, FairgateMeters meters) {
+            return new TenantFilter(identifier, meters);
+        }
+
+        @Bean
+        TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(TenantIdentifier identifier) {
+            return new TenantRoutePredicateFactory(identifier);
+        }
+
+        @Bean
+        UpstreamIdentity fairgateUpstreamIdentity() {
+            return new UpstreamIdentity(HttpHeadersFilter.Type.REQUEST);
+        }
+
+        @Bean
+        UpstreamIdentity fairgateUpstreamAnswers() {
+            return new UpstreamIdentity(HttpHeadersFilter.Type.RESPONSE);
+        }
+
+        @Bean
+        AuditLog fairgateAuditLog(FairgateMeters meters) {
+            return new AuditLog(meters);
         }
 
         @Bean
@@ -135,8 +173,10 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        RefusalHandler fairgateRefusalHandler(LivePolicy policy, FairgateMeters meters, DecisionLog decisions) {
-            return new RefusalHandler(new Refusals(policy), meters, decisions, InstantSource.system());
+        RefusalHandler fairgateRefusalHandler(
+                LivePolicy policy, FairgateMeters meters, DecisionLog decisions, AuditLog audit) {
+            return new RefusalHandler(
+                    new Refusals(policy), meters, decisions, new IdentityAudit(audit), InstantSource.system());
         }
 
         @Bean

@@ -101,6 +101,14 @@ final class FairgateMeters implements LivePolicy.Follower {
         refused(NO_POOL, OTHER, reason.label);
     }
 
+    void keySetFetched(boolean ok) {
+        count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "ok" : "failed"));
+    }
+
+    void auditRecordLost() {
+        count(Meter.AUDIT_LOST, Tags.empty());
+    }
+
     /** Counts the refusal and is it. */
     <T> Mono<T> refuse(TenantPolicy tenant, QuotaDecision decision) {
         refused(NO_POOL, tag(tenant.id()), "quota");

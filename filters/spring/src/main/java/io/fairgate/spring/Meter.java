@@ -54,6 +54,17 @@ enum Meter {
             "reloads",
             "Policies that were offered to a running gateway: put in force (success), or refused with the old one kept (failure).",
             "result"),
+    KEY_SET_FETCHES(
+            "fairgate.keyset.fetches",
+            Type.COUNTER,
+            "fetches",
+            "Fetches of the keys that verify tokens; result is ok or failed.",
+            "result"),
+    AUDIT_LOST(
+            "fairgate.audit.lost",
+            Type.COUNTER,
+            "records",
+            "Audit records lost, because the log took them too slowly."),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

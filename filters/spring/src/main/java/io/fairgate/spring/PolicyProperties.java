@@ -3,8 +3,9 @@ package io.fairgate.spring;
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.policy.Cidr;
-import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.ApiKeyHash;
+import io.fairgate.policy.ApiKeys;
+import io.fairgate.policy.Identification;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
@@ -12,6 +13,7 @@ import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +41,7 @@ public record PolicyProperties(
      * Who a request belongs to, and what tenants may claim and use.
      *
      * @param identify tried in order
+     * @param forwardAs the header in which the upstream gets the tenant's id, or {@code none}
      * @param unknown {@code refuse}, or the name of the plan that all unknown ids share as one tenant
      * @param plans by name
      * @param members by tenant id
@@ -46,7 +49,8 @@ public record PolicyProperties(
      * @param classes of requests within a tenant, by name
      */
     public record Tenants(
-            @DefaultValue List<Identify> identify,
+            @DefaultValue List<IdentifyProperties> identify,
+            @DefaultValue(Identification.DEFAULT_FORWARD_AS) String forwardAs,
             @DefaultValue("refuse") String unknown,
             @DefaultValue Map<String, Settings> plans,
             @DefaultValue Map<String, Settings> members,
@@ -54,29 +58,12 @@ public record PolicyProperties(
             @DefaultValue Map<String, Share> classes) {}
 
     /**
-     * One way to learn the tenant.
-     *
-     * @param header the header that names the tenant
-     * @param trustedFrom networks whose peers may send it
-     */
-    public record Identify(
-            @Nullable String header, @DefaultValue List<String> trustedFrom) {
-
-        IdentitySource source() {
-            if (header == null) {
-                throw new IllegalArgumentException(
-                        "fairgate.policy.tenants.identify: a source without a header (expected: header, the name of the header that names the tenant)");
-            }
-            return new IdentitySource.Header(
-                    header, trustedFrom.stream().map(Cidr::parse).toList());
-        }
-    }
-
-    /**
      * What a plan sets, or what a member sets instead of its plan.
      *
      * @param plan the member's plan; not for plans
      * @param parent the group that the tenant is in
+     * @param apiKeys digests of the member's API keys, such as {@code sha256:…}; not for plans
+     * @param certificates names in certificates that are the member's; not for plans
      */
     public record Settings(
             @Nullable String plan,
@@ -86,7 +73,9 @@ public record PolicyProperties(
             @Nullable Integer maxWaiting,
             @Nullable Integer guaranteed,
             @Nullable Integer reserved,
-            @Nullable List<QuotaSettings> quotas) {
+            @Nullable List<QuotaSettings> quotas,
+            @DefaultValue List<String> apiKeys,
+            @DefaultValue List<String> certificates) {
 
         ShareSettings share(ShareSettings basis) {
             return new Share(parent, weight, maxInFlight, maxWaiting, guaranteed, reserved).settings(basis);
@@ -190,7 +179,7 @@ public record PolicyProperties(
         Map<String, PoolSettings> poolSettings = new LinkedHashMap<>();
         pools.forEach((name, pool) -> poolSettings.put(
                 name, new PoolSettings(pool.permits(), pool.maxWaiting(), pool.maxWait(), pool.maxHold())));
-        return new Policy(identifySources(), members, unknown, poolSettings, groups(), classes());
+        return new Policy(identification(), members, unknown, poolSettings, groups(), classes());
     }
 
     private Map<String, Group> groups() {
@@ -214,8 +203,24 @@ public record PolicyProperties(
         return classes;
     }
 
-    private List<IdentitySource> identifySources() {
-        return tenants.identify().stream().map(Identify::source).toList();
+    private Identification identification() {
+        List<ApiKeys.Key> keys = new ArrayList<>();
+        Map<String, TenantId> certificates = new LinkedHashMap<>();
+        tenants.members().forEach((id, member) -> {
+            member.apiKeys().forEach(key -> keys.add(new ApiKeys.Key(ApiKeyHash.parse(key), TenantId.of(id))));
+            member.certificates().forEach(name -> {
+                TenantId other = certificates.put(name, TenantId.of(id));
+                if (other != null) {
+                    throw new IllegalArgumentException(
+                            "certificates: %s of %s and of %s (expected: each name once)".formatted(name, other, id));
+                }
+            });
+        });
+        return new Identification(
+                tenants.identify().stream().map(IdentifyProperties::source).toList(),
+                tenants.forwardAs().equals("none") ? null : tenants.forwardAs(),
+                ApiKeys.of(keys),
+                certificates);
     }
 
     private TenantPolicy tenant(TenantId id, String plan, Settings own) {
@@ -238,6 +243,11 @@ public record PolicyProperties(
             throw new IllegalArgumentException(
                     "fairgate.policy.tenants.plans.%s.plan: %s (expected: nothing: only a member has a plan)"
                             .formatted(name, plan.plan()));
+        }
+        if (!plan.apiKeys().isEmpty() || !plan.certificates().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "fairgate.policy.tenants.plans.%s: api-keys or certificates (expected: nothing: only a member has them)"
+                            .formatted(name));
         }
         return plan;
     }

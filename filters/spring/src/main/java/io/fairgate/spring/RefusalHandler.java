@@ -35,12 +35,15 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
     private final Refusals refusals;
     private final FairgateMeters meters;
     private final DecisionLog decisions;
+    private final IdentityAudit audit;
     private final InstantSource clock;
 
-    RefusalHandler(Refusals refusals, FairgateMeters meters, DecisionLog decisions, InstantSource clock) {
+    RefusalHandler(
+            Refusals refusals, FairgateMeters meters, DecisionLog decisions, IdentityAudit audit, InstantSource clock) {
         this.refusals = refusals;
         this.meters = meters;
         this.decisions = decisions;
+        this.audit = audit;
         this.clock = clock;
     }
 
@@ -61,6 +64,9 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         }
         Decision decision = decide(exchange, refusal, route, failure);
         decisions.add(decision);
+        if (failure instanceof IdentityRefusedException identity) {
+            audit.refused(decision, exchange.getRequest().getMethod(), identity.key());
+        }
         if (refusal.isFailure()) {
             meters.failed(Exchanges.pool(exchange), Exchanges.tenant(exchange), refusal.reason());
         }

@@ -49,16 +49,28 @@ final class Refusals {
     }
 
     private Refusal identity(IdentityRefusedException failure) {
+        IdentityRefusedException.Reason reason = failure.reason();
         HttpHeaders headers = new HttpHeaders();
-        if (failure.reason().status == HttpStatus.UNAUTHORIZED) {
-            for (IdentitySource source : policy.current().identify()) {
-                if (source instanceof IdentitySource.Header header) {
-                    headers.add(HttpHeaders.WWW_AUTHENTICATE, "Fairgate header=\"" + header.name() + "\"");
-                }
+        if (reason.status == HttpStatus.UNAUTHORIZED) {
+            for (IdentitySource source : policy.current().identification().sources()) {
+                headers.add(HttpHeaders.WWW_AUTHENTICATE, challenge(source, reason));
             }
         }
-        return new Refusal(
-                failure.reason().status, failure.reason().label, failure.reason().detail, List.of(), null, headers);
+        Duration retryAfter = reason == IdentityRefusedException.Reason.UNAVAILABLE ? Duration.ofSeconds(1) : null;
+        return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, headers);
+    }
+
+    /** How the tenant could be named by this way; {@code Bearer} is RFC 6750's, what has no scheme of its own is ours. */
+    private static String challenge(IdentitySource source, IdentityRefusedException.Reason reason) {
+        if (source instanceof IdentitySource.ClientCertificate certificate) {
+            return "Fairgate certificate=\"%s\"".formatted(certificate.name().label());
+        }
+        if (source.readScheme() == null) {
+            return "Fairgate header=\"%s\"".formatted(source.readHeader());
+        }
+        boolean invalid =
+                source instanceof IdentitySource.Jwt && reason == IdentityRefusedException.Reason.INVALID_TOKEN;
+        return source.readScheme() + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
     }
 
     private static Refusal quota(QuotaRefusedException failure) {

@@ -1,30 +1,29 @@
 package io.fairgate.spring;
 
+import io.fairgate.policy.Identification;
 import io.fairgate.policy.IdentitySource;
-import io.fairgate.policy.Policy;
-import io.fairgate.policy.TenantPolicy;
-import io.fairgate.spring.IdentityRefusedException.Reason;
-import io.fairgate.tenant.TenantId;
-import java.net.InetAddress;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.Ordered;
+import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds out which tenant a request belongs to, and refuses it when there is no answer.
+ * Lets a request go on as its tenant's, and refuses it when it is nobody's.
  *
- * <p>A malformed name is refused before anything is looked up or kept, so inventing names costs the gateway nothing.
+ * <p>From here on it carries no credential that the upstream is not to have, so that no filter of a route and no log
+ * sees it either. The header that names the tenant upstream comes last of all, from {@link UpstreamIdentity}.
  */
 final class TenantFilter implements GlobalFilter, Ordered {
 
-    private final LivePolicy policy;
+    private final TenantIdentifier identifier;
     private final FairgateMeters meters;
 
-    TenantFilter(LivePolicy policy, FairgateMeters meters) {
-        this.policy = policy;
+    TenantFilter(TenantIdentifier identifier, FairgateMeters meters) {
+        this.identifier = identifier;
         this.meters = meters;
     }
 
@@ -35,43 +34,52 @@ final class TenantFilter implements GlobalFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        return Mono.defer(() -> {
-            try {
-                Exchanges.setTenant(exchange, identify(policy.current(), exchange));
-            } catch (IdentityRefusedException refused) {
-                meters.identityRefused(refused.reason());
-                return Mono.error(refused);
+        return identifier.identify(exchange).flatMap(identity -> {
+            if (identity instanceof Identity.Known known) {
+                return chain.filter(withoutCredentials(exchange, known.by()));
             }
-            return chain.filter(exchange);
+            IdentityRefusedException why = ((Identity.Refused) identity).why();
+            meters.identityRefused(why.reason());
+            return Mono.error(why);
         });
     }
 
-    private static TenantPolicy identify(Policy policy, ServerWebExchange exchange) {
-        for (IdentitySource source : policy.identify()) {
-            if (source instanceof IdentitySource.Header header) {
-                List<String> values = exchange.getRequest().getHeaders().getOrDefault(header.name(), List.of());
-                if (!values.isEmpty()) {
-                    return named(policy, header, values, exchange);
-                }
+    private static ServerWebExchange withoutCredentials(ServerWebExchange exchange, Identification by) {
+        ServerWebExchange bare = exchange;
+        for (IdentitySource source : by.sources()) {
+            CredentialField field = keptFromUpstream(source);
+            if (field != null && isIn(bare.getRequest().getHeaders(), field)) {
+                bare = bare.mutate()
+                        .request(request -> request.headers(headers -> remove(headers, field)))
+                        .build();
             }
         }
-        throw new IdentityRefusedException(Reason.MISSING, null);
+        return bare;
     }
 
-    private static TenantPolicy named(
-            Policy policy, IdentitySource.Header header, List<String> values, ServerWebExchange exchange) {
-        if (values.size() != 1 || !TenantId.isWellFormed(values.get(0))) {
-            throw new IdentityRefusedException(Reason.MALFORMED, null);
+    private static @Nullable CredentialField keptFromUpstream(IdentitySource source) {
+        if (source instanceof IdentitySource.ApiKey key && !key.forward()) {
+            return new CredentialField(key.header(), key.scheme());
+        } else if (source instanceof IdentitySource.Jwt token && !token.forward()) {
+            return new CredentialField(token.header(), token.scheme());
+        } else {
+            return null;
         }
-        TenantId claimed = TenantId.of(values.get(0));
-        InetAddress peer = Exchanges.peer(exchange);
-        if (peer == null || !header.trusts(peer)) {
-            throw new IdentityRefusedException(Reason.UNTRUSTED_PEER, claimed);
+    }
+
+    private static boolean isIn(HttpHeaders headers, CredentialField field) {
+        return headers.headerNames().stream().anyMatch(name -> HeaderAlias.isSame(name, field.header()));
+    }
+
+    private static void remove(HttpHeaders headers, CredentialField field) {
+        for (String name : List.copyOf(headers.headerNames())) {
+            if (HeaderAlias.isSame(name, field.header())) {
+                List<String> others = headers.getOrDefault(name, List.of()).stream()
+                        .filter(value -> !field.carries(value))
+                        .toList();
+                headers.remove(name);
+                headers.addAll(name, others);
+            }
         }
-        TenantPolicy tenant = policy.tenant(claimed);
-        if (tenant == null) {
-            throw new IdentityRefusedException(Reason.UNKNOWN_TENANT, claimed);
-        }
-        return tenant;
     }
 }

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.Policy;
+import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import java.io.IOException;
 import java.net.URI;
@@ -238,6 +240,48 @@ class StarterTest {
     }
 
     @Test
+    void keys_and_routes_of_tenants_work_as_in_the_policy_file() throws Exception {
+        ConfigurableApplicationContext gateway = start(
+                POLICY,
+                "fairgate.policy.enabled=true",
+                "fairgate.policy.tenants.identify[1].api-key.header=X-Api-Key",
+                "fairgate.policy.tenants.identify[2].client-certificate.name=san-uri",
+                "fairgate.policy.tenants.identify[3].jwt.issuer=https://login.test/",
+                "fairgate.policy.tenants.identify[3].jwt.audience=fairgate",
+                "fairgate.policy.tenants.identify[3].jwt.jwks=keys.json",
+                "fairgate.policy.tenants.forward-as=X-Account",
+                "fairgate.policy.tenants.members.acme.api-keys[0]="
+                        + ApiKeyHash.of("a-key-of-acme-0123456789").text(),
+                "fairgate.policy.tenants.members.acme.certificates[0]=spiffe://test/acme",
+                "spring.cloud.gateway.server.webflux.routes[0].id=acme",
+                "spring.cloud.gateway.server.webflux.routes[0].uri=http://127.0.0.1:" + upstream.port(),
+                "spring.cloud.gateway.server.webflux.routes[0].predicates[0]=Path=/acme/**",
+                "spring.cloud.gateway.server.webflux.routes[0].predicates[1]=Tenant=acme");
+        String port = gateway.getEnvironment().getProperty("local.server.port");
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/acme/x"));
+        assertThat(CLIENT.send(
+                                request.copy()
+                                        .header("X-Api-Key", "a-key-of-acme-0123456789")
+                                        .build(),
+                                BodyHandlers.ofString())
+                        .statusCode())
+                .isEqualTo(200);
+        assertThat(ask(gateway, "/acme/x", "globex").join().statusCode()).isEqualTo(404);
+        HttpResponse<String> nobody = CLIENT.send(request.build(), BodyHandlers.ofString());
+        assertThat(nobody.statusCode()).isEqualTo(401);
+        assertThat(nobody.headers().allValues("WWW-Authenticate"))
+                .containsExactly(
+                        "Fairgate header=\"X-Tenant-Id\"",
+                        "Fairgate header=\"X-Api-Key\"",
+                        "Fairgate certificate=\"san-uri\"",
+                        "Bearer realm=\"fairgate\"");
+        Policy policy = gateway.getBean(Policy.class);
+        assertThat(policy.identification().forwardAs()).isEqualTo("X-Account");
+        assertThat(policy.identification().certificates())
+                .containsExactly(Map.entry("spiffe://test/acme", TenantId.of("acme")));
+    }
+
+    @Test
     void without_a_policy_nothing_is_added() {
         ConfigurableApplicationContext gateway = start(List.of());
         assertThat(gateway.getBeanNamesForType(Policy.class)).isEmpty();
@@ -285,7 +329,11 @@ class StarterTest {
             plans.metered.quotas[1].burst=5    | quota daily: burst: 5 (expected: nothing
             members.acme.parent=corp           | members.acme.parent: corp (expected: the name of a group
             classes.batch.reserved=1           | classes.batch.reserved: 1 (expected: 0
-            identify[1].trusted-from=::1/128   | identify: a source without a header (expected: header
+            plans.gold.api-keys[0]=x           | plans.gold: api-keys or certificates (expected: nothing
+            members.acme.api-keys[0]=fg_secret | api-keys: 9 characters, not shown because they may be a key (expected: sha256:
+            identify[0].api-key.header=X-Key   | identify: a source with 2 ways (expected: one of header
+            forward-as=Host                    | forward-as: Host (expected: a header that HTTP itself does not need
+            identify[1].trusted-from=::1/128   | identify: a source with 0 ways (expected: one of header
             """)
     void a_policy_that_cannot_be_does_not_start_and_says_why(String property, String message) {
         assertThatThrownBy(() -> start(POLICY, "fairgate.policy.enabled=true", "fairgate.policy.tenants." + property))

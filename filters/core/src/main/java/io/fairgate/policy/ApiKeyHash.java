@@ -1,0 +1,77 @@
+package io.fairgate.policy;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+
+/**
+ * What the gateway keeps of an API key: its SHA-256 digest. A plain digest is enough for keys that are as long and as
+ * random as those that {@code fairgate api-key} makes; it would not be for passwords.
+ *
+ * @param hex the digest, 64 hexadecimal digits in lower case
+ */
+public record ApiKeyHash(String hex) {
+
+    /** How many digits of the digest are the {@link #id()}. */
+    public static final int ID_LENGTH = 8;
+
+    private static final String PREFIX = "sha256:";
+    private static final Pattern HEX = Pattern.compile("[0-9a-f]{64}");
+
+    /** @throws IllegalArgumentException when it is no digest; the message does not repeat it, it may be a key */
+    public ApiKeyHash {
+        if (!HEX.matcher(hex).matches()) {
+            throw new IllegalArgumentException(
+                    "api-keys: %d characters, not shown because they may be a key (expected: 64 hexadecimal digits in lower case)"
+                            .formatted(hex.length()));
+        }
+    }
+
+    /**
+     * Reads {@code sha256:} and 64 hexadecimal digits.
+     *
+     * @throws IllegalArgumentException when it is something else; the message does not repeat it, it may be a key
+     */
+    public static ApiKeyHash parse(String text) {
+        if (!text.startsWith(PREFIX)) {
+            throw new IllegalArgumentException(
+                    "api-keys: %d characters, not shown because they may be a key (expected: sha256: and 64 hexadecimal digits in lower case)"
+                            .formatted(text.length()));
+        }
+        return new ApiKeyHash(text.substring(PREFIX.length()));
+    }
+
+    /** The digest of a key, as UTF-8. */
+    public static ApiKeyHash of(String key) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+            return new ApiKeyHash(HexFormat.of().formatHex(digest));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    /** The first digits of the digest: what the key is called where people can read it, and how it is looked up. */
+    public String id() {
+        return hex.substring(0, ID_LENGTH);
+    }
+
+    /** Whether both are the same; takes the same time wherever they differ. */
+    public boolean isSameAs(ApiKeyHash other) {
+        return MessageDigest.isEqual(
+                hex.getBytes(StandardCharsets.US_ASCII), other.hex.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** As the policy file writes it. */
+    public String text() {
+        return PREFIX + hex;
+    }
+
+    /** Only the id: what ends up in a log by accident is not to be the whole digest. */
+    @Override
+    public String toString() {
+        return PREFIX + id() + "…";
+    }
+}

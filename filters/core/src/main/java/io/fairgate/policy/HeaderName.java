@@ -1,0 +1,43 @@
+package io.fairgate.policy;
+
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** The name of an HTTP header (RFC 9110, 5.1) that may say who somebody is. */
+final class HeaderName {
+
+    private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}");
+
+    /** They say where a message ends or which way it goes: whoever changes them breaks the connection. */
+    private static final Set<String> OF_THE_MESSAGE = Set.of(
+            "connection",
+            "content-length",
+            "expect",
+            "host",
+            "keep-alive",
+            "proxy-connection",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade");
+
+    private HeaderName() {}
+
+    /**
+     * The name itself.
+     *
+     * @param key where it was configured, for the message
+     * @throws IllegalArgumentException when it is not a name, or that of a header which a message needs itself
+     */
+    static String checked(String key, String name) {
+        if (!TOKEN.matcher(name).matches()) {
+            throw new IllegalArgumentException("%s: %s (expected: the name of an HTTP header)".formatted(key, name));
+        }
+        if (OF_THE_MESSAGE.contains(name.toLowerCase(Locale.ROOT))) {
+            throw new IllegalArgumentException(
+                    "%s: %s (expected: a header that HTTP itself does not need)".formatted(key, name));
+        }
+        return name;
+    }
+}

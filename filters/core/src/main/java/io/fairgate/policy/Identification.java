@@ -1,0 +1,55 @@
+package io.fairgate.policy;
+
+import io.fairgate.tenant.TenantId;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a request says which tenant it belongs to, and how the upstream is told.
+ *
+ * @param sources in the order in which they are asked; empty refuses every request
+ * @param forwardAs the header in which the upstream gets the tenant's id; null for none
+ * @param apiKeys whose they are
+ * @param certificates names of client certificates and whose they are; a name that is itself a tenant's id needs no
+ *     entry
+ */
+public record Identification(
+        List<IdentitySource> sources, @Nullable String forwardAs, ApiKeys apiKeys, Map<String, TenantId> certificates) {
+
+    public static final String DEFAULT_FORWARD_AS = "X-Tenant-Id";
+
+    /** Without API keys and certificates, and with the usual header for the upstream. */
+    public Identification(List<IdentitySource> sources) {
+        this(sources, DEFAULT_FORWARD_AS, ApiKeys.NONE, Map.of());
+    }
+
+    /**
+     * Checks it.
+     *
+     * @throws IllegalArgumentException when two ways read the same, or when there are keys or certificates that no way
+     *     looks at
+     */
+    public Identification {
+        sources = List.copyOf(sources);
+        certificates = Map.copyOf(certificates);
+        if (forwardAs != null) {
+            HeaderName.checked("forward-as", forwardAs);
+        }
+        for (int i = 0; i < sources.size(); i++) {
+            for (int j = 0; j < i; j++) {
+                if (sources.get(i).collidesWith(sources.get(j))) {
+                    throw new IllegalArgumentException(
+                            "identify: %s (expected: one way for each header and scheme)".formatted(sources.get(i)));
+                }
+            }
+        }
+        if (!apiKeys.isEmpty() && sources.stream().noneMatch(IdentitySource.ApiKey.class::isInstance)) {
+            throw new IllegalArgumentException("api-keys: some (expected: none, because no api-key is identified by)");
+        }
+        if (!certificates.isEmpty() && sources.stream().noneMatch(IdentitySource.ClientCertificate.class::isInstance)) {
+            throw new IllegalArgumentException(
+                    "certificates: some (expected: none, because no client-certificate is identified by)");
+        }
+    }
+}

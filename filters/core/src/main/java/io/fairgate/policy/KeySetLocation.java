@@ -1,0 +1,85 @@
+package io.fairgate.policy;
+
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.UnknownHostException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+
+/**
+ * Where the public keys of an issuer are, as a JSON Web Key Set (RFC 7517), and how often to look.
+ *
+ * @param location an https URL, an http URL on this host, or a file
+ * @param refresh how long a set is used before it is fetched again
+ */
+public record KeySetLocation(String location, Duration refresh) {
+
+    public static final Duration DEFAULT_REFRESH = Duration.ofMinutes(5);
+    public static final Duration MIN_REFRESH = Duration.ofSeconds(10);
+    public static final Duration MAX_REFRESH = Duration.ofDays(1);
+
+    private static final String EXPECTED = "an https URL, an http URL with the address of this host, or a file";
+
+    public KeySetLocation {
+        if (!isUsable(location)) {
+            throw new IllegalArgumentException("jwks: %s (expected: %s)".formatted(location, EXPECTED));
+        }
+        if (refresh.compareTo(MIN_REFRESH) < 0 || refresh.compareTo(MAX_REFRESH) > 0) {
+            throw new IllegalArgumentException("refresh: %s (expected: %ds to %dd)"
+                    .formatted(refresh, MIN_REFRESH.toSeconds(), MAX_REFRESH.toDays()));
+        }
+    }
+
+    /** Whether it is a URL, and not a file. */
+    public boolean isRemote() {
+        return hasScheme(location, "https") || hasScheme(location, "http");
+    }
+
+    private static boolean hasScheme(String text, String scheme) {
+        return text.toLowerCase(Locale.ROOT).startsWith(scheme + "://");
+    }
+
+    private static boolean isUsable(String text) {
+        if (text.isBlank()) {
+            return false;
+        }
+        if (!text.contains("://")) {
+            return isPath(text);
+        }
+        try {
+            URI uri = new URI(text);
+            String host = uri.getHost();
+            boolean plain = hasScheme(text, "http");
+            return host != null
+                    && uri.getUserInfo() == null
+                    && uri.getFragment() == null
+                    && (hasScheme(text, "https") || (plain && isLoopback(host)));
+        } catch (URISyntaxException e) {
+            return false;
+        }
+    }
+
+    private static boolean isPath(String text) {
+        try {
+            return !Path.of(text).toString().isEmpty();
+        } catch (InvalidPathException e) {
+            return false;
+        }
+    }
+
+    /** Literals only: a name could mean another host tomorrow, and whoever answers there makes the keys. */
+    private static boolean isLoopback(String host) {
+        String literal = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+        if (!literal.matches("[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")) {
+            return false;
+        }
+        try {
+            return InetAddress.getByName(literal).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.fairgate.policy;
+
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a JSON Web Token (RFC 7519) must be like to name a tenant. Every token must have an expiry.
+ *
+ * @param issuer what its {@code iss} must be
+ * @param audience what its {@code aud} must hold
+ * @param claim the path to the claim that is the tenant's id, such as {@code tenant} or {@code org.tenant}; a claim
+ *     whose name has dots, such as a URL, is found by its whole name first
+ * @param algorithms of its signature, names of RFC 7518; only those of {@link #ALGORITHMS}
+ * @param skew how far its issuer's clock may be off, for {@code exp} and {@code nbf}
+ */
+public record TokenRules(String issuer, String audience, String claim, Set<String> algorithms, Duration skew) {
+
+    /**
+     * What may be allowed: signatures with a private key. Never {@code none}, and never an HMAC, whose key would be the
+     * public one that everybody can read.
+     */
+    public static final List<String> ALGORITHMS =
+            List.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512");
+
+    public static final List<String> DEFAULT_ALGORITHMS = List.of("RS256", "PS256", "ES256");
+    public static final String DEFAULT_CLAIM = "tenant";
+    public static final Duration DEFAULT_SKEW = Duration.ofSeconds(30);
+    public static final Duration MAX_SKEW = Duration.ofSeconds(60);
+
+    public TokenRules {
+        algorithms = Set.copyOf(new LinkedHashSet<>(algorithms));
+        if (issuer.isBlank()) {
+            throw new IllegalArgumentException("issuer: nothing (expected: what iss of the tokens says)");
+        }
+        if (audience.isBlank()) {
+            throw new IllegalArgumentException("audience: nothing (expected: what aud of the tokens holds)");
+        }
+        if (claim.isBlank()) {
+            throw new IllegalArgumentException("claim: nothing (expected: the claim that is the tenant's id)");
+        }
+        if (algorithms.isEmpty() || !ALGORITHMS.containsAll(algorithms)) {
+            throw new IllegalArgumentException("algorithms: %s (expected: some of %s)"
+                    .formatted(String.join(", ", algorithms), String.join(", ", ALGORITHMS)));
+        }
+        if (skew.isNegative() || skew.compareTo(MAX_SKEW) > 0) {
+            throw new IllegalArgumentException("skew: %s (expected: 0s to %ds)".formatted(skew, MAX_SKEW.toSeconds()));
+        }
+    }
+}

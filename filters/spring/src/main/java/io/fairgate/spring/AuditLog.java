@@ -1,0 +1,92 @@
+package io.fairgate.spring;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What has to be accounted for, one JSON object per line, at level INFO of the logger {@code io.fairgate.audit}.
+ *
+ * <p>A thread of its own writes it: a log that blocks, because a disk is full or a reader is slow, blocks no request.
+ * What does not fit into the queue meanwhile is lost, counted, and told of by one line.
+ */
+final class AuditLog implements DisposableBean {
+
+    /** The name of the logger. */
+    static final String LOGGER = "io.fairgate.audit";
+
+    private static final int CAPACITY = 4096;
+    private static final Duration LONGEST_END = Duration.ofSeconds(2);
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private final Logger log;
+    private final FairgateMeters meters;
+    private final Queue<Map<String, Object>> records = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicInteger lost = new AtomicInteger();
+    private final Thread writer = new Thread(this::write, "fairgate-audit");
+    private volatile boolean ended;
+
+    AuditLog(FairgateMeters meters) {
+        this(meters, LoggerFactory.getLogger(LOGGER));
+    }
+
+    AuditLog(FairgateMeters meters, Logger log) {
+        this.meters = meters;
+        this.log = log;
+        writer.setDaemon(true);
+        writer.start();
+    }
+
+    /**
+     * Takes a record and returns at once, from any thread.
+     *
+     * @param record what happened; values are texts and numbers, and never a credential
+     */
+    void add(Map<String, Object> record) {
+        if (!log.isInfoEnabled()) {
+            return;
+        }
+        if (waiting.incrementAndGet() > CAPACITY) {
+            waiting.decrementAndGet();
+            lost.incrementAndGet();
+            meters.auditRecordLost();
+            return;
+        }
+        records.add(record);
+        LockSupport.unpark(writer);
+    }
+
+    private void write() {
+        while (true) {
+            Map<String, Object> record = records.poll();
+            if (record != null) {
+                waiting.decrementAndGet();
+                log.info("{}", JSON.writeValueAsString(record));
+            } else if (lost.get() > 0) {
+                log.info(
+                        "{}",
+                        JSON.writeValueAsString(Map.of("event", "audit-records-lost", "count", lost.getAndSet(0))));
+            } else if (ended) {
+                return;
+            } else {
+                LockSupport.park(this);
+            }
+        }
+    }
+
+    /** Writes what there is, unless the log takes too long. Blocks for that long. */
+    @Override
+    public void destroy() throws InterruptedException {
+        ended = true;
+        LockSupport.unpark(writer);
+        writer.join(LONGEST_END.toMillis());
+    }
+}

@@ -1,0 +1,111 @@
+package io.fairgate.spring;
+
+import io.fairgate.policy.Identification;
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.IdentityRefusedException.Reason;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Finds out, once for each request, which tenant it belongs to.
+ *
+ * <p>Every way of the policy is asked in order. The first that the request shows something for names the tenant; what it
+ * shows beside that must be valid and say the same. So a credential that is not valid is refused also beside a trusted
+ * header, and a header cannot name somebody else than the credential does.
+ *
+ * <p>Nothing is kept per id: inventing ids costs the gateway nothing.
+ */
+final class TenantIdentifier {
+
+    private final LivePolicy policy;
+    private final Evidence.Tokens tokens;
+    private volatile Prepared prepared;
+
+    /** The ways of one policy, ready to be asked. */
+    private record Prepared(Policy policy, List<Evidence.Reader> readers) {}
+
+    TenantIdentifier(LivePolicy policy, Evidence.Tokens tokens) {
+        this.policy = policy;
+        this.tokens = tokens;
+        this.prepared = prepare(policy.current());
+    }
+
+    /** The tenant of a request, or why it has none; the same answer whenever it is asked again. Does not fail. */
+    Mono<Identity> identify(ServerWebExchange exchange) {
+        return Mono.defer(() -> {
+            Identity known = Exchanges.identity(exchange);
+            return known != null
+                    ? Mono.just(known)
+                    : identify(ready(), exchange).doOnNext(found -> Exchanges.setIdentity(exchange, found));
+        });
+    }
+
+    @SuppressWarnings("ReferenceEquality") // which one it is counts; to compare what is in it would cost each request
+    private Prepared ready() {
+        Policy current = policy.current();
+        Prepared ready = prepared;
+        if (ready.policy() != current) {
+            // Two requests may both do this; what they make is the same.
+            ready = prepare(current);
+            prepared = ready;
+        }
+        return ready;
+    }
+
+    private Prepared prepare(Policy next) {
+        Identification identification = next.identification();
+        List<Evidence.Reader> readers = new ArrayList<>();
+        for (IdentitySource source : identification.sources()) {
+            if (source instanceof IdentitySource.Header header) {
+                readers.add(new HeaderEvidence(header));
+            } else if (source instanceof IdentitySource.ApiKey key) {
+                readers.add(new ApiKeyEvidence(key, identification.apiKeys()));
+            } else if (source instanceof IdentitySource.Jwt token) {
+                readers.add(tokens.reader(token));
+            } else if (source instanceof IdentitySource.ClientCertificate certificate) {
+                readers.add(new CertificateEvidence(certificate.name(), next));
+            }
+        }
+        tokens.keepOnly(identification.sources());
+        return new Prepared(next, List.copyOf(readers));
+    }
+
+    private static Mono<Identity> identify(Prepared ready, ServerWebExchange exchange) {
+        return Flux.fromIterable(ready.readers())
+                .concatMap(reader -> reader.read(exchange))
+                .collectList()
+                .map(all -> decide(ready.policy(), all))
+                .onErrorResume(IdentityRefusedException.class, refused -> Mono.just(new Identity.Refused(refused)));
+    }
+
+    private static Identity decide(Policy policy, List<Evidence> all) {
+        if (all.isEmpty()) {
+            return new Identity.Refused(new IdentityRefusedException(Reason.MISSING));
+        }
+        Evidence first = all.get(0);
+        String key = all.stream()
+                .map(Evidence::key)
+                .filter(id -> id != null)
+                .findFirst()
+                .orElse(null);
+        for (Evidence other : all) {
+            if (!other.tenant().equals(first.tenant())) {
+                return refused(Reason.CONTRADICTION, first, key);
+            }
+        }
+        TenantPolicy tenant = policy.tenant(first.tenant());
+        return tenant == null
+                ? refused(Reason.UNKNOWN_TENANT, first, key)
+                : new Identity.Known(tenant, first.tenant(), policy.identification());
+    }
+
+    private static Identity refused(Reason reason, Evidence first, @Nullable String key) {
+        return new Identity.Refused(new IdentityRefusedException(reason, first.tenant(), key));
+    }
+}

@@ -1,0 +1,194 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.policy.ApiKeyHash;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** API keys, beside a plain header; members are a, with an old key and a new one, and b. */
+@ExtendWith(OutputCaptureExtension.class)
+class ApiKeyTest {
+
+    private static final String NEW = "fg_new-key-of-a-0123456789";
+    private static final String OLD = "fg_old-key-of-a-0123456789";
+    private static final String OF_B = "fg_only-key-of-b-0123456789";
+
+    @RegisterExtension
+    static final RunningGateway gateway = new RunningGateway();
+
+    @RegisterExtension
+    static final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    private static final Queue<String> heads = new ConcurrentLinkedQueue<>();
+
+    @BeforeAll
+    static void start() {
+        upstream.on("/fair/x?secret=s", exchange -> {
+            heads.add(exchange.head());
+            ScriptedUpstream.OK.answer(exchange);
+        });
+        gateway.start(
+                """
+                tenants:
+                  identify:
+                    - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
+                    - { header: X-Edge-Tenant, trusted-from: [10.0.0.0/8] }
+                    - api-key: { header: X-Api-Key }
+                    - api-key: { header: Authorization, scheme: Key, forward: true }
+                  forward-as: X-Tenant
+                  plans: { plan: {} }
+                  members:
+                    a: { plan: plan, api-keys: [ "%s", "%s" ] }
+                    b: { plan: plan, api-keys: [ "%s" ] }
+                pools:
+                  pool: { permits: 4 }
+                routes:
+                  - id: fair
+                    uri: %s
+                    predicates: [ "Path=/fair/**" ]
+                    filters: [ "FairShare=pool", "AddRequestHeader=X-Api-Key,upstreams-own" ]
+                """.formatted(hash(OLD), hash(NEW), hash(OF_B), upstream.url()),
+                "--logging.level.io.fairgate.audit=info",
+                "--logging.level.io.fairgate=debug");
+    }
+
+    private static String hash(String key) {
+        return ApiKeyHash.of(key).text();
+    }
+
+    @BeforeEach
+    void forget() {
+        heads.clear();
+    }
+
+    @ParameterizedTest(name = "{0}: {2} {3}")
+    @CsvSource(delimiter = '|', ignoreLeadingAndTrailingWhitespace = true, quoteCharacter = '\'', textBlock = """
+            the new key                    | 'X-Api-Key: NEW'                        | 200 | a
+            the old key                    | 'x-api-key: OLD'                        | 200 | a
+            the other tenant's             | 'X-Api-Key: OFB'                        | 200 | b
+            after a scheme                 | 'Authorization: Key OFB'                | 200 | b
+            after a scheme, other letters  | 'Authorization: kEY OFB'                | 200 | b
+            the same tenant, two ways      | 'X-Api-Key: NEW~Authorization: Key OLD' | 200 | a
+            beside a header that agrees    | 'X-Tenant-Id: a~X-Api-Key: NEW'         | 200 | a
+            beside another scheme          | 'Authorization: Basic eDp5~X-Api-Key: NEW' | 200 | a
+            a key in the policy's form     | 'X-Api-Key: HASH'                       | 401 | invalid-key
+            a key that nobody has          | 'X-Api-Key: fg_nobodys-0123456789012'   | 401 | invalid-key
+            a key in other letters         | 'X-Api-Key: FG_NEW-KEY-OF-A-0123456789' | 401 | invalid-key
+            a key and more                 | 'X-Api-Key: NEW1'                       | 401 | invalid-key
+            a key and another, in one line | 'X-Api-Key: NEW,OLD'                    | 401 | invalid-key
+            a very long one                | 'X-Api-Key: LONG'                       | 401 | invalid-key
+            not valid, beside a header     | 'X-Tenant-Id: a~X-Api-Key: fg_nobodys-0123456789012' | 401 | invalid-key
+            an empty one                   | 'X-Api-Key: '                           | 400 | malformed
+            an empty one after a scheme    | 'Authorization: Key'                    | 400 | malformed
+            the same line twice            | 'X-Api-Key: NEW~X-Api-Key: NEW'         | 400 | malformed
+            another scheme only            | 'Authorization: Bearer NEW'             | 401 | missing
+            no scheme                      | 'Authorization: NEW'                    | 401 | missing
+            two tenants, two ways          | 'X-Api-Key: NEW~Authorization: Key OFB' | 403 | contradiction
+            a header of another            | 'X-Tenant-Id: b~X-Api-Key: NEW'         | 403 | contradiction
+            a header of nobody             | 'X-Tenant-Id: nobody~X-Api-Key: NEW'    | 403 | contradiction
+            a header of no trusted peer    | 'X-Edge-Tenant: a~X-Api-Key: NEW'       | 403 | untrusted-peer
+            """)
+    void a_key_is_its_tenants_and_everything_beside_it_must_say_the_same(
+            String what, String headers, int status, String tenantOrReason) throws Exception {
+        String sent = headers.replace("NEW", NEW)
+                .replace("OLD", OLD)
+                .replace("OFB", OF_B)
+                .replace("HASH", hash(NEW))
+                .replace("LONG", "x".repeat(5000));
+        String answer = raw(sent.split("~"));
+        assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ").doesNotContain(NEW, OLD, OF_B);
+        if (status == 200) {
+            assertThat(upstreamGot("X-Tenant")).containsExactly("X-Tenant: " + tenantOrReason);
+        } else {
+            assertThat(answer).contains("\"reason\":\"" + tenantOrReason + "\"");
+            assertThat(heads).isEmpty();
+        }
+        assertThat(answer.contains("WWW-Authenticate")).isEqualTo(status == 401);
+    }
+
+    @Test
+    void the_upstream_gets_a_key_only_where_the_policy_says_so_and_a_route_may_set_its_own() throws Exception {
+        raw("X-Api-Key: " + NEW, "x_api_key: " + NEW, "Authorization: Key " + OLD);
+        assertThat(upstreamGot("X-Api-Key")).containsExactly("X-Api-Key: upstreams-own");
+        assertThat(upstreamGot("x_api_key")).isEmpty();
+        assertThat(upstreamGot("Authorization")).containsExactly("Authorization: Key " + OLD);
+        heads.clear();
+        raw("X-Tenant-Id: a", "Authorization: Basic eDp5");
+        assertThat(upstreamGot("Authorization")).containsExactly("Authorization: Basic eDp5");
+    }
+
+    @Test
+    void who_shows_nothing_is_told_every_way() {
+        assertThat(Answer.to(gateway.url("/fair/x")).lines("WWW-Authenticate"))
+                .containsExactly(
+                        "Fairgate header=\"X-Tenant-Id\"",
+                        "Fairgate header=\"X-Edge-Tenant\"",
+                        "Fairgate header=\"X-Api-Key\"",
+                        "Key realm=\"fairgate\"");
+    }
+
+    @Test
+    void every_refusal_is_in_the_audit_log_and_no_key_is_anywhere(CapturedOutput output) throws Exception {
+        String nobodys = "fg_nobodys-0123456789012";
+        raw("X-Api-Key: " + nobodys);
+        raw("X-Tenant-Id: b", "X-Api-Key: " + NEW);
+        raw("X-Tenant-Id: \u0001b");
+        RunningGateway.eventually(() -> assertThat(audited(output)).hasSizeGreaterThanOrEqualTo(2));
+        List<String> lines = audited(output);
+        assertThat(lines.get(0))
+                .contains(
+                        "\"event\":\"identity-refused\"", "\"decision\":\"", "\"status\":401", "\"peer\":\"127.0.0.1\"")
+                .contains(
+                        "\"reason\":\"invalid-key\"",
+                        "\"key\":\"" + ApiKeyHash.of(nobodys).id() + "\"")
+                .contains("\"route\":\"fair\"", "\"method\":\"GET\"", "\"path\":\"/fair/x\"")
+                .doesNotContain("secret=");
+        assertThat(lines.get(1))
+                .contains(
+                        "\"reason\":\"contradiction\"",
+                        "\"claimed\":\"b\"",
+                        "\"key\":\"" + ApiKeyHash.of(NEW).id());
+        assertThat(output.getAll())
+                .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).hex());
+        String pages = Answer.to(gateway.managementUrl("/actuator/decisions")).body()
+                + Answer.to(gateway.managementUrl("/actuator/prometheus")).body();
+        assertThat(pages)
+                .contains("reason=\"invalid-key\"")
+                .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).id());
+    }
+
+    private static List<String> audited(CapturedOutput output) {
+        return output.getOut()
+                .lines()
+                .filter(line -> line.contains("fairgate-audit") || line.contains("\"event\":"))
+                .map(line -> line.substring(Math.max(0, line.indexOf("{\"event\""))))
+                .toList();
+    }
+
+    private static List<String> upstreamGot(String header) {
+        assertThat(heads).hasSize(1);
+        return heads.element()
+                .lines()
+                .filter(line -> line.regionMatches(true, 0, header + ":", 0, header.length() + 1))
+                .toList();
+    }
+
+    private static String raw(String... headers) throws Exception {
+        try (RawClient client = new RawClient(gateway.port())) {
+            return client.send("GET /fair/x?secret=s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
+                            + String.join("\r\n", headers) + "\r\n\r\n")
+                    .readAll();
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What somebody may write where an id belongs, also where unknown ids are let in. The only member is acme. */
+class HostileIdentityTest {
+
+    @RegisterExtension
+    static final RunningGateway gateway = new RunningGateway();
+
+    @RegisterExtension
+    static final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    @BeforeAll
+    static void start() {
+        gateway.start("""
+                tenants:
+                  identify:
+                    - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
+                  unknown: guests
+                  plans: { plan: {}, guests: { max-in-flight: 1 } }
+                  members: { acme: { plan: plan } }
+                pools:
+                  pool: { permits: 4 }
+                routes:
+                  - id: fair
+                    uri: %s
+                    predicates: [ "Path=/**" ]
+                    filters: [ "FairShare=pool" ]
+                """.formatted(upstream.url()));
+    }
+
+    /** Escapes are resolved here: what is sent has the bytes themselves. */
+    @ParameterizedTest(name = "{0}: {2}")
+    @CsvSource(delimiter = '|', ignoreLeadingAndTrailingWhitespace = true, quoteCharacter = '\'', textBlock = """
+            the member                        | 'acme'                          | 200
+            an id that nobody has             | 'acme2'                         | 200
+            the name of the shared tenant     | '_unknown'                      | 200
+            the tag of all others             | '_other'                        | 200
+            a path                            | '..'                            | 200
+            NUL                               | 'acme\\0'                       | 400
+            a line feed                       | 'acme\\n'                       | 400
+            a line feed, and a header         | 'acme\\nX-Tenant-Id: globex'    | 400
+            a return                          | 'acme\\rX'                      | 400
+            a folded line                     | 'acme\\r\\n globex'             | 400
+            an escape sequence                | 'acme\\e[2J'                    | 400
+            a tab                             | 'ac\\tme'                       | 400
+            a delete                          | 'acme\\d'                       | 400
+            blank                             | ' '                             | 400
+            twice                             | 'acme\\r\\nX-Tenant-Id: acme'   | 400
+            twice, in other letters           | 'acme\\r\\nx-tenant-id: globex' | 400
+            joined by a comma                 | 'acme,globex'                   | 400
+            joined by a comma and a space     | 'acme, acme'                    | 400
+            a letter that looks the same      | '\\u0430cme'                    | 400
+            full width                        | '\\uff41cme'                    | 400
+            a combining accent                | 'acme\\u0301'                   | 400
+            no width                          | 'ac\\u200bme'                   | 400
+            from right to left                | '\\u202eacme'                   | 400
+            a key's hash tag                  | '{acme}'                        | 400
+            out of a hash tag                 | 'a}{acme'                       | 400
+            a key's separator                 | 'fairgate:acme'                 | 400
+            a pattern                         | 'acme*'                         | 400
+            a command's quote                 | 'acme"'                         | 400
+            a script                          | '<script>'                      | 400
+            an expression                     | '#{1+1}'                        | 400
+            a look-up                         | '${jndi:ldap://x/y}'            | 400
+            a format                          | '%s%n'                          | 400
+            a path out of a folder            | '../acme'                       | 400
+            percent-encoded                   | 'acm%65'                        | 400
+            an empty pair of quotes           | '""'                            | 400
+            10 KB                             | 'LONG'                          | 431
+            """)
+    void a_hostile_id_is_refused_and_reaches_nobody(String what, String id, int status) throws Exception {
+        int before = upstream.requests().size();
+        String sent = resolved(id.isBlank() ? " " : id);
+        try (RawClient client = new RawClient(gateway.port())) {
+            String answer = client.send(
+                            "GET /x HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Tenant-Id: " + sent + "\r\n\r\n")
+                    .readAll();
+            assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ");
+            assertThat(upstream.requests()).hasSize(before + (status == 200 ? 1 : 0));
+            if (status == 400) {
+                assertThat(answer.toLowerCase(Locale.ROOT)).doesNotContain("acme", "script", "jndi");
+            }
+        }
+    }
+
+    @Test
+    void letters_in_another_case_are_another_id() throws Exception {
+        try (RawClient client = new RawClient(gateway.port())) {
+            String answer = client.send(
+                            "GET /x HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Tenant-Id: ACME\r\n\r\n")
+                    .readAll();
+            assertThat(answer).startsWith("HTTP/1.1 200 ");
+        }
+        assertThat(gateway.pool("pool").tenants())
+                .extracting(tenant -> tenant.tenant().value())
+                .containsExactlyInAnyOrder("acme", "_unknown");
+    }
+
+    /** As bytes of UTF-8, one character each, which is how the client writes them. */
+    private static String resolved(String id) {
+        String text = id.replace("LONG", "a".repeat(10_000))
+                .replace("\\0", "\0")
+                .replace("\\n", "\n")
+                .replace("\\r", "\r")
+                .replace("\\t", "\t")
+                .replace("\\e", "\u001b")
+                .replace("\\d", "\u007f");
+        StringBuilder out = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            if (text.startsWith("\\u", i)) {
+                out.append((char) Integer.parseInt(text.substring(i + 2, i + 6), 16));
+                i += 5;
+            } else {
+                out.append(text.charAt(i));
+            }
+        }
+        return new String(out.toString().getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+    }
+}

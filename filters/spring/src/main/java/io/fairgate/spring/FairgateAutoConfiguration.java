@@ -52,19 +52,24 @@ public class FairgateAutoConfiguration {
     static class Filters {
 
         @Bean
+        LivePolicy fairgateLivePolicy(Policy first) {
+            return new LivePolicy(first);
+        }
+
+        @Bean
         @ConditionalOnMissingBean
         Quotas fairgateQuotas() {
             return new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
         }
 
         @Bean
-        FairgateMeters fairgateMeters(Policy policy, MeterRegistry registry) {
+        FairgateMeters fairgateMeters(LivePolicy policy, MeterRegistry registry) {
             return new FairgateMeters(policy, registry);
         }
 
         @Bean
-        PermitPools fairgatePools(Policy policy, FairgateMeters meters) {
-            return new PermitPools(policy, time(), meters::listenTo);
+        PermitPools fairgatePools(LivePolicy policy, FairgateMeters meters) {
+            return new PermitPools(policy.current(), time(), meters::listenTo);
         }
 
         @Bean
@@ -74,8 +79,8 @@ public class FairgateAutoConfiguration {
 
         @Bean
         FairgateGauges fairgateGauges(
-                Policy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
-            return new FairgateGauges(policy, pools, quotas, waitingBodies, meters, time());
+                LivePolicy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
+            return new FairgateGauges(policy.current(), pools, quotas, waitingBodies, meters, time());
         }
 
         @Bean
@@ -84,7 +89,7 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        TenantFilter fairgateTenantFilter(Policy policy, FairgateMeters meters) {
+        TenantFilter fairgateTenantFilter(LivePolicy policy, FairgateMeters meters) {
             return new TenantFilter(policy, meters);
         }
 
@@ -124,7 +129,7 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        RefusalHandler fairgateRefusalHandler(Policy policy, FairgateMeters meters, DecisionLog decisions) {
+        RefusalHandler fairgateRefusalHandler(LivePolicy policy, FairgateMeters meters, DecisionLog decisions) {
             return new RefusalHandler(new Refusals(policy), meters, decisions, InstantSource.system());
         }
 

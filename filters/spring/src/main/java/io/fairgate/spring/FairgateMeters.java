@@ -2,7 +2,6 @@ package io.fairgate.spring;
 
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.RefusalReason;
-import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.tenant.TenantId;
@@ -38,20 +37,20 @@ final class FairgateMeters {
         Duration.ofSeconds(30), Duration.ofSeconds(60)
     };
 
-    private final Policy policy;
+    private final LivePolicy policy;
     private final MeterRegistry registry;
     private final Map<Counted, Counter> counters = new ConcurrentHashMap<>();
     private final Map<Tags, DoubleAdder> permitSeconds = new ConcurrentHashMap<>();
 
     private record Counted(Meter meter, Tags tags) {}
 
-    FairgateMeters(Policy policy, MeterRegistry registry) {
+    FairgateMeters(LivePolicy policy, MeterRegistry registry) {
         this.policy = policy;
         this.registry = registry;
     }
 
     String tag(TenantId tenant) {
-        return policy.members().containsKey(tenant) ? tenant.value() : OTHER;
+        return policy.current().members().containsKey(tenant) ? tenant.value() : OTHER;
     }
 
     void identityRefused(IdentityRefusedException.Reason reason) {

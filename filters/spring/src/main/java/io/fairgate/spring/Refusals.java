@@ -5,7 +5,6 @@ import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.IdentitySource;
-import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.netty.handler.timeout.ReadTimeoutException;
@@ -21,9 +20,9 @@ import org.springframework.web.server.ResponseStatusException;
 /** The one place that says which failure becomes which answer. */
 final class Refusals {
 
-    private final Policy policy;
+    private final LivePolicy policy;
 
-    Refusals(Policy policy) {
+    Refusals(LivePolicy policy) {
         this.policy = policy;
     }
 
@@ -52,7 +51,7 @@ final class Refusals {
     private Refusal identity(IdentityRefusedException failure) {
         HttpHeaders headers = new HttpHeaders();
         if (failure.reason().status == HttpStatus.UNAUTHORIZED) {
-            for (IdentitySource source : policy.identify()) {
+            for (IdentitySource source : policy.current().identify()) {
                 if (source instanceof IdentitySource.Header header) {
                     headers.add(HttpHeaders.WWW_AUTHENTICATE, "Fairgate header=\"" + header.name() + "\"");
                 }
@@ -106,7 +105,7 @@ final class Refusals {
      */
     private HttpHeaders ownLimits(PermitRefusedException failure) {
         HttpHeaders headers = new HttpHeaders();
-        TenantPolicy tenant = policy.tenant(failure.tenant());
+        TenantPolicy tenant = policy.current().tenant(failure.tenant());
         if (tenant == null) {
             return headers;
         }
@@ -121,7 +120,7 @@ final class Refusals {
     }
 
     private @Nullable Duration maxWait(String pool) {
-        var settings = policy.pools().get(pool);
+        var settings = policy.current().pools().get(pool);
         return settings == null ? null : settings.maxWait();
     }
 

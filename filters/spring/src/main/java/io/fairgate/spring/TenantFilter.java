@@ -20,10 +20,10 @@ import reactor.core.publisher.Mono;
  */
 final class TenantFilter implements GlobalFilter, Ordered {
 
-    private final Policy policy;
+    private final LivePolicy policy;
     private final FairgateMeters meters;
 
-    TenantFilter(Policy policy, FairgateMeters meters) {
+    TenantFilter(LivePolicy policy, FairgateMeters meters) {
         this.policy = policy;
         this.meters = meters;
     }
@@ -37,7 +37,7 @@ final class TenantFilter implements GlobalFilter, Ordered {
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
         return Mono.defer(() -> {
             try {
-                Exchanges.setTenant(exchange, identify(exchange));
+                Exchanges.setTenant(exchange, identify(policy.current(), exchange));
             } catch (IdentityRefusedException refused) {
                 meters.identityRefused(refused.reason());
                 return Mono.error(refused);
@@ -46,19 +46,20 @@ final class TenantFilter implements GlobalFilter, Ordered {
         });
     }
 
-    private TenantPolicy identify(ServerWebExchange exchange) {
+    private static TenantPolicy identify(Policy policy, ServerWebExchange exchange) {
         for (IdentitySource source : policy.identify()) {
             if (source instanceof IdentitySource.Header header) {
                 List<String> values = exchange.getRequest().getHeaders().getOrDefault(header.name(), List.of());
                 if (!values.isEmpty()) {
-                    return named(header, values, exchange);
+                    return named(policy, header, values, exchange);
                 }
             }
         }
         throw new IdentityRefusedException(Reason.MISSING, null);
     }
 
-    private TenantPolicy named(IdentitySource.Header header, List<String> values, ServerWebExchange exchange) {
+    private static TenantPolicy named(
+            Policy policy, IdentitySource.Header header, List<String> values, ServerWebExchange exchange) {
         if (values.size() != 1 || !TenantId.isWellFormed(values.get(0))) {
             throw new IdentityRefusedException(Reason.MALFORMED, null);
         }

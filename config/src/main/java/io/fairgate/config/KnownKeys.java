@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 record KnownKeys(String place, List<String> keys) {
     private static final List<String> CLAIM =
             List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "quotas", "parent");
-    private static final List<String> QUOTA_KEYS = 
+    private static final List<String> QUOTA_KEYS =
             List.of("name", "limit", "per", "within", "burst", "zone", "routes", "enforce");
 
     static final KnownKeys FILE = new KnownKeys("", List.of("tenants", "pools", "routes", "rate-limit-headers"));

@@ -37,8 +37,7 @@ final class PolicyFileReader {
     }
 
     /** Leaves out each pool that the policy refuses, so that all of them are noted. */
-    private static Policy policy(
-            TenantsReader.Tenants tenants, PoolsReader.Pools pools, QuotaTerms.Told told) {
+    private static Policy policy(TenantsReader.Tenants tenants, PoolsReader.Pools pools, QuotaTerms.Told told) {
         Map<String, PoolsReader.Pool> accepted = new LinkedHashMap<>(pools.pools());
         while (true) {
             try {

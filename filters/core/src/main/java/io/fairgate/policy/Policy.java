@@ -71,7 +71,8 @@ public record Policy(
         }
         for (String group : quotaTerms.ofGroups().keySet()) {
             if (!groups.containsKey(group)) {
-                throw new IllegalArgumentException("groups: %s with quotas (expected: the name of a group)".formatted(group));
+                throw new IllegalArgumentException(
+                        "groups: %s with quotas (expected: the name of a group)".formatted(group));
             }
         }
         long reserved = shares(members, unknown, groups, classes).reserved();

@@ -46,8 +46,7 @@ public final class QuotaSets {
     }
 
     private static List<Applying> ofGroup(String group, Policy policy) {
-        return applying(
-                QuotaOwner.group(group), policy.quotaTerms().ofGroups().getOrDefault(group, List.of()));
+        return applying(QuotaOwner.group(group), policy.quotaTerms().ofGroups().getOrDefault(group, List.of()));
     }
 
     private static List<Applying> applying(QuotaOwner owner, List<QuotaRule> rules) {
@@ -61,7 +60,8 @@ public final class QuotaSets {
         rules.forEach(each -> named.addAll(each.rule.routes()));
         Map<String, QuotaSet> byRoute = new HashMap<>();
         named.forEach(route -> byRoute.put(
-                route, set(rules.stream().filter(each -> each.rule.appliesTo(route)).toList())));
+                route,
+                set(rules.stream().filter(each -> each.rule.appliesTo(route)).toList())));
         return new OfTenant(
                 set(rules.stream().filter(each -> each.rule.routes().isEmpty()).toList()), Map.copyOf(byRoute));
     }

@@ -30,8 +30,7 @@ record CalendarWindow(long startMillis, long endMillis) {
 
     private static CalendarWindow hour(ZoneId zone, Instant now) {
         ZoneOffset offset = zone.getRules().getOffset(now);
-        Instant start =
-                now.atOffset(offset).truncatedTo(ChronoUnit.HOURS).toInstant();
+        Instant start = now.atOffset(offset).truncatedTo(ChronoUnit.HOURS).toInstant();
         Instant end = start.plus(1, ChronoUnit.HOURS);
         var before = zone.getRules().previousTransition(now.plusNanos(1));
         if (before != null && before.getInstant().isAfter(start)) {

@@ -103,6 +103,8 @@ public final class QuotaDecision {
 
     @Override
     public String toString() {
-        return (allowed ? "passed " : "refused ") + balances() + (wouldRefuse.isEmpty() ? "" : " but for " + wouldRefuse);
+        return (allowed ? "passed " : "refused ")
+                + balances()
+                + (wouldRefuse.isEmpty() ? "" : " but for " + wouldRefuse);
     }
 }

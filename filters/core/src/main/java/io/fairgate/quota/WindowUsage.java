@@ -51,7 +51,8 @@ final class WindowUsage extends Usage {
             windowNow = current;
             usedNow = 0;
         } else {
-            // An earlier window means that the clock was set back: its count is gone, and a fresh one would be a refill.
+            // An earlier window means that the clock was set back: its count is gone, and a fresh one would be a
+            // refill.
             windowNow = last.isAfter(current) ? last : current;
             usedNow = used;
         }
@@ -88,11 +89,9 @@ final class WindowUsage extends Usage {
     Balance balance(OwnedQuota quota, long asked, Moment now) {
         look(quota.quota(), now);
         long limit = quota.quota().limit();
-        Duration untilEnd = windowNow.isEndless()
-                ? Balance.NEVER
-                : Duration.ofMillis(windowNow.endMillis() - now.wallMillis());
-        Duration retryAfter =
-                asked > limit ? Balance.NEVER : asked > limit - usedNow ? untilEnd : Duration.ZERO;
+        Duration untilEnd =
+                windowNow.isEndless() ? Balance.NEVER : Duration.ofMillis(windowNow.endMillis() - now.wallMillis());
+        Duration retryAfter = asked > limit ? Balance.NEVER : asked > limit - usedNow ? untilEnd : Duration.ZERO;
         return new Balance(quota, Math.max(0, limit - usedNow), usedNow == 0 ? Duration.ZERO : untilEnd, retryAfter);
     }
 

@@ -58,8 +58,7 @@ class QuotaSetsTest {
     void a_quota_that_names_routes_applies_there_and_nowhere_else() {
         QuotaSets sets = new QuotaSets(policy());
         assertThat(labels(sets.of(ACME, "a"))).containsExactly("own", "reports", "labs/lab", "corp/all");
-        assertThat(labels(sets.of(ACME, "b")))
-                .containsExactly("own", "reports", "labs/lab", "corp/all", "corp/search");
+        assertThat(labels(sets.of(ACME, "b"))).containsExactly("own", "reports", "labs/lab", "corp/all", "corp/search");
         assertThat(labels(sets.of(TenantId.UNKNOWN, "b"))).containsExactly("others", "corp/all", "corp/search");
     }
 
@@ -80,8 +79,7 @@ class QuotaSetsTest {
     @Test
     void quotas_of_a_group_that_does_not_exist_are_refused() {
         QuotaTerms terms = new QuotaTerms(Map.of("nowhere", List.of()), QuotaTerms.Told.DRAFT);
-        assertThatThrownBy(
-                        () -> new Policy(List.of(), Map.of(), null, Map.of(), Map.of(), Map.of(), terms))
+        assertThatThrownBy(() -> new Policy(List.of(), Map.of(), null, Map.of(), Map.of(), Map.of(), terms))
                 .hasMessage("groups: nowhere with quotas (expected: the name of a group)");
     }
 }

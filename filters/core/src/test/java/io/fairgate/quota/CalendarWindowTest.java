@@ -75,7 +75,9 @@ class CalendarWindowTest {
 
     private static CalendarWindow window(CalendarUnit unit, String zone, Instant now) {
         CalendarWindow window = CalendarWindow.of(new Quota.Calendar("any", 1, unit, ZoneId.of(zone)), now);
-        assertThat(window.contains(now.toEpochMilli())).as("%s in %s", now, window).isTrue();
+        assertThat(window.contains(now.toEpochMilli()))
+                .as("%s in %s", now, window)
+                .isTrue();
         return window;
     }
 }

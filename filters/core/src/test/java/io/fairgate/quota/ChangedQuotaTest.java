@@ -83,7 +83,10 @@ class ChangedQuotaTest {
     void a_calendar_quota_keeps_its_count_in_another_zone_until_that_zones_window_ends() {
         virtual.setWallClock("2026-03-10T12:00:00Z");
         virtual.charge(8, daily(10, "UTC"));
-        assertThat(virtual.charge(1, daily(10, "Europe/Berlin")).balances().get(0).remaining())
+        assertThat(virtual.charge(1, daily(10, "Europe/Berlin"))
+                        .balances()
+                        .get(0)
+                        .remaining())
                 .isEqualTo(1);
         virtual.setWallClock("2026-03-10T22:59:59Z");
         assertThat(virtual.remaining(daily(10, "Europe/Berlin"))).isEqualTo(1);

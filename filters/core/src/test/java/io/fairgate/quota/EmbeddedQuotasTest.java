@@ -86,8 +86,8 @@ class EmbeddedQuotasTest {
     @Test
     void tenants_do_not_share_a_balance() {
         virtual.chargeAll(BURST);
-        QuotaDecision other = Objects.requireNonNull(
-                virtual.quotas.chargeNow(QuotaSet.of(TenantId.of("globex"), BURST), 20));
+        QuotaDecision other =
+                Objects.requireNonNull(virtual.quotas.chargeNow(QuotaSet.of(TenantId.of("globex"), BURST), 20));
         assertThat(other.allowed()).isTrue();
     }
 

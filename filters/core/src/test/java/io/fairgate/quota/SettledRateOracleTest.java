@@ -29,19 +29,24 @@ class SettledRateOracleTest {
         SlidingLog log = new SlidingLog(rate);
         List<QuotaCharge> charges = new ArrayList<>();
         for (int step = 0; step < STEPS; step++) {
-            virtual.pass(Duration.ofNanos(random.nextInt(4) == 0 ? random.nextInt(3_000_000) : random.nextInt(100_000)));
+            virtual.pass(
+                    Duration.ofNanos(random.nextInt(4) == 0 ? random.nextInt(3_000_000) : random.nextInt(100_000)));
             if (random.nextInt(3) > 0 || charges.isEmpty()) {
                 long units = 1 + random.nextLong(rate.burst());
                 QuotaCharge charge = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, rate), units);
                 if (virtual.charge(charge).allowed()) {
-                    assertThat(units).as("seed %d, step %d", seed, step).isLessThanOrEqualTo(log.remaining(virtual.nanos()));
+                    assertThat(units)
+                            .as("seed %d, step %d", seed, step)
+                            .isLessThanOrEqualTo(log.remaining(virtual.nanos()));
                     log.admit(virtual.nanos(), units);
                     charges.add(charge);
                 }
             } else {
                 int any = random.nextInt(charges.size());
                 if (charges.get(any).isCharged()) {
-                    long kept = random.nextBoolean() ? 0 : random.nextLong(charges.get(any).units());
+                    long kept = random.nextBoolean()
+                            ? 0
+                            : random.nextLong(charges.get(any).units());
                     virtual.settle(charges.get(any), kept);
                     log.settle(any, kept);
                 }

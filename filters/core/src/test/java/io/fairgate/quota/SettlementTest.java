@@ -98,7 +98,9 @@ class SettlementTest {
         virtual.pass(Duration.ofMillis(1100));
         assertThat(virtual.check(1, RATE).allowed()).isTrue();
         virtual.setWallClock("2026-03-11T00:00:00Z");
-        assertThat(virtual.remaining(DAILY)).as("a calendar's debt ends with its window").isEqualTo(10);
+        assertThat(virtual.remaining(DAILY))
+                .as("a calendar's debt ends with its window")
+                .isEqualTo(10);
     }
 
     @Test

@@ -34,7 +34,9 @@ class SlidingOracleTest {
     private void runTraffic(long seed) {
         Random random = new Random(seed);
         long limit = 1 + (long) (Math.exp(random.nextDouble() * Math.log(Quota.MAX_LIMIT)) - 1);
-        long within = 1_000_000 + (long) Math.exp(random.nextDouble() * Math.log(Duration.ofDays(366).toNanos() - 1e6));
+        long within = 1_000_000
+                + (long) Math.exp(
+                        random.nextDouble() * Math.log(Duration.ofDays(366).toNanos() - 1e6));
         Quota.Sliding sliding = new Quota.Sliding("any", limit, Duration.ofNanos(within));
         long part = (within + SlidingUsage.PARTS - 1) / SlidingUsage.PARTS;
         VirtualQuotas virtual = new VirtualQuotas();
@@ -50,7 +52,11 @@ class SlidingOracleTest {
                     log.set(any, new Admitted(log.get(any).nanos, 0));
                 }
             }
-            long units = Math.max(1, random.nextInt(3) == 0 ? random.nextLong(limit) : virtual.remaining(sliding) + random.nextInt(3) - 1);
+            long units = Math.max(
+                    1,
+                    random.nextInt(3) == 0
+                            ? random.nextLong(limit)
+                            : virtual.remaining(sliding) + random.nextInt(3) - 1);
             QuotaCharge charge = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, sliding), units);
             QuotaDecision decision = virtual.charge(charge);
             if (decision.allowed()) {
@@ -74,7 +80,8 @@ class SlidingOracleTest {
                 .reduce(BigInteger.ZERO, BigInteger::add);
     }
 
-    private static void assertRetry(VirtualQuotas virtual, Quota.Sliding quota, long units, Duration retry, String what) {
+    private static void assertRetry(
+            VirtualQuotas virtual, Quota.Sliding quota, long units, Duration retry, String what) {
         if (units > quota.limit()) {
             assertThat(retry).as(what).isEqualTo(Balance.NEVER);
             return;

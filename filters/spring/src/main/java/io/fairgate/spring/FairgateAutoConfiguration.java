@@ -94,13 +94,28 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        QuotaCheckFilter fairgateQuotaCheckFilter(Quotas quotas, FairgateMeters meters) {
-            return new QuotaCheckFilter(quotas, meters);
+        RouteQuotas fairgateRouteQuotas(LivePolicy policy) {
+            return new RouteQuotas(policy);
         }
 
         @Bean
-        QuotaChargeFilter fairgateQuotaChargeFilter(Quotas quotas, FairgateMeters meters) {
-            return new QuotaChargeFilter(quotas, meters);
+        CostGatewayFilterFactory costGatewayFilterFactory() {
+            return new CostGatewayFilterFactory();
+        }
+
+        @Bean
+        HttpClientCustomizer fairgateSentUpstream() {
+            return SentUpstream.NOTED;
+        }
+
+        @Bean
+        QuotaCheckFilter fairgateQuotaCheckFilter(Quotas quotas, RouteQuotas routes, FairgateMeters meters) {
+            return new QuotaCheckFilter(quotas, routes, meters);
+        }
+
+        @Bean
+        QuotaChargeFilter fairgateQuotaChargeFilter(Quotas quotas, LivePolicy policy, FairgateMeters meters) {
+            return new QuotaChargeFilter(quotas, policy, meters);
         }
 
         @Bean
@@ -130,7 +145,8 @@ public class FairgateAutoConfiguration {
 
         @Bean
         RefusalHandler fairgateRefusalHandler(LivePolicy policy, FairgateMeters meters, DecisionLog decisions) {
-            return new RefusalHandler(new Refusals(policy), meters, decisions, InstantSource.system());
+            return new RefusalHandler(
+                    new Refusals(policy, RetryAfter.RANDOM), meters, decisions, InstantSource.system());
         }
 
         @Bean

@@ -4,9 +4,12 @@ import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -28,6 +31,9 @@ import reactor.core.scheduler.Scheduler;
  * at a pool serves all gauges of a scrape.
  */
 final class FairgateGauges implements MeterBinder {
+
+    /** The tenant tag of what the tenants of a group share; the quota tag begins with the group. */
+    private static final String GROUP = "_group";
 
     private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
 
@@ -56,7 +62,7 @@ final class FairgateGauges implements MeterBinder {
     @Override
     public void bindTo(MeterRegistry registry) {
         pools.all().forEach(pool -> bindPool(registry, new Look(pool)));
-        policy.tenants().forEach(tenant -> tenant.quotas().forEach(quota -> bindQuota(registry, tenant, quota)));
+        new QuotaSets(policy).all().forEach(quota -> bindQuota(registry, quota));
         gauge(registry, Meter.WAITING_BODY_BYTES, Tags.empty(), waitingBodies, ByteBudget::used);
         gauge(registry, Meter.WAITING_BODY_LIMIT, Tags.empty(), waitingBodies, ByteBudget::limit);
     }
@@ -81,22 +87,20 @@ final class FairgateGauges implements MeterBinder {
         }
     }
 
-    private void bindQuota(MeterRegistry registry, TenantPolicy tenant, Quota quota) {
-        Tags tags = Tags.of("tenant", meters.tag(tenant.id()), "quota", quota.name());
-        gauge(registry, Meter.QUOTA_LIMIT, tags, quota, Quota::limit);
-        gauge(registry, Meter.QUOTA_REMAINING, tags, tenant, t -> remaining(t, quota));
+    private void bindQuota(MeterRegistry registry, OwnedQuota quota) {
+        boolean isShared = quota.owner().kind() == QuotaOwner.Kind.GROUP;
+        String tenant = isShared ? GROUP : meters.tag(TenantId.of(quota.owner().name()));
+        Tags tags = Tags.of("tenant", tenant, "quota", quota.label());
+        QuotaSet alone = QuotaSet.of(List.of(quota));
+        gauge(registry, Meter.QUOTA_LIMIT, tags, quota.quota(), Quota::limit);
+        gauge(registry, Meter.QUOTA_REMAINING, tags, alone, this::remaining);
     }
 
-    private double remaining(TenantPolicy tenant, Quota quota) {
-        QuotaDecision[] answer = new QuotaDecision[1];
-        var unused = quotas.balances(tenant.id(), tenant.quotas()).subscribe(decision -> answer[0] = decision);
-        return answer[0] == null
-                ? Double.NaN
-                : answer[0].balances().stream()
-                        .filter(balance -> balance.quota().name().equals(quota.name()))
-                        .mapToDouble(QuotaDecision.Balance::remaining)
-                        .findFirst()
-                        .orElse(Double.NaN);
+    private double remaining(QuotaSet quota) {
+        double[] answer = {Double.NaN};
+        var unused = quotas.balances(quota)
+                .subscribe(balances -> answer[0] = balances.get(0).remaining());
+        return answer[0];
     }
 
     private static <T> void gauge(MeterRegistry registry, Meter meter, Tags tags, T source, ToDoubleFunction<T> value) {

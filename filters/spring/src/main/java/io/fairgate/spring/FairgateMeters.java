@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -61,6 +62,11 @@ final class FairgateMeters {
     <T> Mono<T> refuse(TenantPolicy tenant, QuotaDecision decision) {
         refused(NO_POOL, tag(tenant.id()), "quota");
         return Mono.error(new QuotaRefusedException(tenant, decision));
+    }
+
+    /** Counts what quotas that are not enforced would have refused, by their labels. */
+    void wouldRefuse(TenantPolicy tenant, List<String> quotas) {
+        quotas.forEach(quota -> count(Meter.QUOTA_WOULD_REFUSE, Tags.of("tenant", tag(tenant.id()), "quota", quota)));
     }
 
     void drainRefused() {

@@ -48,6 +48,13 @@ enum Meter {
             "reason"),
     QUOTA_LIMIT("fairgate.quota.limit", Type.GAUGE, "units", "Units per window of the quota.", "tenant", "quota"),
     QUOTA_REMAINING("fairgate.quota.remaining", Type.GAUGE, "units", "Units left of the quota.", "tenant", "quota"),
+    QUOTA_WOULD_REFUSE(
+            "fairgate.quota.would.refuse",
+            Type.COUNTER,
+            "requests",
+            "Requests that the quota would have refused, were it enforced.",
+            "tenant",
+            "quota"),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

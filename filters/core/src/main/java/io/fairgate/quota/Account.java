@@ -3,6 +3,7 @@ package io.fairgate.quota;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** All that one owner has used, and the lock of it. */
 final class Account {
@@ -10,7 +11,15 @@ final class Account {
     /** So many usages are kept although a policy may not name them any more. */
     static final int KEPT = 32;
 
+    private final QuotaOwner owner;
+    private final @Nullable UsageJournal journal;
     private final Map<UsageKey, Usage> usages = new HashMap<>();
+
+    /** @param journal where usage is written down; null for nowhere */
+    Account(QuotaOwner owner, @Nullable UsageJournal journal) {
+        this.owner = owner;
+        this.journal = journal;
+    }
 
     /** What is used of a quota; nothing at first. */
     synchronized Usage usage(Quota quota, Moment now) {
@@ -20,10 +29,23 @@ final class Account {
             if (usages.size() >= KEPT) {
                 forgetUnused(now);
             }
-            usage = Usage.of(quota, now);
+            usage = Usage.of(quota, now, journaled(key));
             usages.put(key, usage);
         }
         return usage;
+    }
+
+    private @Nullable JournaledUsage journaled(UsageKey key) {
+        return journal == null ? null : new JournaledUsage(journal, new JournalRecord.Key(owner, key), this);
+    }
+
+    /** Writes down what is used, to the unit. */
+    synchronized void writeExactly() {
+        for (Usage usage : usages.values()) {
+            if (usage instanceof WindowUsage window) {
+                window.writeExactly();
+            }
+        }
     }
 
     /**

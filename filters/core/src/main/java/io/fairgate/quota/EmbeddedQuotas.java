@@ -11,10 +11,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The quotas of one process, kept in memory and gone when it ends.
+ * The quotas of one process, kept in memory. They are gone when it ends, unless a {@link UsageJournal} keeps those of the
+ * calendar and totals.
  *
- * <p>Decides on the subscriber's thread, from any number of threads, and hands the work to no other; each subscription
- * is a decision of its own. Rates and sliding windows are exact to the nanosecond of the monotonic clock, calendars to the
+ * <p>Decides on the subscriber's thread, from any number of threads, and hands the work to no other, unless units have to
+ * be written down before they are given. Rates and sliding windows are exact to the nanosecond of the monotonic clock, calendars to the
  * millisecond of the wall clock; the package description explains both, and what changed numbers and a wall clock that
  * jumps do.
  *
@@ -28,6 +29,7 @@ public final class EmbeddedQuotas implements Quotas {
 
     private final Scheduler clock;
     private final InstantSource calendar;
+    private final @Nullable UsageJournal journal;
     private final ConcurrentMap<QuotaOwner, Account> accounts = new ConcurrentHashMap<>();
 
     /**
@@ -36,8 +38,18 @@ public final class EmbeddedQuotas implements Quotas {
      * @param calendar the wall clock, for calendars only
      */
     public EmbeddedQuotas(Scheduler clock, InstantSource calendar) {
+        this(clock, calendar, null);
+    }
+
+    /**
+     * @param clock as above; what waited for the journal goes on on its workers
+     * @param calendar as above
+     * @param journal keeps calendar quotas and totals over a restart; null for nothing
+     */
+    public EmbeddedQuotas(Scheduler clock, InstantSource calendar, @Nullable UsageJournal journal) {
         this.clock = clock;
         this.calendar = calendar;
+        this.journal = journal;
     }
 
     /** @throws IllegalArgumentException at once, when {@code units} is below 1 */
@@ -49,7 +61,16 @@ public final class EmbeddedQuotas implements Quotas {
 
     @Override
     public Mono<QuotaDecision> charge(QuotaCharge charge) {
-        return Mono.fromSupplier(() -> decided(charge.quotas(), charge.units(), charge));
+        UsageJournal written = journal;
+        Mono<QuotaDecision> now = Mono.fromCallable(() -> answer(decided(charge.quotas(), charge.units(), charge)));
+        return written == null
+                ? now
+                : now.repeatWhenEmpty(again ->
+                        again.concatMap(i -> written.written().publishOn(clock).thenReturn(i)));
+    }
+
+    private static @Nullable QuotaDecision answer(QuotaDecision decision) {
+        return decision == QuotaDecision.NOT_YET ? null : decision;
     }
 
     @Override
@@ -82,11 +103,12 @@ public final class EmbeddedQuotas implements Quotas {
     /**
      * Takes {@code units} that will not be settled, at once.
      *
+     * @return null when units have to be written down first, which has been started: {@link #charge} waits for that
      * @throws IllegalArgumentException when {@code units} is below 1
      */
-    public QuotaDecision chargeNow(QuotaSet quotas, long units) {
+    public @Nullable QuotaDecision chargeNow(QuotaSet quotas, long units) {
         requireUnits(units);
-        return decided(quotas, units, null);
+        return answer(decided(quotas, units, null));
     }
 
     private QuotaDecision decided(QuotaSet quotas, long units, @Nullable QuotaCharge charge) {
@@ -112,10 +134,18 @@ public final class EmbeddedQuotas implements Quotas {
         }
     }
 
+    /**
+     * Writes down exactly what is used, so that nothing of a chunk is lost. Whoever charges after that counts in memory
+     * and may have to be written again: it is for the end of a program, before the journal is closed.
+     */
+    public void writeExactly() {
+        accounts.values().forEach(Account::writeExactly);
+    }
+
     // ---- where the balances are ----
 
     Account account(QuotaOwner owner) {
-        return accounts.computeIfAbsent(owner, o -> new Account());
+        return accounts.computeIfAbsent(owner, o -> new Account(o, journal));
     }
 
     private BoundQuotas bound(QuotaSet quotas) {

@@ -1,6 +1,7 @@
 package io.fairgate.quota;
 
 import io.fairgate.quota.QuotaDecision.Balance;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an owner has used of one quota. All calls are made under the owner's lock. Only a charge and a settlement change
@@ -48,13 +49,14 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
         return forgotten;
     }
 
-    static Usage of(Quota quota, Moment now) {
+    /** @param journaled where a window's usage is written down; null for nowhere */
+    static Usage of(Quota quota, Moment now, @Nullable JournaledUsage journaled) {
         if (quota instanceof Quota.Rate rate) {
             return new RateUsage(rate, now.nanos());
         } else if (quota instanceof Quota.Sliding sliding) {
             return new SlidingUsage(sliding.within(), now.nanos());
         } else {
-            return new WindowUsage();
+            return new WindowUsage(journaled);
         }
     }
 }

@@ -16,12 +16,24 @@ final class WindowUsage extends Usage {
     /** Units charged to it; above the limit when that was lowered, or as a debt. */
     private long used;
 
+    private final @Nullable JournaledUsage journaled;
+
     // What the last look found. The window in which a zone's clock stands takes long to compute, so it is kept.
     private CalendarWindow windowNow = CalendarWindow.ALWAYS;
     private @Nullable ZoneId zoneNow;
     private long usedNow;
     private @Nullable CalendarWindow looked;
     private @Nullable ZoneId lookedIn;
+
+    /** @param journaled where it is written down, and what was written before; null for nowhere */
+    WindowUsage(@Nullable JournaledUsage journaled) {
+        this.journaled = journaled;
+        JournalRecord found = journaled == null ? null : journaled.found();
+        if (found != null) {
+            window = found.window();
+            used = found.used();
+        }
+    }
 
     /** @param quota the same unit; limit and zone may have changed */
     private void look(Quota quota, Moment now) {
@@ -65,6 +77,11 @@ final class WindowUsage extends Usage {
     }
 
     @Override
+    boolean isCovered(Quota quota, long units) {
+        return journaled == null || journaled.covers(windowNow, usedNow, units, quota.limit());
+    }
+
+    @Override
     long charge(long units) {
         keep(usedNow + units);
         return windowNow.startMillis();
@@ -82,6 +99,9 @@ final class WindowUsage extends Usage {
         if (windowNow.startMillis() == mark) {
             long most = Math.max(usedNow, 2 * quota.limit());
             keep(Math.max(0, Math.min(most, usedNow + more)));
+            if (journaled != null) {
+                journaled.follow(windowNow, used, quota.limit());
+            }
         }
     }
 
@@ -93,6 +113,13 @@ final class WindowUsage extends Usage {
                 windowNow.isEndless() ? Balance.NEVER : Duration.ofMillis(windowNow.endMillis() - now.wallMillis());
         Duration retryAfter = asked > limit ? Balance.NEVER : asked > limit - usedNow ? untilEnd : Duration.ZERO;
         return new Balance(quota, Math.max(0, limit - usedNow), usedNow == 0 ? Duration.ZERO : untilEnd, retryAfter);
+    }
+
+    void writeExactly() {
+        CalendarWindow last = window;
+        if (journaled != null && last != null) {
+            journaled.writeExactly(last, used);
+        }
     }
 
     @Override

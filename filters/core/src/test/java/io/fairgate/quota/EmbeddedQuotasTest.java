@@ -113,7 +113,7 @@ class EmbeddedQuotasTest {
         Account account = virtual.quotas.account(QuotaOwner.tenant(VirtualQuotas.ACME));
         assertThat(account.size()).isLessThanOrEqualTo(Account.KEPT);
         assertThat(virtual.remaining(DAILY)).isEqualTo(29);
-        assertThat(virtual.quotas.chargeNow(idle, 15).allowed())
+        assertThat(Objects.requireNonNull(virtual.quotas.chargeNow(idle, 15)).allowed())
                 .as("finds its balance again")
                 .isTrue();
         assertThat(virtual.remaining(BURST)).as("the one that all find").isEqualTo(5);

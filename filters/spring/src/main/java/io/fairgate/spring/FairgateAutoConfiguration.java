@@ -1,7 +1,6 @@
 package io.fairgate.spring;
 
 import io.fairgate.policy.Policy;
-import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -57,9 +56,15 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        @ConditionalOnMissingBean(Quotas.class)
+        JournaledQuotas fairgateJournaledQuotas(FairgateProperties properties, FairgateMeters meters) {
+            return JournaledQuotas.open(properties.quotas().journal(), meters);
+        }
+
+        @Bean
         @ConditionalOnMissingBean
-        Quotas fairgateQuotas() {
-            return new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
+        Quotas fairgateQuotas(JournaledQuotas journaled) {
+            return journaled.quotas();
         }
 
         @Bean

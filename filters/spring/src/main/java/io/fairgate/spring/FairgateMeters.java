@@ -69,6 +69,10 @@ final class FairgateMeters {
         quotas.forEach(quota -> count(Meter.QUOTA_WOULD_REFUSE, Tags.of("tenant", tag(tenant.id()), "quota", quota)));
     }
 
+    void journalFailed() {
+        count(Meter.JOURNAL_FAILURES, Tags.empty());
+    }
+
     void drainRefused() {
         refused(NO_POOL, OTHER, "draining");
     }

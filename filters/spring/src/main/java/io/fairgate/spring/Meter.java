@@ -55,6 +55,11 @@ enum Meter {
             "Requests that the quota would have refused, were it enforced.",
             "tenant",
             "quota"),
+    JOURNAL_FAILURES(
+            "fairgate.quota.journal.failures",
+            Type.COUNTER,
+            "failures",
+            "How often the usage journal could no longer be written; until it can again, usage is in memory alone."),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

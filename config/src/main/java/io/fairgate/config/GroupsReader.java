@@ -4,9 +4,11 @@ import io.fairgate.fairness.ShareGroups;
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -16,16 +18,17 @@ final class GroupsReader {
     private static final String PARENT = "the name of a group";
 
     private final Map<String, Group> groups = new LinkedHashMap<>();
+    private final Map<String, List<QuotaRule>> quotas = new LinkedHashMap<>();
     private final Map<String, Section> sections = new LinkedHashMap<>();
 
     /** What parents may be, groups with mistakes included; null when the file does not let us know. */
     private @Nullable Set<String> names = Set.of();
 
     /** @param value null when the file has no groups */
-    static GroupsReader read(@Nullable Value value, boolean isMentioned) {
+    static GroupsReader read(@Nullable Value value, boolean isMentioned, QuotasReader quotas) {
         GroupsReader reader = new GroupsReader();
         if (value != null) {
-            reader.readAll(value);
+            reader.readAll(value, quotas);
         } else if (isMentioned) {
             reader.names = null;
         }
@@ -37,7 +40,12 @@ final class GroupsReader {
         return groups;
     }
 
-    private void readAll(Value value) {
+    /** The quotas of those that have some. */
+    Map<String, List<QuotaRule>> quotas() {
+        return quotas;
+    }
+
+    private void readAll(Value value, QuotasReader reader) {
         Map<String, Value> entries = value.entries("a mapping of groups by name");
         names = entries == null ? null : entries.keySet();
         if (entries == null) {
@@ -51,6 +59,11 @@ final class GroupsReader {
             }
             ShareSettings settings = ShareReader.settings(ShareReader.read(new Given(section)));
             Value parent = section.get("parent");
+            Value own = section.get("quotas");
+            List<QuotaRule> rules = own == null ? List.of() : reader.read(own, KnownKeys.GROUP_QUOTA);
+            if (named && !rules.isEmpty()) {
+                quotas.put(name, rules);
+            }
             if (named) {
                 sections.put(name, section);
                 groups.put(name, new Group(settings, parent == null ? null : parent(parent)));

@@ -11,9 +11,10 @@ import java.util.stream.Stream;
 record KnownKeys(String place, List<String> keys) {
     private static final List<String> CLAIM =
             List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "quotas", "parent");
-    private static final List<String> QUOTA_KEYS = List.of("name", "limit", "per", "burst", "zone");
+    private static final List<String> QUOTA_KEYS =
+            List.of("name", "limit", "per", "within", "burst", "zone", "routes", "enforce");
 
-    static final KnownKeys FILE = new KnownKeys("", List.of("tenants", "pools", "routes"));
+    static final KnownKeys FILE = new KnownKeys("", List.of("tenants", "pools", "routes", "rate-limit-headers"));
     static final KnownKeys TENANTS = new KnownKeys(
             "tenants", List.of("identify", "forward-as", "unknown", "plans", "members", "groups", "classes"));
     static final KnownKeys IDENTITY = new KnownKeys(
@@ -25,7 +26,9 @@ record KnownKeys(String place, List<String> keys) {
             List.of("header", "issuer", "audience", "claim", "algorithms", "jwks", "refresh", "skew", "forward"));
     static final KnownKeys CLIENT_CERTIFICATE = new KnownKeys("tenants.identify[].client-certificate", List.of("name"));
     static final KnownKeys GROUP = new KnownKeys(
-            "tenants.groups.*", List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "parent"));
+            "tenants.groups.*",
+            List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "parent", "quotas"));
+    static final KnownKeys GROUP_QUOTA = new KnownKeys("tenants.groups.*.quotas[]", QUOTA_KEYS);
     static final KnownKeys CLASS =
             new KnownKeys("tenants.classes.*", List.of("weight", "guaranteed", "max-in-flight", "max-waiting"));
     static final KnownKeys PLAN = new KnownKeys("tenants.plans.*", CLAIM);
@@ -49,6 +52,7 @@ record KnownKeys(String place, List<String> keys) {
             JWT,
             CLIENT_CERTIFICATE,
             GROUP,
+            GROUP_QUOTA,
             CLASS,
             PLAN,
             PLAN_QUOTA,

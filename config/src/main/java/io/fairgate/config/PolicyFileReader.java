@@ -2,13 +2,17 @@ package io.fairgate.config;
 
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaTerms;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the whole file part by part, then what must hold between the parts. */
 final class PolicyFileReader {
+    private static final String TOLD = "one of draft, legacy, none";
+
     private PolicyFileReader() {}
 
     /**
@@ -24,14 +28,14 @@ final class PolicyFileReader {
         Section section = Section.open(file, KnownKeys.FILE);
         if (section != null) {
             Value tenantsValue = section.require("tenants", "who may use the gateway, at least tenants.identify");
-            tenants = tenantsValue == null ? tenants : TenantsReader.read(tenantsValue);
+            tenants = tenantsValue == null ? tenants : TenantsReader.read(tenantsValue, RoutesReader.ids(section));
             Value poolsValue = section.get("pools");
             PoolsReader.Pools pools = poolsValue == null
                     ? PoolsReader.Pools.absent(section.mentions("pools"))
                     : PoolsReader.read(poolsValue);
             Value routesValue = section.get("routes");
             routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants, filledIn);
-            policy = policy(tenants, pools);
+            policy = policy(tenants, pools, told(section.get("rate-limit-headers")));
             warnOfReservations(policy, pools);
         }
         file.mistakes().throwIfAny(routes);
@@ -39,7 +43,7 @@ final class PolicyFileReader {
     }
 
     /** Leaves out each pool that the policy refuses, so that all of them are noted. */
-    private static Policy policy(TenantsReader.Tenants tenants, PoolsReader.Pools pools) {
+    private static Policy policy(TenantsReader.Tenants tenants, PoolsReader.Pools pools, QuotaTerms.Told told) {
         Map<String, PoolsReader.Pool> accepted = new LinkedHashMap<>(pools.pools());
         while (true) {
             try {
@@ -51,7 +55,8 @@ final class PolicyFileReader {
                         tenants.unknown(),
                         settings,
                         tenants.groups(),
-                        tenants.classes());
+                        tenants.classes(),
+                        new QuotaTerms(tenants.groupQuotas(), told));
             } catch (IllegalArgumentException e) {
                 Refusal refusal = Refusal.of(e);
                 PoolsReader.Pool pool = accepted.remove(poolName(refusal.key()));
@@ -82,6 +87,21 @@ final class PolicyFileReader {
                                         .formatted(reserved, permits));
             }
         });
+    }
+
+    private static QuotaTerms.Told told(@Nullable Value value) {
+        String word = value == null ? "draft" : value.text(TOLD);
+        if (word != null) {
+            for (QuotaTerms.Told told : QuotaTerms.Told.values()) {
+                if (told.name().toLowerCase(Locale.ROOT).equals(word)) {
+                    return told;
+                }
+            }
+            if (value != null) {
+                value.mistake(TOLD);
+            }
+        }
+        return QuotaTerms.Told.DRAFT;
     }
 
     private static @Nullable String poolName(String key) {

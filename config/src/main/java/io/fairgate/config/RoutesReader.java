@@ -3,6 +3,7 @@ package io.fairgate.config;
 import io.fairgate.config.PoolsReader.Pools;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,6 +47,29 @@ final class RoutesReader {
             index++;
         }
         return routes;
+    }
+
+    /** What quotas may name, routes with mistakes included; null when the file does not let us know. */
+    static @Nullable Set<String> ids(Section file) {
+        Value value = file.get("routes");
+        if (value == null) {
+            return file.mentions("routes") ? null : Set.of();
+        }
+        List<Value> items = value.items("a list of routes");
+        if (items == null) {
+            return null;
+        }
+        Set<String> ids = new LinkedHashSet<>();
+        for (Value item : items) {
+            Map<String, Value> entries = item.isMapping() ? item.entries("") : null;
+            Value id = entries == null ? null : entries.get("id");
+            String name = id == null ? null : id.scalar();
+            if (name == null) {
+                return null;
+            }
+            ids.add(name);
+        }
+        return ids;
     }
 
     private @Nullable RouteDeclaration route(int index, Value value, Section section) {

@@ -4,8 +4,8 @@ import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.policy.ApiKeys;
 import io.fairgate.policy.Identification;
+import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,21 +26,26 @@ final class TenantsReader {
     /** What members may name, plans with mistakes included; null when the file does not let us know. */
     private @Nullable Set<String> planNames = Set.of();
 
-    private GroupsReader groups = GroupsReader.read(null, false);
+    private final QuotasReader quotas;
+    private GroupsReader groups;
     private CredentialsReader credentials = new CredentialsReader(IdentityReader.Ways.NONE);
 
-    private TenantsReader() {}
+    private TenantsReader(QuotasReader quotas) {
+        this.quotas = quotas;
+        groups = GroupsReader.read(null, false, quotas);
+    }
 
-    static Tenants read(Value value) {
+    /** @param routes the ids that quotas may name; null when the file does not let us know */
+    static Tenants read(Value value, @Nullable Set<String> routes) {
         Section section = Section.open(value, KnownKeys.TENANTS);
-        return section == null ? Tenants.NONE : new TenantsReader().tenants(section);
+        return section == null ? Tenants.NONE : new TenantsReader(new QuotasReader(routes)).tenants(section);
     }
 
     private Tenants tenants(Section section) {
         Value identify = section.require("identify", "a list of ways to identify a tenant");
         IdentityReader.Ways ways = identify == null ? IdentityReader.Ways.NONE : IdentityReader.read(identify);
         credentials = new CredentialsReader(ways);
-        groups = GroupsReader.read(section.get("groups"), section.mentions("groups"));
+        groups = GroupsReader.read(section.get("groups"), section.mentions("groups"), quotas);
         Value classes = section.get("classes");
         Value plansValue = section.get("plans");
         if (plansValue != null) {
@@ -63,6 +68,7 @@ final class TenantsReader {
                 read,
                 others,
                 groups.groups(),
+                groups.quotas(),
                 classes == null ? Map.of() : GroupsReader.classes(classes),
                 classNames(section));
     }
@@ -134,10 +140,8 @@ final class TenantsReader {
                 Given share = share(new Given(section));
                 // Asked for its settings here, so that a plan is checked also when nobody is on it.
                 ShareReader.settings(share);
-                Value quotas = section.get("quotas");
-                plans.put(
-                        name,
-                        new Plan(share, quotas == null ? List.of() : QuotasReader.read(quotas, KnownKeys.PLAN_QUOTA)));
+                Value own = section.get("quotas");
+                plans.put(name, new Plan(share, own == null ? List.of() : quotas.read(own, KnownKeys.PLAN_QUOTA)));
             }
         });
     }
@@ -164,9 +168,9 @@ final class TenantsReader {
         String planName = planValue == null ? null : planName(planValue);
         Plan plan = planName == null ? null : plans.get(planName);
         Given share = share(new Given(section, plan == null ? null : plan.share, "of the plan " + planName));
-        Value quotas = section.get("quotas");
-        List<Quota> own = quotas == null ? null : QuotasReader.read(quotas, KnownKeys.MEMBER_QUOTA);
-        List<Quota> inherited = plan == null ? List.of() : plan.quotas;
+        Value list = section.get("quotas");
+        List<QuotaRule> own = list == null ? null : quotas.read(list, KnownKeys.MEMBER_QUOTA);
+        List<QuotaRule> inherited = plan == null ? List.of() : plan.quotas;
         return new TenantPolicy(
                 id,
                 planName == null ? "" : planName,
@@ -198,7 +202,7 @@ final class TenantsReader {
     }
 
     /** A plan, as far as it has no mistakes. */
-    private record Plan(Given share, List<Quota> quotas) {}
+    private record Plan(Given share, List<QuotaRule> quotas) {}
 
     /**
      * All that the file says about tenants, as far as it has no mistakes.
@@ -212,9 +216,10 @@ final class TenantsReader {
             Map<TenantId, TenantPolicy> members,
             @Nullable TenantPolicy unknown,
             Map<String, Group> groups,
+            Map<String, List<QuotaRule>> groupQuotas,
             Map<String, ShareSettings> classes,
             @Nullable Set<String> classNames) {
         static final Tenants NONE =
-                new Tenants(new Identification(List.of()), null, Map.of(), null, Map.of(), Map.of(), null);
+                new Tenants(new Identification(List.of()), null, Map.of(), null, Map.of(), Map.of(), Map.of(), null);
     }
 }

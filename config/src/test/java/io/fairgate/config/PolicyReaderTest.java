@@ -13,6 +13,8 @@ import io.fairgate.policy.Identification;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.KeySetLocation;
 import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaRule;
+import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.policy.TokenRules;
 import io.fairgate.quota.Quota;
@@ -130,7 +132,7 @@ class PolicyReaderTest {
                 "{ plan: gold, weight: 0.5, quotas: [ { name: c, limit: 5, per: 1s, burst: 9 } ] }");
 
         assertThat(acme.share()).isEqualTo(ShareSettings.EQUAL.withWeight(0.5).withMaxInFlight(7));
-        assertThat(acme.quotas()).containsExactly(new Quota.Rate("c", 5, Duration.ofSeconds(1), 9));
+        assertThat(acme.quotas()).containsExactly(QuotaRule.of(new Quota.Rate("c", 5, Duration.ofSeconds(1), 9)));
     }
 
     @Test
@@ -141,10 +143,40 @@ class PolicyReaderTest {
                 "{ plan: gold }");
 
         assertThat(acme.quotas())
+                .extracting(QuotaRule::quota)
                 .containsExactly(
                         new Quota.Rate("a", 3, Duration.ofDays(1), 3),
                         new Quota.Calendar("b", 4, Quota.CalendarUnit.DAY, ZoneOffset.UTC),
                         new Quota.Calendar("c", 5, Quota.CalendarUnit.MONTH, ZoneId.of("Europe/Berlin")));
+    }
+
+    @Test
+    void every_kind_of_quota_is_read_with_its_routes_and_whether_it_is_enforced() {
+        PolicyFile file = read("rate-limit-headers: legacy\n" + IDENTIFY + """
+                ,
+                  groups: { corp: { quotas: [ { name: all, limit: 9, per: total, routes: [a] } ] } },
+                  plans: { gold: { quotas: [
+                    { name: h, limit: 1, per: hour }, { name: w, limit: 2, per: week, zone: Asia/Tokyo, enforce: false },
+                    { name: s, limit: 3, within: 90s, routes: [a, b], enforce: true } ] } },
+                  members: { acme: { plan: gold } } }
+                routes:
+                  - { id: a, uri: "http://localhost:1", predicates: [ Path=/a ] }
+                  - { id: b, uri: "http://localhost:1", predicates: [ Path=/b ] }
+                """);
+
+        assertThat(Objects.requireNonNull(file.policy().members().get(TenantId.of("acme")))
+                        .quotas())
+                .containsExactly(
+                        QuotaRule.of(new Quota.Calendar("h", 1, Quota.CalendarUnit.HOUR, ZoneOffset.UTC)),
+                        new QuotaRule(
+                                new Quota.Calendar("w", 2, Quota.CalendarUnit.WEEK, ZoneId.of("Asia/Tokyo")),
+                                Set.of(),
+                                false),
+                        new QuotaRule(new Quota.Sliding("s", 3, Duration.ofSeconds(90)), Set.of("a", "b"), true));
+        assertThat(file.policy().quotaTerms())
+                .isEqualTo(new QuotaTerms(
+                        Map.of("corp", List.of(new QuotaRule(new Quota.Total("all", 9), Set.of("a"), true))),
+                        QuotaTerms.Told.LEGACY));
     }
 
     @Test
@@ -326,7 +358,7 @@ class PolicyReaderTest {
                 catchThrowableOfType(InvalidPolicyException.class, () -> read("pool: {}\ntenants: []\n")));
 
         assertThat(invalid).hasMessage("""
-                fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes; did you mean pools?)
+                fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes, rate-limit-headers; did you mean pools?)
                 fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, forward-as, unknown, plans, members, groups, classes)""");
     }
 

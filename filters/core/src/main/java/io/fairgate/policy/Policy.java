@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param pools by name
  * @param groups of tenants, by name
  * @param classes of requests within a tenant, by name; the same in each tenant
+ * @param quotaTerms the quotas of groups, and how quotas are told
  */
 public record Policy(
         Identification identification,
@@ -28,7 +29,19 @@ public record Policy(
         @Nullable TenantPolicy unknown,
         Map<String, PoolSettings> pools,
         Map<String, ShareGroups.Group> groups,
-        Map<String, ShareSettings> classes) {
+        Map<String, ShareSettings> classes,
+        QuotaTerms quotaTerms) {
+
+    /** Without quotas of groups. */
+    public Policy(
+            Identification identification,
+            Map<TenantId, TenantPolicy> members,
+            @Nullable TenantPolicy unknown,
+            Map<String, PoolSettings> pools,
+            Map<String, ShareGroups.Group> groups,
+            Map<String, ShareSettings> classes) {
+        this(identification, members, unknown, pools, groups, classes, QuotaTerms.NONE);
+    }
 
     /** Without groups, classes, API keys and certificates. */
     public Policy(
@@ -53,6 +66,12 @@ public record Policy(
             if (member.value().startsWith("_")) {
                 throw new IllegalArgumentException(
                         "members: %s (expected: an id that does not begin with _)".formatted(member));
+            }
+        }
+        for (String group : quotaTerms.ofGroups().keySet()) {
+            if (!groups.containsKey(group)) {
+                throw new IllegalArgumentException(
+                        "groups: %s with quotas (expected: the name of a group)".formatted(group));
             }
         }
         long reserved = shares(members, unknown, groups, classes).reserved();

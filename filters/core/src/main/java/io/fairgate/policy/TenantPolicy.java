@@ -1,11 +1,8 @@
 package io.fairgate.policy;
 
 import io.fairgate.fairness.ShareSettings;
-import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,24 +11,17 @@ import org.jspecify.annotations.Nullable;
  * @param plan the name of the plan, for people
  * @param parent the group that it is in, or null
  * @param share its claim on every pool
- * @param quotas in the order of the policy; their names are unique
+ * @param quotas its own, in the order of the policy; their names are unique
  */
 public record TenantPolicy(
-        TenantId id, String plan, @Nullable String parent, ShareSettings share, List<Quota> quotas) {
+        TenantId id, String plan, @Nullable String parent, ShareSettings share, List<QuotaRule> quotas) {
 
     /** A tenant that is in no group. */
-    public TenantPolicy(TenantId id, String plan, ShareSettings share, List<Quota> quotas) {
+    public TenantPolicy(TenantId id, String plan, ShareSettings share, List<QuotaRule> quotas) {
         this(id, plan, null, share, quotas);
     }
 
     public TenantPolicy {
-        quotas = List.copyOf(quotas);
-        Set<String> names = new HashSet<>();
-        for (Quota quota : quotas) {
-            if (!names.add(quota.name())) {
-                throw new IllegalArgumentException(
-                        "quotas: %s twice (expected: a name of its own for each)".formatted(quota.name()));
-            }
-        }
+        quotas = QuotaTerms.distinct(quotas);
     }
 }

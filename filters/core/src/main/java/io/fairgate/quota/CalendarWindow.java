@@ -1,24 +1,51 @@
 package io.fairgate.quota;
 
+import java.time.DayOfWeek;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.time.temporal.TemporalAdjusters;
 
 /**
- * One day or month of a zone, from its first instant to the first of the next.
+ * One hour, day, week or month of a zone, from its first instant to the first of the next; or all time.
  *
  * <p>Days have 23 to 25 hours, sometimes 23.5, once none at all (Samoa, 30 December 2011); {@link
- * LocalDate#atStartOfDay(ZoneId)} knows, also where midnight itself is skipped.
+ * LocalDate#atStartOfDay(ZoneId)} knows, also where midnight itself is skipped. An hour is one of the zone's clock at the
+ * offset of the moment; where the clock is set by less than an hour, the hour in which that happens ends early, and a new
+ * one begins.
  *
- * @param start inclusive
- * @param end exclusive
+ * @param startMillis since 1970, inclusive
+ * @param endMillis since 1970, exclusive
  */
-record CalendarWindow(Instant start, Instant end) {
+record CalendarWindow(long startMillis, long endMillis) {
+
+    /** Of a quota whose units do not come back. */
+    static final CalendarWindow ALWAYS = new CalendarWindow(0, Long.MAX_VALUE);
 
     static CalendarWindow of(Quota.Calendar quota, Instant now) {
+        return quota.per() == Quota.CalendarUnit.HOUR ? hour(quota.zone(), now) : ofDays(quota, now);
+    }
+
+    private static CalendarWindow hour(ZoneId zone, Instant now) {
+        ZoneOffset offset = zone.getRules().getOffset(now);
+        Instant start = now.atOffset(offset).truncatedTo(ChronoUnit.HOURS).toInstant();
+        Instant end = start.plus(1, ChronoUnit.HOURS);
+        var before = zone.getRules().previousTransition(now.plusNanos(1));
+        if (before != null && before.getInstant().isAfter(start)) {
+            start = before.getInstant();
+        }
+        var after = zone.getRules().nextTransition(now);
+        if (after != null && after.getInstant().isBefore(end)) {
+            end = after.getInstant();
+        }
+        return new CalendarWindow(start.toEpochMilli(), end.toEpochMilli());
+    }
+
+    private static CalendarWindow ofDays(Quota.Calendar quota, Instant now) {
         ZoneId zone = quota.zone();
-        LocalDate today = now.atZone(zone).toLocalDate();
-        LocalDate first = quota.per() == Quota.CalendarUnit.DAY ? today : today.withDayOfMonth(1);
+        LocalDate first = first(now.atZone(zone).toLocalDate(), quota.per());
         LocalDate next = next(first, quota.per());
         // Where clocks go back from just after midnight, the old date comes a second time (Newfoundland until 2011).
         // The new window has begun by then and goes on, or an instant would lie in none.
@@ -26,23 +53,40 @@ record CalendarWindow(Instant start, Instant end) {
             first = next;
             next = next(first, quota.per());
         }
-        return new CalendarWindow(start(first, zone), start(next, zone));
+        return new CalendarWindow(
+                start(first, zone).toEpochMilli(), start(next, zone).toEpochMilli());
+    }
+
+    private static LocalDate first(LocalDate today, Quota.CalendarUnit unit) {
+        return switch (unit) {
+            case HOUR, DAY -> today;
+            case WEEK -> today.with(TemporalAdjusters.previousOrSame(DayOfWeek.MONDAY));
+            case MONTH -> today.withDayOfMonth(1);
+        };
     }
 
     private static LocalDate next(LocalDate first, Quota.CalendarUnit unit) {
-        return unit == Quota.CalendarUnit.DAY ? first.plusDays(1) : first.plusMonths(1);
+        return switch (unit) {
+            case HOUR, DAY -> first.plusDays(1);
+            case WEEK -> first.plusWeeks(1);
+            case MONTH -> first.plusMonths(1);
+        };
     }
 
     private static Instant start(LocalDate date, ZoneId zone) {
         return date.atStartOfDay(zone).toInstant();
     }
 
-    boolean contains(Instant instant) {
-        return !instant.isBefore(start) && instant.isBefore(end);
+    boolean contains(long millis) {
+        return millis >= startMillis && millis < endMillis;
+    }
+
+    boolean isEndless() {
+        return endMillis == Long.MAX_VALUE;
     }
 
     /** Whether it lies wholly after {@code other}. */
     boolean isAfter(CalendarWindow other) {
-        return !start.isBefore(other.end);
+        return startMillis >= other.endMillis;
     }
 }

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.regex.Pattern;
 
-/** Units that a tenant may use per window. */
+/** Units that a tenant, or a group of tenants, may use per window. */
 public sealed interface Quota {
 
-    /** What it is called in header fields, metrics and refusals; unique among a tenant's quotas. */
+    /** What it is called in header fields, metrics and refusals; unique among the quotas of its owner. */
     String name();
 
     /** Units per window, at least 1. */
@@ -28,13 +28,27 @@ public sealed interface Quota {
             requireName(name);
             requireLimit("limit", limit);
             requireLimit("burst", burst);
-            if (per.compareTo(Duration.ofMillis(1)) < 0 || per.compareTo(Duration.ofDays(366)) > 0) {
-                throw new IllegalArgumentException("per: %s (expected: 1ms to 366d)".formatted(per));
-            }
+            requireWindow("per", per);
         }
     }
 
-    /** Units per calendar day or month of a time zone; the balance is full again when the next one begins. */
+    /**
+     * At most {@code limit} units in any window of the length {@code within}, wherever it begins; never more, and a
+     * little less: it takes up to a sixtieth of {@code within} longer until a unit comes back.
+     *
+     * @param within the length of the window, from 1 ms to 366 days
+     */
+    record Sliding(String name, long limit, Duration within) implements Quota {
+        public Sliding {
+            requireName(name);
+            requireLimit("limit", limit);
+            requireWindow("within", within);
+        }
+    }
+
+    /**
+     * Units per calendar hour, day, week or month of a time zone; the balance is full again when the next one begins.
+     */
     record Calendar(String name, long limit, CalendarUnit per, ZoneId zone) implements Quota {
         public Calendar {
             requireName(name);
@@ -42,9 +56,20 @@ public sealed interface Quota {
         }
     }
 
+    /** Units in all; what is used does not come back. */
+    record Total(String name, long limit) implements Quota {
+        public Total {
+            requireName(name);
+            requireLimit("limit", limit);
+        }
+    }
+
     /** The window of a calendar quota. */
     enum CalendarUnit {
+        HOUR,
         DAY,
+        /** From Monday on (ISO 8601). */
+        WEEK,
         MONTH
     }
 
@@ -58,6 +83,12 @@ public sealed interface Quota {
     private static void requireLimit(String key, long value) {
         if (value < 1 || value > MAX_LIMIT) {
             throw new IllegalArgumentException("%s: %d (expected: 1 to %d)".formatted(key, value, MAX_LIMIT));
+        }
+    }
+
+    private static void requireWindow(String key, Duration value) {
+        if (value.compareTo(Duration.ofMillis(1)) < 0 || value.compareTo(Duration.ofDays(366)) > 0) {
+            throw new IllegalArgumentException("%s: %s (expected: 1ms to 366d)".formatted(key, value));
         }
     }
 }

@@ -1,32 +1,42 @@
 package io.fairgate.quota;
 
-import io.fairgate.tenant.TenantId;
+import io.fairgate.quota.QuotaDecision.Balance;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * The port of quotas: balances of tenants, checked and charged.
+ * The port of quotas: balances of tenants and groups, checked, charged and settled.
  *
- * <p>Both calls are lazy (nothing happens before subscription), answer with exactly one decision, and never refuse by
- * an error: a refusal is a value. They may be called from any thread and answer on a thread of the backend's choice
- * (the embedded backend: the subscriber's). Several quotas are all or nothing: when one refuses, none is charged.
- * Cancelling after the answer changes nothing; cancelling before it may leave the units charged.
+ * <p>All calls are lazy (nothing happens before subscription) and never refuse by an error: a refusal is a value. They
+ * may be called from any thread and answer on a thread of the backend's choice. Several quotas are all or nothing: when
+ * an enforced one refuses, none is charged. Those that are not enforced are all or nothing among themselves, and are
+ * charged only with the enforced ones: as they would be if they were enforced.
  */
 public interface Quotas {
 
     /**
      * Would {@code units} pass now? Changes no balance.
      *
-     * @param quotas the quotas of this tenant, in the order in which they are reported
      * @param units at least 1
      */
-    Mono<QuotaDecision> check(TenantId tenant, List<Quota> quotas, long units);
+    Mono<QuotaDecision> check(QuotaSet quotas, long units);
 
-    /** Takes {@code units} from every quota, or from none of them. */
-    Mono<QuotaDecision> charge(TenantId tenant, List<Quota> quotas, long units);
+    /**
+     * Takes the units of the charge from every quota, or from none of them. A charge is made at most once: whoever
+     * subscribes again after it was made, or settled, only checks. Cancelling after the answer changes nothing. Cancelling
+     * before it may leave the units charged: who cancels settles.
+     */
+    Mono<QuotaDecision> charge(QuotaCharge charge);
 
-    /** The balances, for metrics; like a check of one unit. */
-    default Mono<QuotaDecision> balances(TenantId tenant, List<Quota> quotas) {
-        return check(tenant, quotas, 1);
-    }
+    /**
+     * Corrects a charge when it is known what the request took: the difference is given back, or charged above what was
+     * asked at first. Only the first settlement of a charge does anything, and only in windows that are still open. More
+     * than was charged is never given back. What is charged above the limit is a debt, at most one limit more.
+     *
+     * @param actual units, 0 to give all of them back
+     */
+    Mono<Void> settle(QuotaCharge charge, long actual);
+
+    /** How all quotas of the set stand for one unit, those that are not enforced included, in the order of the set. */
+    Mono<List<Balance>> balances(QuotaSet quotas);
 }

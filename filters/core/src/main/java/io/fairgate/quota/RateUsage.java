@@ -5,79 +5,149 @@ import java.time.Duration;
 
 /**
  * What is used of a rate: the counter X and the last conformance time LCT of the continuous-state leaky bucket (ITU-T
- * I.371, annex A), without rounding; see the package description for the units.
- *
- * @param units whole units used, up to the burst
- * @param parts of one more unit, below the nanoseconds of {@code per}
- * @param atNanos when that much was used, on the monotonic clock
+ * I.371, annex A), without rounding; see the package description for the units, and for what a settlement may give back.
  */
-record RateUsage(Quota.Rate quota, long units, long parts, long atNanos) implements Usage {
+final class RateUsage extends Usage {
 
-    static RateUsage none(Quota.Rate rate, long nowNanos) {
-        return new RateUsage(rate, 0, 0, nowNanos);
+    private final long partsPerUnit;
+
+    /** The numbers that what is used was judged by. */
+    private Quota.Rate rate;
+    /** Whole units used: up to the burst, and with debts up to one limit more. */
+    private long units;
+    /** Of one more unit, below {@link #partsPerUnit}. */
+    private long parts;
+    /** When that much was used, on the monotonic clock. */
+    private long atNanos;
+    /** Units that were ever charged; wraps around. */
+    private long everCharged;
+
+    // What all that has become under the numbers and at the moment last asked for. Nothing is used of it but by the
+    // calls that have just computed it.
+    private long unitsNow;
+    private long partsNow;
+    private long nowNanos;
+    private Quota.Rate rateNow;
+
+    RateUsage(Quota.Rate rate, long nowNanos) {
+        this.partsPerUnit = rate.per().toNanos();
+        this.rate = rate;
+        this.rateNow = rate;
+        this.atNanos = nowNanos;
     }
 
-    /** @param rate the same {@code per}; limit and burst may have changed */
-    RateUsage at(Quota.Rate rate, long nowNanos) {
-        RateUsage capped = units < rate.burst()
-                ? new RateUsage(rate, units, parts, atNanos)
-                : new RateUsage(rate, rate.burst(), 0, atNanos);
-        // Threads read the clock before they get to the balance, so time may seem to run back a little.
-        return nowNanos - atNanos > 0 ? capped.drained(nowNanos) : capped;
-    }
-
-    private RateUsage drained(long nowNanos) {
-        long partsPerUnit = partsPerUnit();
-        ProductQuotient returned = ProductQuotient.of(quota.limit(), nowNanos - atNanos, partsPerUnit);
-        long unitsLeft = units - returned.whole();
-        long partsLeft = parts - returned.remainder();
-        if (partsLeft < 0) {
-            partsLeft += partsPerUnit;
-            unitsLeft--;
+    /** @param now the same {@code per}; limit and burst may have changed */
+    private void look(Quota.Rate now, long nanos) {
+        rateNow = now;
+        unitsNow = units;
+        partsNow = parts;
+        nowNanos = atNanos;
+        if (units >= now.burst() && !now.equals(rate)) {
+            unitsNow = now.burst();
+            partsNow = 0;
         }
-        return unitsLeft < 0 ? none(quota, nowNanos) : new RateUsage(quota, unitsLeft, partsLeft, nowNanos);
+        if (nanos - atNanos > 0) {
+            drain(nanos - atNanos);
+            nowNanos = nanos;
+        }
+    }
+
+    private void drain(long elapsed) {
+        long limit = rateNow.limit();
+        long whole;
+        long rest;
+        // Almost always the product fits; the long way round may allocate.
+        if (Math.multiplyHigh(limit, elapsed) == 0 && limit * elapsed >= 0) {
+            whole = limit * elapsed / partsPerUnit;
+            rest = limit * elapsed - whole * partsPerUnit;
+        } else {
+            ProductQuotient returned = ProductQuotient.of(limit, elapsed, partsPerUnit);
+            whole = returned.whole();
+            rest = returned.remainder();
+        }
+        unitsNow -= whole;
+        partsNow -= rest;
+        if (partsNow < 0) {
+            partsNow += partsPerUnit;
+            unitsNow--;
+        }
+        if (unitsNow < 0) {
+            unitsNow = 0;
+            partsNow = 0;
+        }
     }
 
     @Override
-    public RateUsage plus(long more) {
-        return new RateUsage(quota, units + more, parts, atNanos);
+    boolean passes(Quota quota, long asked, Moment now) {
+        look((Quota.Rate) quota, now.nanos());
+        return passes(asked);
+    }
+
+    private boolean passes(long asked) {
+        if (asked > rateNow.burst()) {
+            return false;
+        }
+        long tooMany = asked - (rateNow.burst() - unitsNow);
+        return tooMany < 0 || (tooMany == 0 && partsNow == 0);
+    }
+
+    @Override
+    long charge(long more) {
+        keep(unitsNow + more);
+        everCharged += more;
+        return everCharged;
+    }
+
+    private void keep(long used) {
+        units = used;
+        parts = partsNow;
+        atNanos = nowNanos;
+        rate = rateNow;
+    }
+
+    @Override
+    void settle(Quota quota, long mark, long more, Moment now) {
+        look((Quota.Rate) quota, now.nanos());
+        if (more > 0) {
+            long most = Math.max(unitsNow, rateNow.burst() + rateNow.limit());
+            keep(Math.min(most, unitsNow + more));
+            everCharged += more;
+        } else {
+            long chargedSince = everCharged - mark;
+            keep(unitsNow - Math.max(0, Math.min(-more, unitsNow - chargedSince)));
+        }
     }
 
     /** Waits beyond 292 years, which the clock cannot measure either, are told as about 292 years. */
     @Override
-    public Balance balance(long asked, Moment now) {
-        long usedRoundedUp = parts == 0 ? units : units + 1;
+    Balance balance(OwnedQuota quota, long asked, Moment now) {
+        look((Quota.Rate) quota.quota(), now.nanos());
+        long usedRoundedUp = partsNow == 0 ? unitsNow : unitsNow + 1;
         return new Balance(
                 quota,
-                quota.burst() - usedRoundedUp,
-                units == 0 && parts == 0 ? Duration.ZERO : untilReturned(units, parts, now),
+                Math.max(0, rateNow.burst() - usedRoundedUp),
+                unitsNow == 0 && partsNow == 0 ? Duration.ZERO : untilReturned(unitsNow, now),
                 retryAfter(asked, now));
     }
 
     private Duration retryAfter(long asked, Moment now) {
-        if (asked > quota.burst()) {
+        if (asked > rateNow.burst()) {
             return Balance.NEVER;
         }
-        long tooMany = asked - (quota.burst() - units);
-        boolean passes = tooMany < 0 || (tooMany == 0 && parts == 0);
-        return passes ? Duration.ZERO : untilReturned(tooMany, parts, now);
+        return passes(asked) ? Duration.ZERO : untilReturned(asked - (rateNow.burst() - unitsNow), now);
     }
 
-    /** The first nanosecond after which that much has been returned, counted from {@code now}. */
-    private Duration untilReturned(long someUnits, long someParts, Moment now) {
-        long limit = quota.limit();
-        ProductQuotient nanos = ProductQuotient.of(someUnits, partsPerUnit(), limit);
-        long roundedUp = (nanos.remainder() + someParts + limit - 1) / limit;
-        return Duration.ofNanos(nanos.whole()).plusNanos(roundedUp).plusNanos(Math.max(0, atNanos - now.nanos()));
+    /** The first nanosecond after which that many units and the part have been returned, counted from {@code now}. */
+    private Duration untilReturned(long someUnits, Moment now) {
+        long limit = rateNow.limit();
+        ProductQuotient nanos = ProductQuotient.of(someUnits, partsPerUnit, limit);
+        long roundedUp = (nanos.remainder() + partsNow + limit - 1) / limit;
+        return Duration.ofNanos(nanos.whole()).plusNanos(roundedUp).plusNanos(Math.max(0, nowNanos - now.nanos()));
     }
 
     @Override
-    public boolean isNothing(Moment now) {
-        RateUsage left = at(quota, now.nanos());
-        return left.units == 0 && left.parts == 0;
-    }
-
-    private long partsPerUnit() {
-        return quota.per().toNanos();
+    boolean isNothing(Moment now) {
+        look(rate, now.nanos());
+        return unitsNow == 0 && partsNow == 0;
     }
 }

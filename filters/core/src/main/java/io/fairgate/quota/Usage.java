@@ -1,30 +1,62 @@
 package io.fairgate.quota;
 
+import io.fairgate.quota.QuotaDecision.Balance;
 import org.jspecify.annotations.Nullable;
 
-/** What a tenant has used of one quota; an immutable value, so that a check cannot change it. */
-sealed interface Usage permits RateUsage, CalendarUsage {
+/**
+ * What an owner has used of one quota. All calls are made under the owner's lock. Only a charge and a settlement change
+ * what is used; all else may be asked any number of times, and with other numbers of the same quota.
+ */
+abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
 
-    /** The numbers it is judged by. */
-    Quota quota();
+    private boolean forgotten;
 
-    /** How the quota stands for a request of {@code units}; 0 asks for nothing and always passes after a charge. */
-    QuotaDecision.Balance balance(long units, Moment now);
+    /** Whether {@code units} pass now. */
+    abstract boolean passes(Quota quota, long units, Moment now);
 
-    /** With {@code units} more used, which the balance must have let pass. */
-    Usage plus(long units);
+    /** Whether that many units, which pass, may be given at once; if not, what has to happen first has been started. */
+    boolean isCovered(Quota quota, long units) {
+        return true;
+    }
 
-    /** Whether forgetting it would make no difference at {@code now}. */
-    boolean isNothing(Moment now);
+    /**
+     * Uses {@code units}, which have just passed at the same moment.
+     *
+     * @return what {@link #settle} needs to find this charge again
+     */
+    abstract long charge(long units);
 
-    /** What {@code last} has become by {@code now} under the numbers of {@code quota}; null is nothing used yet. */
-    static Usage settled(Quota quota, @Nullable Usage last, Moment now) {
+    /**
+     * Corrects an earlier charge.
+     *
+     * @param mark what the charge returned
+     * @param more units above what was charged; below 0 to give some of them back
+     */
+    abstract void settle(Quota quota, long mark, long more, Moment now);
+
+    /** How the quota stands for a request of {@code units}; 0 asks for nothing. */
+    abstract Balance balance(OwnedQuota quota, long units, Moment now);
+
+    /** Whether forgetting it would make no difference. */
+    abstract boolean isNothing(Moment now);
+
+    void forget() {
+        forgotten = true;
+    }
+
+    /** Whether it no longer counts, because nothing of it was used when its owner forgot it. */
+    boolean isForgotten() {
+        return forgotten;
+    }
+
+    /** @param journaled where a window's usage is written down; null for nowhere */
+    static Usage of(Quota quota, Moment now, @Nullable JournaledUsage journaled) {
         if (quota instanceof Quota.Rate rate) {
-            return last instanceof RateUsage used ? used.at(rate, now.nanos()) : RateUsage.none(rate, now.nanos());
+            return new RateUsage(rate, now.nanos());
+        } else if (quota instanceof Quota.Sliding sliding) {
+            return new SlidingUsage(sliding.within(), now.nanos());
+        } else {
+            return new WindowUsage(journaled);
         }
-        Quota.Calendar calendar = (Quota.Calendar) quota;
-        return last instanceof CalendarUsage used
-                ? used.at(calendar, now.wall())
-                : CalendarUsage.none(calendar, CalendarWindow.of(calendar, now.wall()));
     }
 }

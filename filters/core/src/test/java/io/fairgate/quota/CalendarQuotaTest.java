@@ -17,14 +17,14 @@ class CalendarQuotaTest {
     private final VirtualQuotas virtual = new VirtualQuotas();
 
     @Test
-    void the_limit_passes_each_day_and_is_full_again_at_its_end_not_a_nanosecond_earlier() {
+    void the_limit_passes_each_day_and_is_full_again_at_its_end_not_a_millisecond_earlier() {
         virtual.setWallClock("2026-03-10T12:00:00Z");
         assertThat(virtual.chargeAll(DAILY)).isEqualTo(10);
         Duration retryAfter = virtual.charge(3, DAILY).retryAfter();
         assertThat(retryAfter).isEqualTo(Duration.ofHours(12));
-        virtual.moveWallClock(retryAfter.minusNanos(1));
-        assertThat(virtual.charge(3, DAILY).retryAfter()).isEqualTo(Duration.ofNanos(1));
-        virtual.moveWallClock(Duration.ofNanos(1));
+        virtual.moveWallClock(retryAfter.minusMillis(1));
+        assertThat(virtual.charge(3, DAILY).retryAfter()).isEqualTo(Duration.ofMillis(1));
+        virtual.moveWallClock(Duration.ofMillis(1));
         assertThat(virtual.charge(3, DAILY).allowed()).isTrue();
         assertThat(virtual.remaining(DAILY)).isEqualTo(7);
     }

@@ -8,12 +8,22 @@ import java.time.Instant;
 import java.time.ZoneId;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class CalendarWindowTest {
 
     @ParameterizedTest(name = "{0} {1} {2}")
     @CsvSource({
+        "HOUR,  UTC,                 2026-03-10T12:59:59Z, 2026-03-10T12:00:00Z, PT1H",
+        "HOUR,  Asia/Kolkata,        2026-03-10T12:29:59Z, 2026-03-10T11:30:00Z, PT1H",
+        "HOUR,  Europe/Berlin,       2026-10-25T00:30:00Z, 2026-10-25T00:00:00Z, PT1H",
+        "HOUR,  Europe/Berlin,       2026-10-25T01:30:00Z, 2026-10-25T01:00:00Z, PT1H",
+        "HOUR,  Australia/Lord_Howe, 2026-04-04T14:59:00Z, 2026-04-04T14:00:00Z, PT1H",
+        "HOUR,  Australia/Lord_Howe, 2026-04-04T15:10:00Z, 2026-04-04T15:00:00Z, PT30M",
+        "HOUR,  Australia/Lord_Howe, 2026-04-04T15:40:00Z, 2026-04-04T15:30:00Z, PT1H",
+        "WEEK,  UTC,                 2026-03-09T00:00:00Z, 2026-03-09T00:00:00Z, PT168H",
+        "WEEK,  UTC,                 2026-03-15T23:59:59Z, 2026-03-09T00:00:00Z, PT168H",
+        "WEEK,  Europe/Berlin,       2026-03-29T12:00:00Z, 2026-03-22T23:00:00Z, PT167H",
+        "WEEK,  UTC,                 2027-01-02T12:00:00Z, 2026-12-28T00:00:00Z, PT168H",
         "DAY,   UTC,                 2026-03-10T12:00:00Z, 2026-03-10T00:00:00Z, PT24H",
         "DAY,   Europe/Berlin,       2026-03-29T12:00:00Z, 2026-03-28T23:00:00Z, PT23H",
         "DAY,   Europe/Berlin,       2026-10-25T12:00:00Z, 2026-10-24T22:00:00Z, PT25H",
@@ -34,30 +44,40 @@ class CalendarWindowTest {
     })
     void a_window_is_as_long_as_its_zone_makes_it(
             CalendarUnit unit, String zone, Instant now, Instant start, Duration length) {
-        assertThat(window(unit, zone, now)).isEqualTo(new CalendarWindow(start, start.plus(length)));
+        assertThat(window(unit, zone, now))
+                .isEqualTo(new CalendarWindow(
+                        start.toEpochMilli(), start.plus(length).toEpochMilli()));
     }
 
     /** Around the last change at one past midnight (Newfoundland, 2010) and the last day left out (Samoa, 2011). */
-    @ParameterizedTest
-    @ValueSource(strings = {"2010-10-20T00:00:00Z", "2011-12-20T00:00:00Z"})
-    void days_of_every_zone_follow_each_other_without_gap_or_overlap(Instant begin) {
+    @ParameterizedTest(name = "{0} from {1}")
+    @CsvSource({
+        "HOUR, 2010-11-05T00:00:00Z, 4",
+        "HOUR, 2026-04-03T00:00:00Z, 4",
+        "DAY,  2010-10-20T00:00:00Z, 30",
+        "DAY,  2011-12-20T00:00:00Z, 30",
+        "WEEK, 2011-12-20T00:00:00Z, 60",
+    })
+    void case_58_windows_of_every_zone_follow_each_other_without_gap_or_overlap(
+            CalendarUnit unit, Instant begin, int days) {
+        Instant last = begin.plus(Duration.ofDays(days));
         for (String zone : ZoneId.getAvailableZoneIds()) {
-            Instant last = begin.plus(Duration.ofDays(30));
-            CalendarWindow day = window(CalendarUnit.DAY, zone, begin);
-            while (day.end().isBefore(last)) {
-                assertThat(window(CalendarUnit.DAY, zone, day.end().minusNanos(1)))
-                        .as(zone)
-                        .isEqualTo(day);
-                CalendarWindow next = window(CalendarUnit.DAY, zone, day.end());
-                assertThat(next.start()).as(zone).isEqualTo(day.end());
-                day = next;
+            CalendarWindow window = window(unit, zone, begin);
+            while (window.endMillis() < last.toEpochMilli()) {
+                Instant end = Instant.ofEpochMilli(window.endMillis());
+                assertThat(window(unit, zone, end.minusNanos(1))).as(zone).isEqualTo(window);
+                CalendarWindow next = window(unit, zone, end);
+                assertThat(next.startMillis()).as(zone).isEqualTo(window.endMillis());
+                window = next;
             }
         }
     }
 
     private static CalendarWindow window(CalendarUnit unit, String zone, Instant now) {
         CalendarWindow window = CalendarWindow.of(new Quota.Calendar("any", 1, unit, ZoneId.of(zone)), now);
-        assertThat(window.contains(now)).as("%s in %s", now, window).isTrue();
+        assertThat(window.contains(now.toEpochMilli()))
+                .as("%s in %s", now, window)
+                .isTrue();
         return window;
     }
 }

@@ -8,7 +8,6 @@ import io.fairgate.quota.Quota.CalendarUnit;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,18 +27,19 @@ class EmbeddedQuotasTest {
     private final VirtualQuotas virtual = new VirtualQuotas();
 
     @Test
-    void nothing_is_charged_before_subscription_and_each_subscription_charges_once() {
-        Mono<QuotaDecision> charge = virtual.quotas.charge(VirtualQuotas.ACME, List.of(BURST), 1);
+    void nothing_is_charged_before_subscription_and_a_charge_is_made_once() {
+        QuotaCharge one = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, BURST), 1);
+        Mono<QuotaDecision> charge = virtual.quotas.charge(one);
         assertThat(virtual.remaining(BURST)).isEqualTo(20);
         charge.block();
         charge.block();
-        assertThat(virtual.remaining(BURST)).isEqualTo(18);
+        assertThat(virtual.remaining(BURST)).isEqualTo(19);
     }
 
     @Test
     void the_clock_is_read_at_subscription() {
         virtual.charge(20, BURST);
-        Mono<QuotaDecision> check = virtual.quotas.check(VirtualQuotas.ACME, List.of(BURST), 1);
+        Mono<QuotaDecision> check = virtual.quotas.check(QuotaSet.of(VirtualQuotas.ACME, BURST), 1);
         virtual.pass(Duration.ofSeconds(1));
         assertThat(Objects.requireNonNull(check.block()).allowed()).isTrue();
     }
@@ -47,9 +47,9 @@ class EmbeddedQuotasTest {
     @Test
     void a_check_changes_nothing() {
         virtual.charge(5, BURST, DAILY);
-        QuotaDecision first = virtual.check(7, BURST, DAILY);
-        assertThat(virtual.check(7, BURST, DAILY)).isEqualTo(first);
-        assertThat(first.balances()).extracting(Balance::remaining).containsExactly(15L, 25L);
+        List<Balance> first = virtual.check(7, BURST, DAILY).balances();
+        assertThat(virtual.check(7, BURST, DAILY).balances()).isEqualTo(first);
+        assertThat(first).extracting(Balance::remaining).containsExactly(15L, 25L);
     }
 
     @Test
@@ -86,43 +86,46 @@ class EmbeddedQuotasTest {
     @Test
     void tenants_do_not_share_a_balance() {
         virtual.chargeAll(BURST);
-        QuotaDecision other = Objects.requireNonNull(
-                virtual.quotas.charge(TenantId.of("globex"), List.of(BURST), 20).block());
+        QuotaDecision other =
+                Objects.requireNonNull(virtual.quotas.chargeNow(QuotaSet.of(TenantId.of("globex"), BURST), 20));
         assertThat(other.allowed()).isTrue();
     }
 
     @Test
-    void a_tenant_without_quotas_or_only_checked_costs_no_state() {
-        assertThat(virtual.charge(1)).isEqualTo(QuotaDecision.UNLIMITED);
-        assertThat(virtual.check(1)).isEqualTo(QuotaDecision.UNLIMITED);
-        virtual.check(1, BURST, DAILY);
-        assertThat(virtual.quotas.tenantsKnown()).isZero();
+    void a_tenant_without_quotas_costs_no_state() {
+        assertThat(virtual.charge(1)).isSameAs(QuotaDecision.UNLIMITED);
+        assertThat(virtual.check(1)).isSameAs(QuotaDecision.UNLIMITED);
+        assertThat(virtual.quotas.ownersKnown()).isZero();
         virtual.charge(1, BURST, DAILY);
-        assertThat(virtual.quotas.tenantsKnown()).isEqualTo(1);
+        assertThat(virtual.quotas.ownersKnown()).isEqualTo(1);
     }
 
     @Test
-    void a_quota_that_the_policy_dropped_is_forgotten_when_nothing_of_it_is_used_and_no_earlier() {
-        TenantUsage usage = new TenantUsage();
-        Moment start = new Moment(0, Instant.parse("2026-03-10T12:00:00Z"));
-        usage.charge(List.of(BURST, DAILY), 1, start);
-        Quota.Rate second = new Quota.Rate("second", 1, Duration.ofHours(1), 1);
-        usage.charge(List.of(second), 1, start);
-        assertThat(usage.size()).isEqualTo(3);
-        Quota.Rate third = new Quota.Rate("third", 1, Duration.ofHours(1), 1);
-        usage.charge(List.of(third), 1, new Moment(Duration.ofMinutes(1).toNanos(), start.wall()));
-        assertThat(usage.size()).as("without burst").isEqualTo(3);
-        assertThat(usage.check(List.of(DAILY), 1, start).balances().get(0).remaining())
-                .isEqualTo(29);
+    void quotas_that_the_policy_no_longer_names_are_forgotten_when_nothing_of_them_is_used_and_no_earlier() {
+        QuotaSet idle = QuotaSet.of(VirtualQuotas.ACME, BURST);
+        virtual.quotas.chargeNow(idle, 20);
+        virtual.charge(1, DAILY);
+        virtual.pass(Duration.ofSeconds(1));
+        for (int i = 0; i < 4 * Account.KEPT; i++) {
+            virtual.charge(1, new Quota.Rate("another-" + i, 1, Duration.ofMillis(1), 1));
+            virtual.pass(Duration.ofMillis(1));
+        }
+        Account account = virtual.quotas.account(QuotaOwner.tenant(VirtualQuotas.ACME));
+        assertThat(account.size()).isLessThanOrEqualTo(Account.KEPT);
+        assertThat(virtual.remaining(DAILY)).isEqualTo(29);
+        assertThat(Objects.requireNonNull(virtual.quotas.chargeNow(idle, 15)).allowed())
+                .as("finds its balance again")
+                .isTrue();
+        assertThat(virtual.remaining(BURST)).as("the one that all find").isEqualTo(5);
     }
 
     @Test
     void units_below_one_are_a_bug_of_the_caller() {
-        assertThatThrownBy(() -> virtual.quotas.charge(VirtualQuotas.ACME, List.of(BURST), 0))
+        assertThatThrownBy(() -> virtual.quotas.chargeNow(QuotaSet.of(VirtualQuotas.ACME, BURST), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("units: 0 (expected: >= 1)");
-        assertThatThrownBy(() -> virtual.quotas.check(VirtualQuotas.ACME, List.of(), -1))
-                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new QuotaCharge(QuotaSet.NONE, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> virtual.quotas.check(QuotaSet.NONE, -1)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.quota.QuotaDecision.Balance;
 import java.time.Duration;
-import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 class RateQuotaTest {
@@ -114,18 +113,23 @@ class RateQuotaTest {
     @Test
     void the_clock_may_wrap_around() {
         long start = Long.MAX_VALUE - ONE_NANO.toNanos();
-        RateUsage used = RateUsage.none(THREE_PER_SECOND, start).plus(3);
-        RateUsage later = used.at(THREE_PER_SECOND, start + 999_999_999);
-        assertThat(later.units()).isZero();
-        assertThat(later.parts()).isEqualTo(3);
+        RateUsage used = new RateUsage(THREE_PER_SECOND, start);
+        assertThat(used.passes(THREE_PER_SECOND, 3, at(start))).isTrue();
+        used.charge(3);
+        assertThat(used.passes(THREE_PER_SECOND, 3, at(start + 999_999_999))).isFalse();
+        assertThat(used.passes(THREE_PER_SECOND, 3, at(start + 1_000_000_000))).isTrue();
     }
 
     @Test
-    void a_thread_that_read_the_clock_early_neither_refills_nor_retries_early() {
-        RateUsage used = RateUsage.none(THREE_PER_SECOND, 1000).plus(3);
-        Moment early = new Moment(900, Instant.EPOCH);
-        RateUsage seen = used.at(THREE_PER_SECOND, early.nanos());
-        assertThat(seen).isEqualTo(used);
-        assertThat(seen.balance(3, early).retryAfter()).isEqualTo(Duration.ofNanos(1_000_000_100));
+    void a_clock_that_is_read_early_neither_refills_nor_retries_early() {
+        RateUsage used = new RateUsage(THREE_PER_SECOND, 1000);
+        assertThat(used.passes(THREE_PER_SECOND, 3, at(1000))).isTrue();
+        used.charge(3);
+        OwnedQuota quota = new OwnedQuota(QuotaOwner.tenant(VirtualQuotas.ACME), THREE_PER_SECOND, true);
+        assertThat(used.balance(quota, 3, at(900)).retryAfter()).isEqualTo(Duration.ofNanos(1_000_000_100));
+    }
+
+    private static Moment at(long nanos) {
+        return Moment.of(nanos, 0);
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
  * theoretical arrival time, nothing in common with what it judges.
  */
 final class SlidingLog {
+    /** One request, and the units of it that were not given back. */
     private record Admitted(long nanos, long units) {}
 
     private final Quota.Rate rate;
@@ -22,6 +23,11 @@ final class SlidingLog {
 
     void admit(long nanos, long units) {
         admitted.add(new Admitted(nanos, units));
+    }
+
+    /** Units that the request with that number, counted from 0, has given back count as never taken. */
+    void settle(int request, long units) {
+        admitted.set(request, new Admitted(admitted.get(request).nanos, units));
     }
 
     /** The most units that any interval leaves. */

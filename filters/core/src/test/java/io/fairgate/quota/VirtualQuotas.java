@@ -1,9 +1,11 @@
 package io.fairgate.quota;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import reactor.test.scheduler.VirtualTimeScheduler;
@@ -35,15 +37,35 @@ final class VirtualQuotas {
     }
 
     QuotaDecision charge(long units, Quota... asked) {
-        return Objects.requireNonNull(quotas.charge(ACME, List.of(asked), units).block());
+        return charge(new QuotaCharge(QuotaSet.of(ACME, asked), units));
+    }
+
+    QuotaDecision charge(QuotaCharge charge) {
+        return Objects.requireNonNull(quotas.charge(charge).block());
+    }
+
+    /** Charges units that pass, and returns what can be settled. */
+    QuotaCharge charged(long units, Quota... asked) {
+        QuotaCharge charge = new QuotaCharge(QuotaSet.of(ACME, asked), units);
+        assertThat(charge(charge).allowed()).isTrue();
+        return charge;
+    }
+
+    void settle(QuotaCharge charge, long actual) {
+        quotas.settle(charge, actual).block();
     }
 
     QuotaDecision check(long units, Quota... asked) {
-        return Objects.requireNonNull(quotas.check(ACME, List.of(asked), units).block());
+        return Objects.requireNonNull(
+                quotas.check(QuotaSet.of(ACME, asked), units).block());
+    }
+
+    Balance balance(Quota quota) {
+        return check(1, quota).balances().get(0);
     }
 
     long remaining(Quota quota) {
-        return check(1, quota).balances().get(0).remaining();
+        return balance(quota).remaining();
     }
 
     /** Charges one unit after another until the first refusal; how many passed. */

@@ -15,6 +15,8 @@ import reactor.netty.Connection;
 public final class Exchanges {
 
     private static final String IDENTITY = Exchanges.class.getName() + ".identity";
+    private static final String COST = Exchanges.class.getName() + ".cost";
+    private static final String QUOTAS = Exchanges.class.getName() + ".quotas";
     private static final String POOL = Exchanges.class.getName() + ".pool";
     private static final String OWN_FIELDS = Exchanges.class.getName() + ".ownFields";
 
@@ -42,6 +44,29 @@ public final class Exchanges {
                     "the request has no tenant: TenantFilter must run before (see FilterOrder)");
         }
         return tenant;
+    }
+
+    static void setCost(ServerWebExchange exchange, RequestCost cost) {
+        exchange.getAttributes().put(COST, cost);
+    }
+
+    /** What the route says that the request takes of its quotas, or one unit. */
+    static RequestCost cost(ServerWebExchange exchange) {
+        return exchange.getAttributeOrDefault(COST, RequestCost.ONE);
+    }
+
+    static void setQuotas(ServerWebExchange exchange, RequestQuotas quotas) {
+        exchange.getAttributes().put(QUOTAS, quotas);
+    }
+
+    /** @throws IllegalStateException when the quotas were not checked before */
+    static RequestQuotas requireQuotas(ServerWebExchange exchange) {
+        RequestQuotas quotas = exchange.getAttribute(QUOTAS);
+        if (quotas == null) {
+            throw new IllegalStateException(
+                    "the request has no quotas: QuotaCheckFilter must run before (see FilterOrder)");
+        }
+        return quotas;
     }
 
     static void setPool(ServerWebExchange exchange, String pool) {

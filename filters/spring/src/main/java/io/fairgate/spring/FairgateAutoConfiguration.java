@@ -1,7 +1,6 @@
 package io.fairgate.spring;
 
 import io.fairgate.policy.Policy;
-import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -70,9 +69,15 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        @ConditionalOnMissingBean(Quotas.class)
+        JournaledQuotas fairgateJournaledQuotas(FairgateProperties properties, FairgateMeters meters) {
+            return JournaledQuotas.open(properties.quotas().journal(), meters);
+        }
+
+        @Bean
         @ConditionalOnMissingBean
-        Quotas fairgateQuotas() {
-            return new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
+        Quotas fairgateQuotas(JournaledQuotas journaled) {
+            return journaled.quotas();
         }
 
         @Bean
@@ -138,13 +143,28 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        QuotaCheckFilter fairgateQuotaCheckFilter(Quotas quotas, FairgateMeters meters) {
-            return new QuotaCheckFilter(quotas, meters);
+        RouteQuotas fairgateRouteQuotas(LivePolicy policy) {
+            return new RouteQuotas(policy);
         }
 
         @Bean
-        QuotaChargeFilter fairgateQuotaChargeFilter(Quotas quotas, FairgateMeters meters) {
-            return new QuotaChargeFilter(quotas, meters);
+        CostGatewayFilterFactory costGatewayFilterFactory() {
+            return new CostGatewayFilterFactory();
+        }
+
+        @Bean
+        HttpClientCustomizer fairgateSentUpstream() {
+            return SentUpstream.NOTED;
+        }
+
+        @Bean
+        QuotaCheckFilter fairgateQuotaCheckFilter(Quotas quotas, RouteQuotas routes, FairgateMeters meters) {
+            return new QuotaCheckFilter(quotas, routes, meters);
+        }
+
+        @Bean
+        QuotaChargeFilter fairgateQuotaChargeFilter(Quotas quotas, LivePolicy policy, FairgateMeters meters) {
+            return new QuotaChargeFilter(quotas, policy, meters);
         }
 
         @Bean
@@ -176,7 +196,11 @@ public class FairgateAutoConfiguration {
         RefusalHandler fairgateRefusalHandler(
                 LivePolicy policy, FairgateMeters meters, DecisionLog decisions, AuditLog audit) {
             return new RefusalHandler(
-                    new Refusals(policy), meters, decisions, new IdentityAudit(audit), InstantSource.system());
+                    new Refusals(policy, RetryAfter.RANDOM),
+                    meters,
+                    decisions,
+                    new IdentityAudit(audit),
+                    InstantSource.system());
         }
 
         @Bean

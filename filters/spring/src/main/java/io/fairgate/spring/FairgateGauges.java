@@ -4,9 +4,10 @@ import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.policy.Policy;
-import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaDecision;
+import io.fairgate.policy.QuotaSets;
+import io.fairgate.quota.OwnedQuota;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAccumulator;
@@ -33,6 +35,9 @@ import reactor.core.scheduler.Scheduler;
  * <p>The rows are those of the policy: a change of it adds and removes some, and leaves the others as they are.
  */
 final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
+
+    /** The tenant tag of what the tenants of a group share; the quota tag begins with the group. */
+    private static final String GROUP = "_group";
 
     private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
 
@@ -74,6 +79,13 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
         bound.forEach(rows -> rows.follow(next));
     }
 
+    private double remaining(QuotaSet quota) {
+        double[] answer = {Double.NaN};
+        var unused = quotas.balances(quota)
+                .subscribe(balances -> answer[0] = balances.get(0).remaining());
+        return answer[0];
+    }
+
     private static <T> Gauge gauge(
             MeterRegistry registry, Meter meter, Tags tags, T source, ToDoubleFunction<T> value) {
         return Gauge.builder(meter.id(), source, value)
@@ -89,6 +101,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
         private final MeterRegistry registry;
         private final Map<String, Look> looks = new HashMap<>();
         private final Map<Tags, List<io.micrometer.core.instrument.Meter>> rows = new HashMap<>();
+        private final Map<Tags, QuotaRow> quotaRows = new HashMap<>();
 
         Rows(MeterRegistry registry) {
             this.registry = registry;
@@ -106,8 +119,8 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                     next.tenants().forEach(tenant -> addTenant(wanted, look, tenant.id(), next));
                 }
             });
-            next.tenants()
-                    .forEach(tenant -> tenant.quotas().forEach(quota -> addQuota(wanted, tenant.id(), quota, next)));
+            new QuotaSets(next).all().forEach(quota -> addQuota(wanted, quota, next));
+            quotaRows.keySet().retainAll(wanted);
             rows.entrySet().removeIf(row -> {
                 boolean gone = !wanted.contains(row.getKey());
                 if (gone) {
@@ -161,42 +174,30 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
             });
         }
 
-        private void addQuota(Set<Tags> wanted, TenantId id, Quota quota, Policy next) {
-            Tags tags = Tags.of("tenant", FairgateMeters.tag(next, id), "quota", quota.name());
+        private void addQuota(Set<Tags> wanted, OwnedQuota quota, Policy next) {
+            boolean isShared = quota.owner().kind() == QuotaOwner.Kind.GROUP;
+            String tenant = isShared
+                    ? GROUP
+                    : FairgateMeters.tag(next, TenantId.of(quota.owner().name()));
+            Tags tags = Tags.of("tenant", tenant, "quota", quota.label());
             wanted.add(tags);
-            rows.computeIfAbsent(
-                    tags,
-                    t -> List.of(
-                            gauge(registry, Meter.QUOTA_LIMIT, t, id, i -> limit(i, quota.name())),
-                            gauge(registry, Meter.QUOTA_REMAINING, t, id, i -> remaining(i, quota.name()))));
+            quotaRows.computeIfAbsent(tags, t -> new QuotaRow()).alone = QuotaSet.of(List.of(quota));
+            rows.computeIfAbsent(tags, t -> {
+                QuotaRow row = Objects.requireNonNull(quotaRows.get(t));
+                return List.of(
+                        gauge(registry, Meter.QUOTA_LIMIT, t, row, QuotaRow::limit),
+                        gauge(registry, Meter.QUOTA_REMAINING, t, row, q -> remaining(q.alone)));
+            });
         }
     }
 
-    /** As the policy says it now, which may have changed since the row was bound. */
-    private double limit(TenantId id, String quota) {
-        TenantPolicy tenant = policy.current().tenant(id);
-        return tenant == null
-                ? Double.NaN
-                : tenant.quotas().stream()
-                        .filter(q -> q.name().equals(quota))
-                        .mapToDouble(Quota::limit)
-                        .findFirst()
-                        .orElse(Double.NaN);
-    }
+    /** One quota, as the policy says it now. */
+    private static final class QuotaRow {
+        private volatile QuotaSet alone = QuotaSet.NONE;
 
-    private double remaining(TenantId id, String quota) {
-        TenantPolicy tenant = policy.current().tenant(id);
-        QuotaDecision[] answer = new QuotaDecision[1];
-        if (tenant != null) {
-            var unused = quotas.balances(tenant.id(), tenant.quotas()).subscribe(decision -> answer[0] = decision);
+        double limit() {
+            return alone.quotas().get(0).quota().limit();
         }
-        return answer[0] == null
-                ? Double.NaN
-                : answer[0].balances().stream()
-                        .filter(balance -> balance.quota().name().equals(quota))
-                        .mapToDouble(QuotaDecision.Balance::remaining)
-                        .findFirst()
-                        .orElse(Double.NaN);
     }
 
     /** Permit-time of the holds that have ended, and of those that have not. */

@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -92,7 +93,8 @@ final class FairgateMeters implements LivePolicy.Follower {
     private static boolean isOf(Tags tags, Policy policy) {
         return tags.stream().allMatch(tag -> switch (tag.getKey()) {
             case "pool" -> tag.getValue().equals(NO_POOL) || policy.pools().containsKey(tag.getValue());
-            case "tenant" -> tag.getValue().equals(OTHER) || policy.members().containsKey(TenantId.of(tag.getValue()));
+            case "tenant" ->
+                tag.getValue().startsWith("_") || policy.members().containsKey(TenantId.of(tag.getValue()));
             default -> true;
         });
     }
@@ -113,6 +115,15 @@ final class FairgateMeters implements LivePolicy.Follower {
     <T> Mono<T> refuse(TenantPolicy tenant, QuotaDecision decision) {
         refused(NO_POOL, tag(tenant.id()), "quota");
         return Mono.error(new QuotaRefusedException(tenant, decision));
+    }
+
+    /** Counts what quotas that are not enforced would have refused, by their labels. */
+    void wouldRefuse(TenantPolicy tenant, List<String> quotas) {
+        quotas.forEach(quota -> count(Meter.QUOTA_WOULD_REFUSE, Tags.of("tenant", tag(tenant.id()), "quota", quota)));
+    }
+
+    void journalFailed() {
+        count(Meter.JOURNAL_FAILURES, Tags.empty());
     }
 
     void drainRefused() {

@@ -1,6 +1,8 @@
 package io.fairgate.spring;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -10,13 +12,23 @@ import org.springframework.util.unit.DataSize;
  *
  * @param drainTime how long waiting requests are still served after the application was told to stop
  * @param waitingBodies memory for the bodies of waiting requests, all of them together
+ * @param quotas where usage is kept
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
  */
 @ConfigurationProperties("fairgate")
 public record FairgateProperties(
         @DefaultValue("10s") Duration drainTime,
         @DefaultValue("64MB") DataSize waitingBodies,
+        @DefaultValue Quotas quotas,
         @DefaultValue("30s") Duration upstreamBodyIdle) {
+
+    /**
+     * Where usage is kept.
+     *
+     * @param journal the file that keeps what is used of calendar quotas and totals over a restart, in a directory that
+     *     exists; nothing is kept without it
+     */
+    public record Quotas(@Nullable Path journal) {}
 
     public FairgateProperties {
         if (drainTime.isNegative()) {

@@ -12,6 +12,8 @@ enum FilterOrder {
     DRAIN(-500),
     /** Who is asking, before anything is kept per tenant. */
     TENANT(-400),
+    /** What it takes of its quotas, before they are asked. */
+    COST(-350),
     /** Refuse early, before a place in the queue is taken. */
     QUOTA_CHECK(-300),
     /** Wait, and hold the permit around everything that follows, the writing of the last byte included. */

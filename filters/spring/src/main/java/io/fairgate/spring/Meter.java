@@ -65,6 +65,18 @@ enum Meter {
             Type.COUNTER,
             "records",
             "Audit records lost, because the log took them too slowly."),
+    QUOTA_WOULD_REFUSE(
+            "fairgate.quota.would.refuse",
+            Type.COUNTER,
+            "requests",
+            "Requests that the quota would have refused, were it enforced.",
+            "tenant",
+            "quota"),
+    JOURNAL_FAILURES(
+            "fairgate.quota.journal.failures",
+            Type.COUNTER,
+            "failures",
+            "How often the usage journal could no longer be written; until it can again, usage is in memory alone."),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

@@ -1,12 +1,14 @@
 package io.fairgate.spring;
 
-import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.fairness.ShareGroups;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.ApiKeys;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaRule;
+import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
@@ -18,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -30,12 +33,14 @@ import org.springframework.boot.convert.DurationStyle;
  * @param enabled whether it counts
  * @param tenants who a request belongs to, and what tenants may claim and use
  * @param pools by name
+ * @param rateLimitHeaders how answers tell what is left of quotas
  */
 @ConfigurationProperties(prefix = "fairgate.policy", ignoreUnknownFields = false)
 public record PolicyProperties(
         boolean enabled,
         @DefaultValue Tenants tenants,
-        @DefaultValue Map<String, Pool> pools) {
+        @DefaultValue Map<String, Pool> pools,
+        @DefaultValue("draft") QuotaTerms.Told rateLimitHeaders) {
 
     /**
      * Who a request belongs to, and what tenants may claim and use.
@@ -54,7 +59,7 @@ public record PolicyProperties(
             @DefaultValue("refuse") String unknown,
             @DefaultValue Map<String, Settings> plans,
             @DefaultValue Map<String, Settings> members,
-            @DefaultValue Map<String, Share> groups,
+            @DefaultValue Map<String, Group> groups,
             @DefaultValue Map<String, Share> classes) {}
 
     /**
@@ -81,17 +86,40 @@ public record PolicyProperties(
             return new Share(parent, weight, maxInFlight, maxWaiting, guaranteed, reserved).settings(basis);
         }
 
-        List<Quota> quotas(List<Quota> basis) {
+        List<QuotaRule> quotas(List<QuotaRule> basis) {
             return quotas == null
                     ? basis
-                    : quotas.stream().map(QuotaSettings::quota).toList();
+                    : quotas.stream().map(QuotaSettings::rule).toList();
         }
     }
 
     /**
-     * What a group of tenants or a class of requests may claim.
+     * A group of tenants.
      *
-     * @param parent the group that a group is in; not for classes
+     * @param parent the group that it is in
+     * @param quotas what all in it may use together
+     */
+    public record Group(
+            @Nullable String parent,
+            @Nullable Double weight,
+            @Nullable Integer maxInFlight,
+            @Nullable Integer maxWaiting,
+            @Nullable Integer guaranteed,
+            @Nullable Integer reserved,
+            @DefaultValue List<QuotaSettings> quotas) {
+
+        ShareGroups.Group group() {
+            return new ShareGroups.Group(
+                    new Share(parent, weight, maxInFlight, maxWaiting, guaranteed, reserved)
+                            .settings(ShareSettings.EQUAL),
+                    parent);
+        }
+    }
+
+    /**
+     * What a class of requests may claim.
+     *
+     * @param parent not for classes
      */
     public record Share(
             @Nullable String parent,
@@ -120,23 +148,53 @@ public record PolicyProperties(
     /**
      * One quota.
      *
-     * @param per a duration for a rate, {@code day} or {@code month} for a calendar quota
+     * @param per a duration for a rate; {@code hour}, {@code day}, {@code week} or {@code month} for a calendar quota;
+     *     {@code total} for units that do not come back
+     * @param within instead of {@code per}: the length of a sliding window
      * @param burst for a rate: units at once after a pause, {@code limit} by default
      * @param zone for a calendar quota: its time zone, UTC by default
+     * @param routes the ids of the routes that it applies to; all of them by default
+     * @param enforce whether it refuses
      */
     public record QuotaSettings(
             String name,
             long limit,
-            String per,
+            @Nullable String per,
+            @Nullable Duration within,
             @Nullable Long burst,
-            @Nullable ZoneId zone) {
+            @Nullable ZoneId zone,
+            @DefaultValue Set<String> routes,
+            @DefaultValue("true") boolean enforce) {
 
-        Quota quota() {
+        QuotaRule rule() {
+            return new QuotaRule(quota(), routes, enforce);
+        }
+
+        private Quota quota() {
+            if (within != null) {
+                refuse("per", per, "nothing: within is the window already");
+                refuse("burst", burst, "nothing: only a rate has one");
+                refuse("zone", zone, "nothing: only a calendar quota has one");
+                return new Quota.Sliding(name, limit, within);
+            }
+            if (per == null) {
+                throw new IllegalArgumentException(
+                        "fairgate.policy.tenants: quota %s: per: nothing (expected: per or within)".formatted(name));
+            }
             return switch (per) {
+                case "hour" -> calendar(Quota.CalendarUnit.HOUR);
                 case "day" -> calendar(Quota.CalendarUnit.DAY);
+                case "week" -> calendar(Quota.CalendarUnit.WEEK);
                 case "month" -> calendar(Quota.CalendarUnit.MONTH);
+                case "total" -> total();
                 default -> rate(DurationStyle.detectAndParse(per));
             };
+        }
+
+        private Quota total() {
+            refuse("burst", burst, "nothing: only a rate has one");
+            refuse("zone", zone, "nothing: only a calendar quota has one");
+            return new Quota.Total(name, limit);
         }
 
         private Quota calendar(Quota.CalendarUnit unit) {
@@ -179,15 +237,28 @@ public record PolicyProperties(
         Map<String, PoolSettings> poolSettings = new LinkedHashMap<>();
         pools.forEach((name, pool) -> poolSettings.put(
                 name, new PoolSettings(pool.permits(), pool.maxWaiting(), pool.maxWait(), pool.maxHold())));
-        return new Policy(identification(), members, unknown, poolSettings, groups(), classes());
+        return new Policy(
+                identification(),
+                members,
+                unknown,
+                poolSettings,
+                groups(),
+                classes(),
+                new QuotaTerms(groupQuotas(), rateLimitHeaders));
     }
 
-    private Map<String, Group> groups() {
-        Map<String, Group> groups = new LinkedHashMap<>();
-        tenants.groups()
-                .forEach((name, group) ->
-                        groups.put(name, new Group(group.settings(ShareSettings.EQUAL), group.parent())));
+    private Map<String, ShareGroups.Group> groups() {
+        Map<String, ShareGroups.Group> groups = new LinkedHashMap<>();
+        tenants.groups().forEach((name, group) -> groups.put(name, group.group()));
         return groups;
+    }
+
+    private Map<String, List<QuotaRule>> groupQuotas() {
+        Map<String, List<QuotaRule>> quotas = new LinkedHashMap<>();
+        tenants.groups()
+                .forEach((name, group) -> quotas.put(
+                        name, group.quotas().stream().map(QuotaSettings::rule).toList()));
+        return quotas;
     }
 
     private Map<String, ShareSettings> classes() {

@@ -1,6 +1,8 @@
 package io.fairgate.spring;
 
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.Quotas;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
@@ -9,17 +11,22 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Charges the tenant's quotas once the request may go, and tells the client how they stand. A request that waited in
- * vain never comes here, so it is not charged. Others of the tenant may have used the quota up while it waited; then it
- * is refused here.
+ * Charges the quotas of a request once it may go, and tells the client how they stand. A request that waited in vain never
+ * comes here, so it is not charged. Others of the tenant may have used the quota up while it waited; then it is refused
+ * here.
+ *
+ * <p>After the last byte, or whatever else ends the request, the charge is settled: given back when nothing was sent
+ * upstream, corrected when the response tells the cost.
  */
 final class QuotaChargeFilter implements GlobalFilter, Ordered {
 
     private final Quotas quotas;
+    private final LivePolicy policy;
     private final FairgateMeters meters;
 
-    QuotaChargeFilter(Quotas quotas, FairgateMeters meters) {
+    QuotaChargeFilter(Quotas quotas, LivePolicy policy, FairgateMeters meters) {
         this.quotas = quotas;
+        this.policy = policy;
         this.meters = meters;
     }
 
@@ -30,19 +37,45 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        TenantPolicy tenant = Exchanges.requireTenant(exchange);
-        if (tenant.quotas().isEmpty()) {
-            return chain.filter(exchange);
-        }
-        return quotas.charge(tenant.id(), tenant.quotas(), 1).flatMap(decision -> {
-            if (!decision.allowed()) {
-                return meters.refuse(tenant, decision);
+        return Mono.defer(() -> {
+            RequestQuotas request = Exchanges.requireQuotas(exchange);
+            if (request.areUnlimited()) {
+                return chain.filter(exchange);
             }
-            exchange.getResponse().beforeCommit(() -> {
-                RateLimitFields.add(exchange.getResponse().getHeaders(), decision.balances());
-                return Mono.empty();
-            });
-            return chain.filter(exchange);
+            QuotaCharge charge =
+                    new QuotaCharge(request.quotas(), request.cost().units());
+            SentUpstream sent = new SentUpstream();
+            ChargedResponse response = new ChargedResponse(exchange.getResponse(), request.cost());
+            return quotas.charge(charge)
+                    .flatMap(decision -> charged(exchange, chain, decision, response))
+                    .contextWrite(context -> context.put(SentUpstream.class, sent))
+                    // Not a step of the chain: what ends the request must not wait for it, and a cancelled one has
+                    // none.
+                    .doFinally(end -> settle(charge, sent, response));
         });
+    }
+
+    private Mono<Void> charged(
+            ServerWebExchange exchange, GatewayFilterChain chain, QuotaDecision decision, ChargedResponse response) {
+        TenantPolicy tenant = Exchanges.requireTenant(exchange);
+        if (!decision.allowed()) {
+            return meters.refuse(tenant, decision);
+        }
+        meters.wouldRefuse(tenant, Exchanges.requireQuotas(exchange).toCount(decision.wouldRefuse()));
+        exchange.getResponse().beforeCommit(() -> {
+            RateLimitFields.add(
+                    exchange.getResponse().getHeaders(),
+                    decision.balances(),
+                    policy.current().quotaTerms().told());
+            return Mono.empty();
+        });
+        return chain.filter(exchange.mutate().response(response).build());
+    }
+
+    private void settle(QuotaCharge charge, SentUpstream sent, ChargedResponse response) {
+        long actual = sent.isSent() ? response.units() : 0;
+        if (actual != charge.units() || !charge.isCharged()) {
+            var unused = quotas.settle(charge, actual).subscribe();
+        }
     }
 }

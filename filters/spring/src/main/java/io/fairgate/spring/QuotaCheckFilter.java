@@ -8,14 +8,16 @@ import org.springframework.core.Ordered;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/** Refuses a request that would not pass its tenant's quotas now, before it takes a place in a queue. */
+/** Refuses a request that would not pass its quotas now, before it takes a place in a queue. */
 final class QuotaCheckFilter implements GlobalFilter, Ordered {
 
     private final Quotas quotas;
+    private final RouteQuotas routes;
     private final FairgateMeters meters;
 
-    QuotaCheckFilter(Quotas quotas, FairgateMeters meters) {
+    QuotaCheckFilter(Quotas quotas, RouteQuotas routes, FairgateMeters meters) {
         this.quotas = quotas;
+        this.routes = routes;
         this.meters = meters;
     }
 
@@ -26,11 +28,20 @@ final class QuotaCheckFilter implements GlobalFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        TenantPolicy tenant = Exchanges.requireTenant(exchange);
-        if (tenant.quotas().isEmpty()) {
-            return chain.filter(exchange);
-        }
-        return quotas.check(tenant.id(), tenant.quotas(), 1)
-                .flatMap(decision -> decision.allowed() ? chain.filter(exchange) : meters.refuse(tenant, decision));
+        return Mono.defer(() -> {
+            RequestQuotas request = routes.of(exchange);
+            Exchanges.setQuotas(exchange, request);
+            if (request.areUnlimited()) {
+                return chain.filter(exchange);
+            }
+            TenantPolicy tenant = Exchanges.requireTenant(exchange);
+            return quotas.check(request.quotas(), request.cost().units()).flatMap(decision -> {
+                if (!decision.allowed()) {
+                    return meters.refuse(tenant, decision);
+                }
+                meters.wouldRefuse(tenant, request.toCount(decision.wouldRefuse()));
+                return chain.filter(exchange);
+            });
+        });
     }
 }

@@ -1,50 +1,130 @@
 package io.fairgate.spring;
 
+import io.fairgate.policy.QuotaTerms;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision.Balance;
 import java.time.Duration;
 import java.time.YearMonth;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * The fields of the IETF draft <i>RateLimit header fields for HTTP</i> (draft-ietf-httpapi-ratelimit-headers-10), as
- * structured fields (RFC 9651). What is left is rounded down and time is rounded up, so that nobody is promised more
- * than there is.
+ * Tells a client how its quotas stand: by the fields of the IETF draft <i>RateLimit header fields for HTTP</i>
+ * (draft-ietf-httpapi-ratelimit-headers-10), as structured fields (RFC 9651), or by those that were usual before it. What
+ * is left is rounded down and time is rounded up, so that nobody is promised more than there is.
  */
 final class RateLimitFields {
 
     static final String POLICY = "RateLimit-Policy";
     static final String LIMIT = "RateLimit";
 
+    static final String LEGACY_LIMIT = "X-RateLimit-Limit";
+    static final String LEGACY_REMAINING = "X-RateLimit-Remaining";
+    static final String LEGACY_RESET = "X-RateLimit-Reset";
+
+    private static final Pattern NAME = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
+
     private RateLimitFields() {}
 
-    /** Adds both fields; what the upstream sent under these names stays, for its limits hold as well. */
-    static void add(HttpHeaders headers, List<Balance> balances) {
-        headers.add(POLICY, balances.stream().map(RateLimitFields::policy).collect(Collectors.joining(", ")));
-        headers.add(LIMIT, balances.stream().map(RateLimitFields::limit).collect(Collectors.joining(", ")));
+    /** Adds the fields; what the upstream sent under their names is never made more permissive, for its limits hold too. */
+    static void add(HttpHeaders headers, List<Balance> balances, QuotaTerms.Told told) {
+        if (balances.isEmpty()) {
+            return;
+        }
+        switch (told) {
+            case DRAFT -> addDraft(headers, balances);
+            case LEGACY -> setLegacy(headers, balances);
+            case NONE -> {}
+        }
     }
 
-    private static String policy(Balance balance) {
-        Quota quota = balance.quota();
-        return "\"%s\";q=%d;w=%d".formatted(quota.name(), quota.limit(), windowSeconds(quota));
+    // ---- the draft ----
+
+    /** The upstream's items stay as they are; ours follow, under names that it has not taken. */
+    private static void addDraft(HttpHeaders headers, List<Balance> balances) {
+        Set<String> taken = new HashSet<>();
+        for (String field : List.of(POLICY, LIMIT)) {
+            for (String line : headers.getOrDefault(field, List.of())) {
+                Matcher names = NAME.matcher(line);
+                while (names.find()) {
+                    taken.add(Objects.requireNonNull(names.group(1)));
+                }
+            }
+        }
+        headers.add(POLICY, joined(balances, balance -> policy(name(balance, taken), balance.quota())));
+        headers.add(LIMIT, joined(balances, balance -> limit(name(balance, taken), balance)));
     }
 
-    private static String limit(Balance balance) {
-        return "\"%s\";r=%d;t=%d"
-                .formatted(balance.quota().name(), balance.remaining(), secondsUp(balance.untilFull()));
+    private static String joined(List<Balance> balances, Function<Balance, String> item) {
+        return balances.stream().map(item).collect(Collectors.joining(", "));
     }
 
-    /** Days of 23 or 25 hours and months of their own length are told as the usual day and the longest month. */
-    private static long windowSeconds(Quota quota) {
+    private static String name(Balance balance, Set<String> taken) {
+        String name = balance.of().label();
+        while (taken.contains(name)) {
+            name = "fairgate/" + name;
+        }
+        return name;
+    }
+
+    private static String policy(String name, Quota quota) {
+        Long window = windowSeconds(quota);
+        return "\"%s\";q=%d%s".formatted(name, quota.limit(), window == null ? "" : ";w=" + window);
+    }
+
+    private static String limit(String name, Balance balance) {
+        boolean ends = !balance.untilFull().equals(Balance.NEVER);
+        return "\"%s\";r=%d%s".formatted(name, balance.remaining(), ends ? ";t=" + secondsUp(balance.untilFull()) : "");
+    }
+
+    /**
+     * Days of 23 or 25 hours and months of their own length are told as the usual day and the longest month; null for a
+     * window that does not end.
+     */
+    private static @Nullable Long windowSeconds(Quota quota) {
         if (quota instanceof Quota.Rate rate) {
             return Math.max(1, secondsUp(rate.per()));
+        } else if (quota instanceof Quota.Sliding sliding) {
+            return Math.max(1, secondsUp(sliding.within()));
+        } else if (quota instanceof Quota.Calendar calendar) {
+            return switch (calendar.per()) {
+                case HOUR -> Duration.ofHours(1).toSeconds();
+                case DAY -> Duration.ofDays(1).toSeconds();
+                case WEEK -> Duration.ofDays(7).toSeconds();
+                case MONTH ->
+                    Duration.ofDays(YearMonth.of(2000, 1).lengthOfMonth()).toSeconds();
+            };
         }
-        return switch (((Quota.Calendar) quota).per()) {
-            case DAY -> Duration.ofDays(1).toSeconds();
-            case MONTH -> Duration.ofDays(YearMonth.of(2000, 1).lengthOfMonth()).toSeconds();
-        };
+        return null;
+    }
+
+    // ---- what was usual before ----
+
+    /** One quota only fits in: the one with the least left, unless the upstream tells of still less. */
+    private static void setLegacy(HttpHeaders headers, List<Balance> balances) {
+        Balance least = balances.stream()
+                .min(Comparator.comparingLong(Balance::remaining)
+                        .thenComparing(Balance::untilFull, Comparator.reverseOrder()))
+                .orElseThrow();
+        Long theirs = ResponseCost.number(headers.getOrDefault(LEGACY_REMAINING, List.of()));
+        if (theirs != null && theirs <= least.remaining()) {
+            return;
+        }
+        headers.set(LEGACY_LIMIT, Long.toString(least.quota().limit()));
+        headers.set(LEGACY_REMAINING, Long.toString(least.remaining()));
+        headers.remove(LEGACY_RESET);
+        if (!least.untilFull().equals(Balance.NEVER)) {
+            headers.set(LEGACY_RESET, Long.toString(secondsUp(least.untilFull())));
+        }
     }
 
     static long secondsUp(Duration duration) {

@@ -5,6 +5,7 @@ import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.netty.handler.timeout.ReadTimeoutException;
@@ -22,8 +23,11 @@ final class Refusals {
 
     private final LivePolicy policy;
 
-    Refusals(LivePolicy policy) {
+    private final RetryAfter retryAfter;
+
+    Refusals(LivePolicy policy, RetryAfter retryAfter) {
         this.policy = policy;
+        this.retryAfter = retryAfter;
     }
 
     /**
@@ -73,16 +77,16 @@ final class Refusals {
         return source.readScheme() + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
     }
 
-    private static Refusal quota(QuotaRefusedException failure) {
+    private Refusal quota(QuotaRefusedException failure) {
         HttpHeaders headers = new HttpHeaders();
-        RateLimitFields.add(headers, failure.decision().balances());
-        Duration retryAfter = failure.decision().retryAfter();
+        RateLimitFields.add(headers, failure.decision().balances(), told());
+        Duration wait = failure.decision().retryAfter();
         return new Refusal(
                 HttpStatus.TOO_MANY_REQUESTS,
                 "quota",
                 "The tenant's quota is used up.",
                 failure.decision().violated(),
-                retryAfter.equals(Balance.NEVER) ? null : retryAfter,
+                wait.equals(Balance.NEVER) ? null : retryAfter.spread(wait),
                 headers);
     }
 
@@ -90,7 +94,7 @@ final class Refusals {
         if (failure.reason() == RefusalReason.DRAINING) {
             return draining();
         }
-        Duration retryAfter = switch (failure.reason()) {
+        Duration wait = switch (failure.reason()) {
             case TOO_LARGE -> null;
             default -> maxWait(failure.pool());
         };
@@ -107,7 +111,7 @@ final class Refusals {
                     case DRAINING -> throw new IllegalStateException("told above");
                 },
                 List.of(failure.pool()),
-                retryAfter,
+                wait == null ? null : retryAfter.spread(wait),
                 own ? ownLimits(failure) : new HttpHeaders());
     }
 
@@ -123,12 +127,16 @@ final class Refusals {
         }
         ShareSettings share = tenant.share();
         int limit = failure.reason() == RefusalReason.TENANT_QUEUE_FULL ? share.maxWaiting() : share.maxInFlight();
-        if (limit != ShareSettings.UNBOUNDED) {
+        if (limit != ShareSettings.UNBOUNDED && told() == QuotaTerms.Told.DRAFT) {
             headers.add(
                     RateLimitFields.POLICY, "\"%s\";q=%d;qu=\"concurrent-requests\"".formatted(failure.pool(), limit));
             headers.add(RateLimitFields.LIMIT, "\"%s\";r=0".formatted(failure.pool()));
         }
         return headers;
+    }
+
+    private QuotaTerms.Told told() {
+        return policy.current().quotaTerms().told();
     }
 
     private @Nullable Duration maxWait(String pool) {

@@ -81,7 +81,11 @@ class InventedIdsTest {
         TenantFilter filter = new TenantFilter(new TenantIdentifier(policy, Evidence.Tokens.NONE), meters);
         AuditLog audit = new AuditLog(meters, quiet());
         RefusalHandler handler = new RefusalHandler(
-                new Refusals(policy), meters, new DecisionLog(), new IdentityAudit(audit), InstantSource.system());
+                new Refusals(policy, RetryAfter.RANDOM),
+                meters,
+                new DecisionLog(),
+                new IdentityAudit(audit),
+                InstantSource.system());
         // What is bounded fills up first, so that only what grows on is measured.
         ask(filter, handler, 0, 10_000);
         long heap = heap();

@@ -2,9 +2,13 @@ package io.fairgate.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.policy.QuotaTerms.Told;
+import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
@@ -16,17 +20,21 @@ import org.springframework.http.HttpHeaders;
 
 class RateLimitFieldsTest {
 
+    private static final QuotaOwner ACME = QuotaOwner.tenant(TenantId.of("acme"));
     private static final Quota.Rate BURST = new Quota.Rate("burst", 20, Duration.ofSeconds(1), 40);
     private static final Quota DAILY = new Quota.Calendar("daily", 10_000, CalendarUnit.DAY, ZoneOffset.UTC);
 
     private static HttpHeaders fields(Balance... balances) {
-        HttpHeaders headers = new HttpHeaders();
-        RateLimitFields.add(headers, List.of(balances));
+        return add(new HttpHeaders(), Told.DRAFT, balances);
+    }
+
+    private static HttpHeaders add(HttpHeaders headers, Told told, Balance... balances) {
+        RateLimitFields.add(headers, List.of(balances), told);
         return headers;
     }
 
     private static Balance balance(Quota quota, long remaining, Duration untilFull) {
-        return new Balance(quota, remaining, untilFull, Duration.ZERO);
+        return new Balance(new OwnedQuota(ACME, quota, true), remaining, untilFull, Duration.ZERO);
     }
 
     @Test
@@ -72,7 +80,71 @@ class RateLimitFieldsTest {
     void fields_that_are_there_already_stay() {
         HttpHeaders headers = new HttpHeaders();
         headers.add("RateLimit", "\"theirs\";r=1");
-        RateLimitFields.add(headers, List.of(balance(BURST, 1, Duration.ZERO)));
+        add(headers, Told.DRAFT, balance(BURST, 1, Duration.ZERO));
         assertThat(headers.get("RateLimit")).containsExactly("\"theirs\";r=1", "\"burst\";r=1;t=0");
+    }
+
+    @Test
+    void an_item_of_the_upstream_keeps_its_name_and_ours_takes_another() {
+        HttpHeaders headers = new HttpHeaders();
+        headers.add("RateLimit-Policy", "\"daily\";q=5;w=60, \"burst\";q=1");
+        Balance ofTheGroup = new Balance(
+                new OwnedQuota(QuotaOwner.group("corp"), BURST, true), 3, Duration.ofSeconds(9), Duration.ZERO);
+        add(headers, Told.DRAFT, balance(BURST, 1, Duration.ZERO), ofTheGroup);
+        assertThat(headers.get("RateLimit-Policy"))
+                .containsExactly(
+                        "\"daily\";q=5;w=60, \"burst\";q=1", "\"fairgate/burst\";q=20;w=1, \"corp/burst\";q=20;w=1");
+        assertThat(headers.get("RateLimit")).containsExactly("\"fairgate/burst\";r=1;t=0, \"corp/burst\";r=3;t=9");
+    }
+
+    @Test
+    void every_window_is_told_in_seconds_and_one_without_end_is_not() {
+        Quota hourly = new Quota.Calendar("h", 1, CalendarUnit.HOUR, ZoneOffset.UTC);
+        Quota weekly = new Quota.Calendar("w", 2, CalendarUnit.WEEK, ZoneOffset.UTC);
+        Quota sliding = new Quota.Sliding("s", 3, Duration.ofMillis(2500));
+        Quota total = new Quota.Total("t", 4);
+        HttpHeaders headers = fields(
+                balance(hourly, 1, Duration.ZERO),
+                balance(weekly, 1, Duration.ZERO),
+                balance(sliding, 1, Duration.ZERO),
+                balance(total, 1, Balance.NEVER));
+        assertThat(headers.getFirst("RateLimit-Policy"))
+                .isEqualTo("\"h\";q=1;w=3600, \"w\";q=2;w=604800, \"s\";q=3;w=3, \"t\";q=4");
+        assertThat(headers.getFirst("RateLimit")).endsWith("\"t\";r=1");
+    }
+
+    @Test
+    void the_legacy_fields_tell_of_the_quota_with_the_least_left() {
+        HttpHeaders headers = add(
+                new HttpHeaders(),
+                Told.LEGACY,
+                balance(BURST, 12, Duration.ofMillis(400)),
+                balance(DAILY, 7, Duration.ofHours(1)));
+        assertThat(headers.getFirst("X-RateLimit-Limit")).isEqualTo("10000");
+        assertThat(headers.getFirst("X-RateLimit-Remaining")).isEqualTo("7");
+        assertThat(headers.getFirst("X-RateLimit-Reset")).isEqualTo("3600");
+        assertThat(headers.headerNames()).hasSize(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"6, 6, 99, 50", "7, 7, 99, 50", "8, 7, 10000, 3600", "many, 7, 10000, 3600"})
+    void the_stricter_of_the_upstreams_legacy_fields_and_ours_is_told(
+            String theirs, String remaining, String limit, String reset) {
+        HttpHeaders headers = new HttpHeaders();
+        headers.set("X-RateLimit-Limit", "99");
+        headers.set("X-RateLimit-Remaining", theirs);
+        headers.set("X-RateLimit-Reset", "50");
+        add(headers, Told.LEGACY, balance(DAILY, 7, Duration.ofHours(1)));
+        assertThat(headers.get("X-RateLimit-Limit")).containsExactly(limit);
+        assertThat(headers.get("X-RateLimit-Remaining")).containsExactly(remaining);
+        assertThat(headers.get("X-RateLimit-Reset")).containsExactly(reset);
+    }
+
+    @Test
+    void nothing_is_told_when_the_policy_says_so_or_no_enforced_quota_applies() {
+        assertThat(add(new HttpHeaders(), Told.NONE, balance(DAILY, 7, Duration.ZERO))
+                        .headerNames())
+                .isEmpty();
+        assertThat(fields().headerNames()).isEmpty();
     }
 }

@@ -9,6 +9,7 @@ import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaSet;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
@@ -38,9 +39,10 @@ record MemoryUse(double waiter, double tenant, double quotas, double handle) {
     private static final String HANDLES = "io.fairgate.permit.HeldClaim";
     private static final Duration NEVER_REACHED = Duration.ofHours(1);
     private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
-    private static final List<Quota> QUOTAS = List.of(
-            new Quota.Rate("burst", 20, Duration.ofSeconds(1), 20),
-            new Quota.Calendar("daily", 10_000, Quota.CalendarUnit.DAY, ZoneOffset.UTC));
+    private static final Quota[] QUOTAS = {
+        new Quota.Rate("burst", 20, Duration.ofSeconds(1), 20),
+        new Quota.Calendar("daily", 10_000, Quota.CalendarUnit.DAY, ZoneOffset.UTC)
+    };
 
     static MemoryUse measure(int count) {
         loadClasses();
@@ -99,11 +101,16 @@ record MemoryUse(double waiter, double tenant, double quotas, double handle) {
         return scheduler;
     }
 
-    private static EmbeddedQuotas quotas(List<TenantId> ids) {
+    /** With the sets, which a policy keeps for its tenants. */
+    private static List<Object> quotas(List<TenantId> ids) {
         EmbeddedQuotas quotas = new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
-        Listening subscriber = new Listening();
-        ids.forEach(id -> quotas.charge(id, QUOTAS, 1).subscribe(subscriber));
-        return quotas;
+        List<Object> kept = new ArrayList<>(List.of(quotas));
+        for (TenantId id : ids) {
+            QuotaSet set = QuotaSet.of(id, QUOTAS);
+            quotas.chargeNow(set, 1);
+            kept.add(set);
+        }
+        return kept;
     }
 
     private static List<TenantId> tenantIds(int count) {

@@ -1,0 +1,92 @@
+package io.fairgate.policy;
+
+import io.fairgate.fairness.ShareGroups;
+import io.fairgate.quota.OwnedQuota;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which quotas apply to the requests of each tenant on each route, worked out once for a policy: a request looks it up
+ * without a lock and without allocating. There are as many sets as tenants, and for a tenant one more for each route that
+ * a quota of it, or of a group above it, names.
+ */
+public final class QuotaSets {
+
+    private final Map<TenantId, OfTenant> byTenant = new HashMap<>();
+    private final List<OwnedQuota> all = new ArrayList<>();
+
+    /** @param elsewhere for the routes that no quota names */
+    private record OfTenant(QuotaSet elsewhere, Map<String, QuotaSet> byRoute) {}
+
+    /** One quota of an owner, and where it applies. */
+    private record Applying(OwnedQuota quota, QuotaRule rule) {}
+
+    public QuotaSets(Policy policy) {
+        for (TenantPolicy tenant : policy.tenants()) {
+            List<Applying> own = applying(QuotaOwner.tenant(tenant.id()), tenant.quotas());
+            own.forEach(each -> all.add(each.quota));
+            List<Applying> rules = new ArrayList<>(own);
+            String group = tenant.parent();
+            while (group != null) {
+                rules.addAll(ofGroup(group, policy));
+                ShareGroups.Group above = policy.groups().get(group);
+                group = above == null ? null : above.parent();
+            }
+            byTenant.put(tenant.id(), ofTenant(rules));
+        }
+        policy.groups().keySet().forEach(group -> ofGroup(group, policy).forEach(each -> all.add(each.quota)));
+    }
+
+    private static List<Applying> ofGroup(String group, Policy policy) {
+        return applying(QuotaOwner.group(group), policy.quotaTerms().ofGroups().getOrDefault(group, List.of()));
+    }
+
+    private static List<Applying> applying(QuotaOwner owner, List<QuotaRule> rules) {
+        return rules.stream()
+                .map(rule -> new Applying(new OwnedQuota(owner, rule.quota(), rule.enforced()), rule))
+                .toList();
+    }
+
+    private static OfTenant ofTenant(List<Applying> rules) {
+        Set<String> named = new HashSet<>();
+        rules.forEach(each -> named.addAll(each.rule.routes()));
+        Map<String, QuotaSet> byRoute = new HashMap<>();
+        named.forEach(route -> byRoute.put(
+                route,
+                set(rules.stream().filter(each -> each.rule.appliesTo(route)).toList())));
+        return new OfTenant(
+                set(rules.stream().filter(each -> each.rule.routes().isEmpty()).toList()), Map.copyOf(byRoute));
+    }
+
+    private static QuotaSet set(List<Applying> rules) {
+        return QuotaSet.of(rules.stream().map(Applying::quota).toList());
+    }
+
+    /**
+     * The quotas of a request.
+     *
+     * @param tenant as the policy knows it, {@link TenantId#UNKNOWN} for all that are no members
+     * @param route the id of its route; null for one that has none
+     */
+    public QuotaSet of(TenantId tenant, @Nullable String route) {
+        OfTenant found = byTenant.get(tenant);
+        if (found == null) {
+            return QuotaSet.NONE;
+        }
+        QuotaSet set = route == null ? null : found.byRoute.get(route);
+        return set == null ? found.elsewhere : set;
+    }
+
+    /** Every quota of every tenant and group, each once. */
+    public List<OwnedQuota> all() {
+        return List.copyOf(all);
+    }
+}

@@ -1,0 +1,49 @@
+package io.fairgate.policy;
+
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What the policy says of quotas beside those of its tenants.
+ *
+ * @param ofGroups the quotas that the tenants in a group share, by the group's name
+ * @param told how balances are told to clients
+ */
+public record QuotaTerms(Map<String, List<QuotaRule>> ofGroups, Told told) {
+
+    /** No quotas of groups. */
+    public static final QuotaTerms NONE = new QuotaTerms(Map.of(), Told.DRAFT);
+
+    /** The header fields that tell clients how their quotas stand. */
+    public enum Told {
+        /** {@code RateLimit} and {@code RateLimit-Policy} of draft-ietf-httpapi-ratelimit-headers. */
+        DRAFT,
+        /** {@code X-RateLimit-Limit}, {@code -Remaining} and {@code -Reset}, of the quota that has least left. */
+        LEGACY,
+        /** No fields. */
+        NONE
+    }
+
+    /** @throws IllegalArgumentException when a group has two quotas of the same name */
+    public QuotaTerms {
+        Map<String, List<QuotaRule>> copy = new LinkedHashMap<>();
+        ofGroups.forEach((group, rules) -> copy.put(group, distinct(rules)));
+        ofGroups = Collections.unmodifiableMap(copy);
+    }
+
+    /** The rules in their order, unless two of them have the same name. */
+    static List<QuotaRule> distinct(List<QuotaRule> rules) {
+        Set<String> names = new HashSet<>();
+        for (QuotaRule rule : rules) {
+            if (!names.add(rule.quota().name())) {
+                throw new IllegalArgumentException("quotas: %s twice (expected: a name of its own for each)"
+                        .formatted(rule.quota().name()));
+            }
+        }
+        return List.copyOf(rules);
+    }
+}

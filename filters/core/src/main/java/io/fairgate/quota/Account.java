@@ -1,0 +1,70 @@
+package io.fairgate.quota;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** All that one owner has used, and the lock of it. */
+final class Account {
+
+    /** So many usages are kept although a policy may not name them any more. */
+    static final int KEPT = 32;
+
+    private final QuotaOwner owner;
+    private final @Nullable UsageJournal journal;
+    private final Map<UsageKey, Usage> usages = new HashMap<>();
+
+    /** @param journal where usage is written down; null for nowhere */
+    Account(QuotaOwner owner, @Nullable UsageJournal journal) {
+        this.owner = owner;
+        this.journal = journal;
+    }
+
+    /** What is used of a quota; nothing at first. */
+    synchronized Usage usage(Quota quota, Moment now) {
+        UsageKey key = UsageKey.of(quota);
+        Usage usage = usages.get(key);
+        if (usage == null) {
+            if (usages.size() >= KEPT) {
+                forgetUnused(now);
+            }
+            usage = Usage.of(quota, now, journaled(key));
+            usages.put(key, usage);
+        }
+        return usage;
+    }
+
+    private @Nullable JournaledUsage journaled(UsageKey key) {
+        return journal == null ? null : new JournaledUsage(journal, new JournalRecord.Key(owner, key), this);
+    }
+
+    /** Writes down what is used, to the unit. */
+    synchronized void writeExactly() {
+        for (Usage usage : usages.values()) {
+            if (usage instanceof WindowUsage window) {
+                window.writeExactly();
+            }
+        }
+    }
+
+    /**
+     * A policy that changes again and again names ever new quotas. Those of which nothing is used go, whoever still wants
+     * them: it finds them forgotten, and asks again.
+     */
+    private void forgetUnused(Moment now) {
+        Iterator<Usage> all = usages.values().iterator();
+        while (all.hasNext()) {
+            Usage usage = all.next();
+            if (usage.isNothing(now)) {
+                usage.forget();
+                all.remove();
+            }
+        }
+    }
+
+    /** How many quotas have a usage written down, for tests. */
+    synchronized int size() {
+        return usages.size();
+    }
+}

@@ -1,0 +1,198 @@
+package io.fairgate.quota;
+
+import io.fairgate.quota.QuotaDecision.Balance;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * A set of quotas with the balances that they are charged to, so that a decision need not look for them.
+ *
+ * <p>The locks of all owners are taken one inside the other, in the order of the owners, and so in the same order by all
+ * sets, whatever tree a policy makes of the owners. They are held for arithmetic on a handful of values and two readings
+ * of the clock: no signal and no code of a caller runs inside. An atomic reference to an immutable balance was turned
+ * down: it cannot make several quotas all or nothing, and allocates for each charge.
+ */
+final class BoundQuotas {
+
+    private final EmbeddedQuotas home;
+    private final Scheduler clock;
+    private final @Nullable InstantSource calendar;
+    private final Account[] accounts;
+    /** The enforced ones first. */
+    private final OwnedQuota[] quotas;
+
+    private final Usage[] usages;
+    private final int enforced;
+    /** For each quota of the set, in its order, where it is in {@link #quotas}. */
+    private final int[] places;
+
+    private final Moment now = new Moment();
+    private final QuotaDecision passed = QuotaDecision.passed(this::enforcedBalances, List.of());
+
+    BoundQuotas(QuotaSet set, EmbeddedQuotas home, Scheduler clock, InstantSource calendar) {
+        this.home = home;
+        this.clock = clock;
+        this.calendar = set.quotas().stream().anyMatch(q -> q.quota() instanceof Quota.Calendar) ? calendar : null;
+        List<OwnedQuota> inOrder = new ArrayList<>();
+        set.quotas().stream().filter(OwnedQuota::enforced).forEach(inOrder::add);
+        enforced = inOrder.size();
+        set.quotas().stream().filter(quota -> !quota.enforced()).forEach(inOrder::add);
+        quotas = inOrder.toArray(OwnedQuota[]::new);
+        places = set.quotas().stream().mapToInt(inOrder::indexOf).toArray();
+        usages = new Usage[quotas.length];
+        now.read(clock, this.calendar);
+        SortedMap<QuotaOwner, Account> byOwner = new TreeMap<>();
+        for (int i = 0; i < quotas.length; i++) {
+            Account account = byOwner.computeIfAbsent(quotas[i].owner(), home::account);
+            usages[i] = account.usage(quotas[i].quota(), now);
+        }
+        accounts = byOwner.values().toArray(Account[]::new);
+    }
+
+    boolean isOf(EmbeddedQuotas quotas) {
+        return home == quotas;
+    }
+
+    /**
+     * Each of the four begins with the first lock, and goes on with the next one inside.
+     *
+     * @param depth 0
+     */
+    QuotaDecision check(long units, int depth) {
+        synchronized (accounts[depth]) {
+            return depth + 1 < accounts.length ? check(units, depth + 1) : check(units);
+        }
+    }
+
+    private QuotaDecision check(long units) {
+        now.read(clock, calendar);
+        if (isStale()) {
+            return QuotaDecision.STALE;
+        } else if (!pass(0, enforced, units)) {
+            return QuotaDecision.refused(balances(enforced, units));
+        }
+        return pass(enforced, quotas.length, units) ? passed : passedBut(units);
+    }
+
+    /** @param charge what will be settled; null when nothing will */
+    QuotaDecision charge(long units, @Nullable QuotaCharge charge, int depth) {
+        synchronized (accounts[depth]) {
+            return depth + 1 < accounts.length ? charge(units, charge, depth + 1) : charge(units, charge);
+        }
+    }
+
+    private QuotaDecision charge(long units, @Nullable QuotaCharge charge) {
+        now.read(clock, calendar);
+        if (isStale()) {
+            return QuotaDecision.STALE;
+        } else if (!pass(0, enforced, units)) {
+            return QuotaDecision.refused(balances(enforced, units));
+        }
+        boolean all = pass(enforced, quotas.length, units);
+        int count = all ? quotas.length : enforced;
+        if (!areCovered(count, units)) {
+            return QuotaDecision.NOT_YET;
+        }
+        QuotaDecision decision = all ? passed : passedBut(units);
+        if (charge == null || charge.begin(this)) {
+            for (int i = 0; i < count; i++) {
+                long mark = usages[i].charge(units);
+                if (charge != null) {
+                    charge.mark(i, mark);
+                }
+            }
+        }
+        return decision;
+    }
+
+    /** @param more units above what was charged; below 0 to give some back */
+    void settle(QuotaCharge charge, long more, int depth) {
+        synchronized (accounts[depth]) {
+            if (depth + 1 < accounts.length) {
+                settle(charge, more, depth + 1);
+                return;
+            }
+            now.read(clock, calendar);
+            for (int i = 0; i < charge.charged(); i++) {
+                usages[i].settle(quotas[i].quota(), charge.mark(i), more, now);
+            }
+        }
+    }
+
+    /** How all stand for a request of {@code units}; null when this is stale. */
+    @Nullable
+    List<Balance> balances(long units, int depth) {
+        synchronized (accounts[depth]) {
+            if (depth + 1 < accounts.length) {
+                return balances(units, depth + 1);
+            }
+            now.read(clock, calendar);
+            if (isStale()) {
+                return null;
+            }
+            List<Balance> found = balances(quotas.length, units);
+            return Arrays.stream(places).mapToObj(found::get).toList();
+        }
+    }
+
+    /** Of a decision that may be old: the balances may be elsewhere by now. */
+    private List<Balance> enforcedBalances() {
+        return home.balancesNow(this, 0).stream()
+                .filter(balance -> balance.of().enforced())
+                .toList();
+    }
+
+    List<OwnedQuota> inOrder() {
+        return Arrays.stream(places).mapToObj(place -> quotas[place]).toList();
+    }
+
+    // ---- under all locks ----
+
+    private boolean isStale() {
+        for (Usage usage : usages) {
+            if (usage.isForgotten()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean pass(int from, int to, long units) {
+        for (int i = from; i < to; i++) {
+            if (!usages[i].passes(quotas[i].quota(), units, now)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean areCovered(int count, long units) {
+        boolean covered = true;
+        for (int i = 0; i < count; i++) {
+            covered &= usages[i].isCovered(quotas[i].quota(), units);
+        }
+        return covered;
+    }
+
+    private QuotaDecision passedBut(long units) {
+        List<String> wouldRefuse = balances(quotas.length, units).stream()
+                .filter(balance -> !balance.of().enforced() && balance.refuses())
+                .map(balance -> balance.of().label())
+                .toList();
+        return QuotaDecision.passed(this::enforcedBalances, wouldRefuse);
+    }
+
+    private List<Balance> balances(int count, long units) {
+        List<Balance> balances = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            balances.add(usages[i].balance(quotas[i], units, now));
+        }
+        return balances;
+    }
+}

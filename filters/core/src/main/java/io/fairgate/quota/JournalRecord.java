@@ -1,0 +1,56 @@
+package io.fairgate.quota;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is written down of one usage.
+ *
+ * @param used up to so many units of the window may have been given
+ */
+record JournalRecord(Key key, CalendarWindow window, long used) {
+
+    /** Whose usage of which quota. */
+    record Key(QuotaOwner owner, UsageKey usage) {}
+
+    private static final Pattern LINE = Pattern.compile(
+            "([0-9a-f]{8}) ((tenant|group) (\\S+) (\\S+) (\\S+) (-?[0-9]{1,19}) (-?[0-9]{1,19}) ([0-9]{1,18}))");
+
+    /** Names have no spaces, so that none has to be escaped. */
+    String line() {
+        String text = "%s %s %s %s %d %d %d"
+                .formatted(
+                        key.owner.kind().name().toLowerCase(Locale.ROOT),
+                        key.owner.name(),
+                        key.usage.name(),
+                        key.usage.window(),
+                        window.startMillis(),
+                        window.endMillis(),
+                        used);
+        return checksum(text) + " " + text;
+    }
+
+    /** Null when the line is not what was written. */
+    static @Nullable JournalRecord parse(String line) {
+        Matcher parts = LINE.matcher(line);
+        if (!parts.matches() || !checksum(parts.group(2)).equals(parts.group(1))) {
+            return null;
+        }
+        QuotaOwner owner =
+                new QuotaOwner(QuotaOwner.Kind.valueOf(parts.group(3).toUpperCase(Locale.ROOT)), parts.group(4));
+        return new JournalRecord(
+                new Key(owner, new UsageKey(parts.group(5), parts.group(6))),
+                new CalendarWindow(Long.parseLong(parts.group(7)), Long.parseLong(parts.group(8))),
+                Long.parseLong(parts.group(9)));
+    }
+
+    private static String checksum(String text) {
+        CRC32C sum = new CRC32C();
+        sum.update(text.getBytes(StandardCharsets.ISO_8859_1));
+        return "%08x".formatted(sum.getValue());
+    }
+}

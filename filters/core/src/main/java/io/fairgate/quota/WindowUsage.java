@@ -1,0 +1,130 @@
+package io.fairgate.quota;
+
+import io.fairgate.quota.QuotaDecision.Balance;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import org.jspecify.annotations.Nullable;
+
+/** What is used of a calendar quota in the window that was reached last, or of one that does not come back. */
+final class WindowUsage extends Usage {
+
+    /** The latest that was reached by a charge; null before the first. */
+    private @Nullable CalendarWindow window;
+
+    private @Nullable ZoneId zone;
+    /** Units charged to it; above the limit when that was lowered, or as a debt. */
+    private long used;
+
+    private final @Nullable JournaledUsage journaled;
+
+    // What the last look found. The window in which a zone's clock stands takes long to compute, so it is kept.
+    private CalendarWindow windowNow = CalendarWindow.ALWAYS;
+    private @Nullable ZoneId zoneNow;
+    private long usedNow;
+    private @Nullable CalendarWindow looked;
+    private @Nullable ZoneId lookedIn;
+
+    /** @param journaled where it is written down, and what was written before; null for nowhere */
+    WindowUsage(@Nullable JournaledUsage journaled) {
+        this.journaled = journaled;
+        JournalRecord found = journaled == null ? null : journaled.found();
+        if (found != null) {
+            window = found.window();
+            used = found.used();
+        }
+    }
+
+    /** @param quota the same unit; limit and zone may have changed */
+    private void look(Quota quota, Moment now) {
+        if (quota instanceof Quota.Calendar calendar) {
+            look(calendar, now.wallMillis());
+        } else {
+            windowNow = CalendarWindow.ALWAYS;
+            usedNow = used;
+        }
+    }
+
+    private void look(Quota.Calendar quota, long millis) {
+        zoneNow = quota.zone();
+        CalendarWindow last = window;
+        if (last != null && last.contains(millis) && quota.zone().equals(zone)) {
+            windowNow = last;
+            usedNow = used;
+            return;
+        }
+        CalendarWindow current = looked;
+        if (current == null || !current.contains(millis) || !quota.zone().equals(lookedIn)) {
+            current = CalendarWindow.of(quota, Instant.ofEpochMilli(millis));
+            looked = current;
+            lookedIn = quota.zone();
+        }
+        if (last == null || current.isAfter(last)) {
+            windowNow = current;
+            usedNow = 0;
+        } else {
+            // An earlier window means that the clock was set back: its count is gone, and a fresh one would be a
+            // refill.
+            windowNow = last.isAfter(current) ? last : current;
+            usedNow = used;
+        }
+    }
+
+    @Override
+    boolean passes(Quota quota, long units, Moment now) {
+        look(quota, now);
+        return units <= quota.limit() - usedNow;
+    }
+
+    @Override
+    boolean isCovered(Quota quota, long units) {
+        return journaled == null || journaled.covers(windowNow, usedNow, units, quota.limit());
+    }
+
+    @Override
+    long charge(long units) {
+        keep(usedNow + units);
+        return windowNow.startMillis();
+    }
+
+    private void keep(long units) {
+        window = windowNow;
+        zone = zoneNow;
+        used = units;
+    }
+
+    @Override
+    void settle(Quota quota, long mark, long more, Moment now) {
+        look(quota, now);
+        if (windowNow.startMillis() == mark) {
+            long most = Math.max(usedNow, 2 * quota.limit());
+            keep(Math.max(0, Math.min(most, usedNow + more)));
+            if (journaled != null) {
+                journaled.follow(windowNow, used, quota.limit());
+            }
+        }
+    }
+
+    @Override
+    Balance balance(OwnedQuota quota, long asked, Moment now) {
+        look(quota.quota(), now);
+        long limit = quota.quota().limit();
+        Duration untilEnd =
+                windowNow.isEndless() ? Balance.NEVER : Duration.ofMillis(windowNow.endMillis() - now.wallMillis());
+        Duration retryAfter = asked > limit ? Balance.NEVER : asked > limit - usedNow ? untilEnd : Duration.ZERO;
+        return new Balance(quota, Math.max(0, limit - usedNow), usedNow == 0 ? Duration.ZERO : untilEnd, retryAfter);
+    }
+
+    void writeExactly() {
+        CalendarWindow last = window;
+        if (journaled != null && last != null) {
+            journaled.writeExactly(last, used);
+        }
+    }
+
+    @Override
+    boolean isNothing(Moment now) {
+        CalendarWindow last = window;
+        return last == null || used == 0 || now.wallMillis() >= last.endMillis();
+    }
+}

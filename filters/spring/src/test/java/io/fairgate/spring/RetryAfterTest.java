@@ -1,0 +1,25 @@
+package io.fairgate.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RetryAfterTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "PT0.1S, PT0.1S",
+        "PT9S, PT9S",
+        "PT9.5S, PT10.5S",
+        "PT10S, PT11S",
+        "PT1M, PT1M6S",
+        "PT12H, PT13H12M",
+    })
+    void a_time_is_never_earlier_and_at_most_a_tenth_later(Duration wait, Duration latest) {
+        assertThat(new RetryAfter(bound -> 0).spread(wait)).isEqualTo(wait);
+        assertThat(new RetryAfter(bound -> bound - 1).spread(wait)).isEqualTo(latest);
+        assertThat(RetryAfter.RANDOM.spread(wait)).isBetween(wait, latest);
+    }
+}

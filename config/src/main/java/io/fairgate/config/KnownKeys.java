@@ -14,7 +14,8 @@ record KnownKeys(String place, List<String> keys) {
     private static final List<String> QUOTA_KEYS =
             List.of("name", "limit", "per", "within", "burst", "zone", "routes", "enforce");
 
-    static final KnownKeys FILE = new KnownKeys("", List.of("tenants", "pools", "routes", "rate-limit-headers"));
+    static final KnownKeys FILE =
+            new KnownKeys("", List.of("tenants", "pools", "routes", "rate-limit-headers", "enforce"));
     static final KnownKeys TENANTS = new KnownKeys(
             "tenants", List.of("identify", "forward-as", "unknown", "plans", "members", "groups", "classes"));
     static final KnownKeys IDENTITY = new KnownKeys(
@@ -38,7 +39,8 @@ record KnownKeys(String place, List<String> keys) {
             Stream.concat(Stream.of("plan", "api-keys", "certificates"), CLAIM.stream())
                     .toList());
     static final KnownKeys MEMBER_QUOTA = new KnownKeys("tenants.members.*.quotas[]", QUOTA_KEYS);
-    static final KnownKeys POOL = new KnownKeys("pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold"));
+    static final KnownKeys POOL =
+            new KnownKeys("pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold", "enforce"));
     static final KnownKeys ROUTE =
             new KnownKeys("routes[]", List.of("id", "uri", "predicates", "filters", "metadata", "order", "enabled"));
     static final KnownKeys PREDICATE = new KnownKeys("routes[].predicates[]", List.of("name", "args"));

@@ -1,12 +1,15 @@
 package io.fairgate.config;
 
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaTerms;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the whole file part by part, then what must hold between the parts. */
@@ -35,7 +38,12 @@ final class PolicyFileReader {
                     : PoolsReader.read(poolsValue);
             Value routesValue = section.get("routes");
             routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants, filledIn);
-            policy = policy(tenants, pools, told(section.get("rate-limit-headers")));
+            Value enforce = section.get("enforce");
+            policy = policy(
+                    tenants,
+                    pools,
+                    told(section.get("rate-limit-headers")),
+                    enforce == null || !Boolean.FALSE.equals(enforce.truth()));
             warnOfReservations(policy, pools);
         }
         file.mistakes().throwIfAny(routes);
@@ -43,12 +51,19 @@ final class PolicyFileReader {
     }
 
     /** Leaves out each pool that the policy refuses, so that all of them are noted. */
-    private static Policy policy(TenantsReader.Tenants tenants, PoolsReader.Pools pools, QuotaTerms.Told told) {
+    private static Policy policy(
+            TenantsReader.Tenants tenants, PoolsReader.Pools pools, QuotaTerms.Told told, boolean isOn) {
         Map<String, PoolsReader.Pool> accepted = new LinkedHashMap<>(pools.pools());
         while (true) {
             try {
                 Map<String, PoolSettings> settings = new LinkedHashMap<>();
-                accepted.forEach((name, pool) -> settings.put(name, pool.settings()));
+                Set<String> onTrial = new HashSet<>();
+                accepted.forEach((name, pool) -> {
+                    settings.put(name, pool.settings());
+                    if (!pool.enforced()) {
+                        onTrial.add(name);
+                    }
+                });
                 return new Policy(
                         tenants.identification(),
                         tenants.members(),
@@ -56,7 +71,8 @@ final class PolicyFileReader {
                         settings,
                         tenants.groups(),
                         tenants.classes(),
-                        new QuotaTerms(tenants.groupQuotas(), told));
+                        new QuotaTerms(tenants.groupQuotas(), told),
+                        new Enforcement(isOn, onTrial));
             } catch (IllegalArgumentException e) {
                 Refusal refusal = Refusal.of(e);
                 PoolsReader.Pool pool = accepted.remove(poolName(refusal.key()));

@@ -43,11 +43,13 @@ final class PoolsReader {
                 keys.duration("max-wait", PoolSettings.DEFAULT_MAX_WAIT),
                 keys.duration("max-hold", PoolSettings.DEFAULT_MAX_HOLD)));
         // Without permits of its own the pool is noted already, and not fit to be compared with what is reserved.
-        return settings == null || !given.has("permits") ? null : new Pool(section, settings);
+        Value enforce = section.get("enforce");
+        boolean enforced = enforce == null || !Boolean.FALSE.equals(enforce.truth());
+        return settings == null || !given.has("permits") ? null : new Pool(section, settings, enforced);
     }
 
     /** A pool and where the file has it. */
-    record Pool(Section section, PoolSettings settings) {}
+    record Pool(Section section, PoolSettings settings, boolean enforced) {}
 
     /**
      * All pools.

@@ -58,7 +58,7 @@ final class QuotasReader {
     private @Nullable QuotaRule rule(Section section) {
         Set<String> named = routes(section.get("routes"));
         Value enforce = section.get("enforce");
-        boolean enforced = enforce == null || isTrue(enforce);
+        boolean enforced = enforce == null || !Boolean.FALSE.equals(enforce.truth());
         Quota quota = quota(section);
         return quota == null ? null : new QuotaRule(quota, named, enforced);
     }
@@ -77,14 +77,6 @@ final class QuotasReader {
             }
         }
         return named;
-    }
-
-    private static boolean isTrue(Value value) {
-        String text = String.valueOf(value.plainScalar());
-        if (!text.equals("true") && !text.equals("false")) {
-            value.mistake("true or false");
-        }
-        return !text.equals("false");
     }
 
     private static @Nullable Quota quota(Section section) {

@@ -129,7 +129,8 @@ class IdentityTest {
         assertThat(fairgateMeters()).isEqualTo(meters);
         assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())
                 .doesNotContain("invented")
-                .contains("fairgate_refusals_total{pool=\"none\",reason=\"unknown-tenant\",tenant=\"_other\"}");
+                .contains(
+                        "fairgate_refusals_total{enforced=\"true\",pool=\"none\",reason=\"unknown-tenant\",tenant=\"_other\"}");
     }
 
     private static long fairgateMeters() {

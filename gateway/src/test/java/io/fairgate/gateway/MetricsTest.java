@@ -90,7 +90,7 @@ class MetricsTest {
             fairgate_permit_seconds_total,  counter,   pool tenant
             fairgate_wait_seconds,          histogram, pool tenant outcome
             fairgate_hold_seconds,          histogram, pool tenant
-            fairgate_refusals_total,        counter,   pool tenant reason
+            fairgate_refusals_total,        counter,   pool tenant reason enforced
             fairgate_failures_total,        counter,   pool tenant reason
             fairgate_quota_limit,           gauge,     tenant quota
             fairgate_quota_remaining,       gauge,     tenant quota
@@ -191,7 +191,7 @@ class MetricsTest {
         end.countDown();
         held.join();
         MetricsPage after = MetricsPage.of(gateway);
-        String[] refusal = {"pool", "short", "tenant", "b", "reason", "pool-queue-full"};
+        String[] refusal = {"pool", "short", "tenant", "b", "reason", "pool-queue-full", "enforced", "true"};
         assertThat(after.value("fairgate_refusals_total", refusal) - before.value("fairgate_refusals_total", refusal))
                 .isEqualTo(1);
         assertThat(waits(after, "b", "pool-queue-full")).isEqualTo(1);
@@ -209,7 +209,16 @@ class MetricsTest {
         assertThat(page.value("fairgate_quota_limit", "tenant", "metered", "quota", "hourly"))
                 .isEqualTo(1);
         assertThat(page.samples()).containsEntry("fairgate_quota_remaining{quota=hourly, tenant=metered}", 0.0);
-        assertThat(page.value("fairgate_refusals_total", "pool", "none", "tenant", "metered", "reason", "quota"))
+        assertThat(page.value(
+                        "fairgate_refusals_total",
+                        "pool",
+                        "none",
+                        "tenant",
+                        "metered",
+                        "reason",
+                        "quota",
+                        "enforced",
+                        "true"))
                 .isEqualTo(1);
     }
 

@@ -75,6 +75,7 @@ class TenantRouteTest {
         assertThat(Answer.to(gateway.url("/elsewhere")).status()).isEqualTo(404);
         assertThat(upstream.requests()).isEmpty();
         assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())
-                .contains("fairgate_refusals_total{pool=\"none\",reason=\"missing\",tenant=\"_other\"} 1.0");
+                .contains(
+                        "fairgate_refusals_total{enforced=\"true\",pool=\"none\",reason=\"missing\",tenant=\"_other\"} 1.0");
     }
 }

@@ -68,7 +68,8 @@ class UnknownTenantsTest {
                 .isEqualTo(429);
         assertThat(gateway.pool("pool").tenants()).hasSize(2);
         assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())
-                .contains("fairgate_refusals_total{pool=\"none\",reason=\"quota\",tenant=\"_other\"} 1.0")
+                .contains(
+                        "fairgate_refusals_total{enforced=\"true\",pool=\"none\",reason=\"quota\",tenant=\"_other\"} 1.0")
                 .contains("fairgate_quota_remaining{quota=\"hourly\",tenant=\"_other\"} 0.0")
                 .doesNotContain("guest", "yet-another");
     }

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param groups of tenants, by name
  * @param classes of requests within a tenant, by name; the same in each tenant
  * @param quotaTerms the quotas of groups, and how quotas are told
+ * @param enforcement what of all this is enforced
  */
 public record Policy(
         Identification identification,
@@ -30,9 +31,10 @@ public record Policy(
         Map<String, PoolSettings> pools,
         Map<String, ShareGroups.Group> groups,
         Map<String, ShareSettings> classes,
-        QuotaTerms quotaTerms) {
+        QuotaTerms quotaTerms,
+        Enforcement enforcement) {
 
-    /** Without quotas of groups. */
+    /** Without quotas of groups, and fully enforced. */
     public Policy(
             Identification identification,
             Map<TenantId, TenantPolicy> members,
@@ -40,7 +42,7 @@ public record Policy(
             Map<String, PoolSettings> pools,
             Map<String, ShareGroups.Group> groups,
             Map<String, ShareSettings> classes) {
-        this(identification, members, unknown, pools, groups, classes, QuotaTerms.NONE);
+        this(identification, members, unknown, pools, groups, classes, QuotaTerms.NONE, Enforcement.FULL);
     }
 
     /** Without groups, classes, API keys and certificates. */

@@ -31,7 +31,7 @@ public final class QuotaSets {
 
     public QuotaSets(Policy policy) {
         for (TenantPolicy tenant : policy.tenants()) {
-            List<Applying> own = applying(QuotaOwner.tenant(tenant.id()), tenant.quotas());
+            List<Applying> own = applying(QuotaOwner.tenant(tenant.id()), tenant.quotas(), policy);
             own.forEach(each -> all.add(each.quota));
             List<Applying> rules = new ArrayList<>(own);
             String group = tenant.parent();
@@ -46,12 +46,13 @@ public final class QuotaSets {
     }
 
     private static List<Applying> ofGroup(String group, Policy policy) {
-        return applying(QuotaOwner.group(group), policy.quotaTerms().ofGroups().getOrDefault(group, List.of()));
+        return applying(QuotaOwner.group(group), policy.quotaTerms().ofGroups().getOrDefault(group, List.of()), policy);
     }
 
-    private static List<Applying> applying(QuotaOwner owner, List<QuotaRule> rules) {
+    private static List<Applying> applying(QuotaOwner owner, List<QuotaRule> rules, Policy policy) {
+        boolean isOn = policy.enforcement().isOn();
         return rules.stream()
-                .map(rule -> new Applying(new OwnedQuota(owner, rule.quota(), rule.enforced()), rule))
+                .map(rule -> new Applying(new OwnedQuota(owner, rule.quota(), isOn && rule.enforced()), rule))
                 .toList();
     }
 

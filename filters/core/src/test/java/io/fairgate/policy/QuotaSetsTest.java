@@ -39,7 +39,8 @@ class QuotaSetsTest {
                 Map.of(),
                 new QuotaTerms(
                         Map.of("corp", List.of(rule("all"), rule("search", "b")), "labs", List.of(rule("lab"))),
-                        QuotaTerms.Told.DRAFT));
+                        QuotaTerms.Told.DRAFT),
+                Enforcement.FULL);
     }
 
     private static List<String> labels(QuotaSet set) {
@@ -79,8 +80,15 @@ class QuotaSetsTest {
     @Test
     void quotas_of_a_group_that_does_not_exist_are_refused() {
         QuotaTerms terms = new QuotaTerms(Map.of("nowhere", List.of()), QuotaTerms.Told.DRAFT);
-        assertThatThrownBy(() ->
-                        new Policy(new Identification(List.of()), Map.of(), null, Map.of(), Map.of(), Map.of(), terms))
+        assertThatThrownBy(() -> new Policy(
+                        new Identification(List.of()),
+                        Map.of(),
+                        null,
+                        Map.of(),
+                        Map.of(),
+                        Map.of(),
+                        terms,
+                        Enforcement.FULL))
                 .hasMessage("groups: nowhere with quotas (expected: the name of a group)");
     }
 }

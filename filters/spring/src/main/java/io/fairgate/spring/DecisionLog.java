@@ -22,7 +22,7 @@ public final class DecisionLog {
     private static final int LONGEST_TEXT = 200;
 
     /**
-     * One refusal, or one failure of the upstream. All but {@code id}, {@code status} and {@code reason} is for the
+     * One refusal, one that was not enforced, or one failure of the upstream. All but {@code id}, {@code status} and {@code reason} is for the
      * operator only.
      *
      * @param id what the client was told
@@ -33,6 +33,7 @@ public final class DecisionLog {
      * @param route the route that it took; null when it took none
      * @param path without the query, which may hold secrets
      * @param cause what went wrong with the upstream; null otherwise
+     * @param enforced false when the request passed all the same, because the policy, or what decided, is on trial
      */
     public record Decision(
             String id,
@@ -44,7 +45,8 @@ public final class DecisionLog {
             @Nullable String peer,
             @Nullable String route,
             String path,
-            @Nullable String cause) {
+            @Nullable String cause,
+            boolean enforced) {
 
         public Decision {
             path = shortened(path);

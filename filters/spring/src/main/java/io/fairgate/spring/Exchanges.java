@@ -1,9 +1,12 @@
 package io.fairgate.spring;
 
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.DecisionLog.Decision;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -18,6 +21,8 @@ public final class Exchanges {
     private static final String COST = Exchanges.class.getName() + ".cost";
     private static final String QUOTAS = Exchanges.class.getName() + ".quotas";
     private static final String POOL = Exchanges.class.getName() + ".pool";
+    private static final String WAITED = Exchanges.class.getName() + ".waited";
+    private static final String DECISIONS = Exchanges.class.getName() + ".decisions";
     private static final String OWN_FIELDS = Exchanges.class.getName() + ".ownFields";
 
     private Exchanges() {}
@@ -76,6 +81,29 @@ public final class Exchanges {
     /** The pool of which a permit is held, or was held, for this exchange; null when there is none. */
     static @Nullable String pool(ServerWebExchange exchange) {
         return exchange.getAttribute(POOL);
+    }
+
+    static void setWaited(ServerWebExchange exchange, long waitedNanos) {
+        exchange.getAttributes().put(WAITED, waitedNanos);
+    }
+
+    /** How long the request waited for permits, in nanoseconds; null when it has none. */
+    static @Nullable Long waited(ServerWebExchange exchange) {
+        return exchange.getAttribute(WAITED);
+    }
+
+    static void addDecision(ServerWebExchange exchange, Decision decision) {
+        List<Decision> all = exchange.getAttribute(DECISIONS);
+        if (all == null) {
+            all = new CopyOnWriteArrayList<>();
+            exchange.getAttributes().put(DECISIONS, all);
+        }
+        all.add(decision);
+    }
+
+    /** What was decided against the request so far, also what was not enforced. */
+    static List<Decision> decisions(ServerWebExchange exchange) {
+        return exchange.getAttributeOrDefault(DECISIONS, List.of());
     }
 
     /** Notes the fields of the answer as they are before a route adds to them. */

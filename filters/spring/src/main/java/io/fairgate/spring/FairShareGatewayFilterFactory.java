@@ -41,13 +41,18 @@ public final class FairShareGatewayFilterFactory
 
     private static final String SERVER_TIMING = "Server-Timing";
 
+    private final LivePolicy policy;
     private final PermitPools pools;
     private final ByteBudget waitingBodies;
+    private final Decisions decisions;
     private final Scheduler time;
 
-    FairShareGatewayFilterFactory(PermitPools pools, ByteBudget waitingBodies, Scheduler time) {
+    FairShareGatewayFilterFactory(
+            LivePolicy policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
         super(Config.class);
+        this.policy = policy;
         this.pools = pools;
+        this.decisions = decisions;
         this.waitingBodies = waitingBodies;
         this.time = time;
     }
@@ -88,8 +93,26 @@ public final class FairShareGatewayFilterFactory
 
     private Mono<Void> hold(ServerWebExchange exchange, GatewayFilterChain chain, Config config) {
         return Mono.defer(() -> {
+            if (Exchanges.identity(exchange) instanceof Identity.Refused) {
+                return chain.filter(exchange); // The policy is on trial, and this is nobody's.
+            }
             PermitPool pool = pool(config);
             TenantPolicy tenant = Exchanges.requireTenant(exchange);
+            if (!policy.current().enforcement().isOn(pool.name())) {
+                return PoolOnTrial.beside(
+                        pool,
+                        new PermitRequest(
+                                tenant.id(),
+                                config.permits,
+                                null,
+                                config.maxHold,
+                                Exchanges.home(exchange),
+                                Mono.empty(),
+                                () -> {},
+                                config.requestClass),
+                        chain.filter(exchange),
+                        failure -> decisions.onTrial(exchange, failure));
+            }
             ReadAheadBody body = new ReadAheadBody(exchange.getRequest().getBody(), waitingBodies);
             boolean readable = mayReadAhead(exchange);
             AtomicBoolean waited = new AtomicBoolean();
@@ -115,7 +138,9 @@ public final class FairShareGatewayFilterFactory
                     return Mono.error(new ClientLeftException());
                 }
                 Exchanges.setPool(exchange, pool.name());
-                reportWait(exchange, time.now(TimeUnit.NANOSECONDS) - askedAt);
+                long waitedNanos = time.now(TimeUnit.NANOSECONDS) - askedAt;
+                Exchanges.setWaited(exchange, waitedNanos);
+                reportWait(exchange, waitedNanos);
                 return chain.filter(exchange.mutate()
                         .request(new WithBody(exchange.getRequest(), body))
                         .build());

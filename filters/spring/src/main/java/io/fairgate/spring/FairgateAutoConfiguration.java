@@ -5,9 +5,11 @@ import io.fairgate.quota.Quotas;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.InstantSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -118,8 +120,9 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        TenantFilter fairgateTenantFilter(TenantIdentifier identifier, FairgateMeters meters) {
-            return new TenantFilter(identifier, meters);
+        TenantFilter fairgateTenantFilter(
+                TenantIdentifier identifier, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+            return new TenantFilter(identifier, policy, decisions, meters);
         }
 
         @Bean
@@ -158,18 +161,21 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        QuotaCheckFilter fairgateQuotaCheckFilter(Quotas quotas, RouteQuotas routes, FairgateMeters meters) {
-            return new QuotaCheckFilter(quotas, routes, meters);
+        QuotaCheckFilter fairgateQuotaCheckFilter(
+                Quotas quotas, RouteQuotas routes, Decisions decisions, FairgateMeters meters) {
+            return new QuotaCheckFilter(quotas, routes, decisions, meters);
         }
 
         @Bean
-        QuotaChargeFilter fairgateQuotaChargeFilter(Quotas quotas, LivePolicy policy, FairgateMeters meters) {
-            return new QuotaChargeFilter(quotas, policy, meters);
+        QuotaChargeFilter fairgateQuotaChargeFilter(
+                Quotas quotas, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+            return new QuotaChargeFilter(quotas, policy, decisions, meters);
         }
 
         @Bean
-        FairShareGatewayFilterFactory fairShareGatewayFilterFactory(PermitPools pools, ByteBudget waitingBodies) {
-            return new FairShareGatewayFilterFactory(pools, waitingBodies, time());
+        FairShareGatewayFilterFactory fairShareGatewayFilterFactory(
+                LivePolicy policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions) {
+            return new FairShareGatewayFilterFactory(policy, pools, waitingBodies, decisions, time());
         }
 
         @Bean
@@ -193,14 +199,21 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        RefusalHandler fairgateRefusalHandler(
-                LivePolicy policy, FairgateMeters meters, DecisionLog decisions, AuditLog audit) {
-            return new RefusalHandler(
-                    new Refusals(policy, RetryAfter.RANDOM),
-                    meters,
-                    decisions,
-                    new IdentityAudit(audit),
-                    InstantSource.system());
+        Decisions fairgateDecisions(LivePolicy policy, DecisionLog log, AuditLog audit) {
+            return new Decisions(
+                    new Refusals(policy, RetryAfter.RANDOM), log, new IdentityAudit(audit), InstantSource.system());
+        }
+
+        @Bean
+        RefusalHandler fairgateRefusalHandler(Decisions decisions, FairgateMeters meters) {
+            return new RefusalHandler(decisions, meters);
+        }
+
+        @Bean
+        @ConditionalOnBooleanProperty("fairgate.access-log")
+        AccessLog fairgateAccessLog(FairgateMeters meters) {
+            return new AccessLog(
+                    new AuditLog(meters, LoggerFactory.getLogger(AccessLog.LOGGER)), InstantSource.system(), time());
         }
 
         @Bean

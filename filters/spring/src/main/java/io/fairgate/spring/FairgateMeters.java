@@ -12,7 +12,6 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -99,8 +98,8 @@ final class FairgateMeters implements LivePolicy.Follower {
         });
     }
 
-    void identityRefused(IdentityRefusedException.Reason reason) {
-        refused(NO_POOL, OTHER, reason.label);
+    void identityRefused(IdentityRefusedException.Reason reason, boolean enforced) {
+        refused(NO_POOL, OTHER, reason.label, enforced);
     }
 
     void keySetFetched(boolean ok) {
@@ -113,13 +112,14 @@ final class FairgateMeters implements LivePolicy.Follower {
 
     /** Counts the refusal and is it. */
     <T> Mono<T> refuse(TenantPolicy tenant, QuotaDecision decision) {
-        refused(NO_POOL, tag(tenant.id()), "quota");
+        refused(NO_POOL, tag(tenant.id()), "quota", true);
         return Mono.error(new QuotaRefusedException(tenant, decision));
     }
 
     /** Counts what quotas that are not enforced would have refused, by their labels. */
-    void wouldRefuse(TenantPolicy tenant, List<String> quotas) {
-        quotas.forEach(quota -> count(Meter.QUOTA_WOULD_REFUSE, Tags.of("tenant", tag(tenant.id()), "quota", quota)));
+    /** Counts a request that a quota on trial would have refused. */
+    void wouldRefuse(TenantPolicy tenant) {
+        refused(NO_POOL, tag(tenant.id()), "quota", false);
     }
 
     void journalFailed() {
@@ -127,7 +127,7 @@ final class FairgateMeters implements LivePolicy.Follower {
     }
 
     void drainRefused() {
-        refused(NO_POOL, OTHER, "draining");
+        refused(NO_POOL, OTHER, "draining", true);
     }
 
     /** Counts a request that had passed, and then failed. */
@@ -143,8 +143,10 @@ final class FairgateMeters implements LivePolicy.Follower {
                         reason));
     }
 
-    private void refused(String pool, String tenant, String reason) {
-        count(Meter.REFUSALS, Tags.of("pool", pool, "tenant", tenant, "reason", reason));
+    private void refused(String pool, String tenant, String reason, boolean enforced) {
+        count(
+                Meter.REFUSALS,
+                Tags.of("pool", pool, "tenant", tenant, "reason", reason, "enforced", Boolean.toString(enforced)));
     }
 
     /** The registry itself finds a counter slowly, so they are kept. */
@@ -188,7 +190,11 @@ final class FairgateMeters implements LivePolicy.Follower {
         @Override
         public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
             waited(tenant, reason.label(), waitedNanos);
-            FairgateMeters.this.refused(pool, tag(tenant), reason.label());
+            FairgateMeters.this.refused(
+                    pool,
+                    tag(tenant),
+                    reason.label(),
+                    policy.current().enforcement().isOn(pool));
         }
 
         @Override

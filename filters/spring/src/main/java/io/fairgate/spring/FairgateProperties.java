@@ -13,6 +13,7 @@ import org.springframework.util.unit.DataSize;
  * @param drainTime how long waiting requests are still served after the application was told to stop
  * @param waitingBodies memory for the bodies of waiting requests, all of them together
  * @param quotas where usage is kept
+ * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
  */
 @ConfigurationProperties("fairgate")
@@ -20,6 +21,7 @@ public record FairgateProperties(
         @DefaultValue("10s") Duration drainTime,
         @DefaultValue("64MB") DataSize waitingBodies,
         @DefaultValue Quotas quotas,
+        @DefaultValue("false") boolean accessLog,
         @DefaultValue("30s") Duration upstreamBodyIdle) {
 
     /**

@@ -8,6 +8,8 @@ import org.springframework.cloud.gateway.filter.NettyWriteResponseFilter;
  * outside it sees the last byte.
  */
 enum FilterOrder {
+    /** Outside of everything, to see how it ends. */
+    ACCESS_LOG(-600),
     /** First: while draining nothing else is to happen. */
     DRAIN(-500),
     /** Who is asking, before anything is kept per tenant. */

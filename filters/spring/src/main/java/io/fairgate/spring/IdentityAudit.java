@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpMethod;
 
-/** Accounts for every request that was refused for its identity. */
+/** Accounts for every request that was refused for its identity, or would have been, were it enforced. */
 record IdentityAudit(AuditLog log) {
 
     /** @param key the id of the digest of the API key that the request shows; null when it shows none */
@@ -17,6 +17,7 @@ record IdentityAudit(AuditLog log) {
         record.put("decision", decision.id());
         record.put("status", decision.status());
         record.put("reason", decision.reason());
+        record.put("enforced", decision.enforced());
         put(record, "peer", decision.peer());
         put(record, "claimed", decision.claimed());
         put(record, "key", key);

@@ -37,7 +37,14 @@ enum Meter {
             "outcome"),
     HOLD("fairgate.hold", Type.TIMER, "seconds", "How long permits were held.", "pool", "tenant"),
     REFUSALS(
-            "fairgate.refusals", Type.COUNTER, "requests", "Requests refused by Fairgate.", "pool", "tenant", "reason"),
+            "fairgate.refusals",
+            Type.COUNTER,
+            "requests",
+            "Requests refused by Fairgate; where enforced is false they passed, because what decided is on trial.",
+            "pool",
+            "tenant",
+            "reason",
+            "enforced"),
     FAILURES(
             "fairgate.failures",
             Type.COUNTER,
@@ -65,13 +72,6 @@ enum Meter {
             Type.COUNTER,
             "records",
             "Audit records lost, because the log took them too slowly."),
-    QUOTA_WOULD_REFUSE(
-            "fairgate.quota.would.refuse",
-            Type.COUNTER,
-            "requests",
-            "Requests that the quota would have refused, were it enforced.",
-            "tenant",
-            "quota"),
     JOURNAL_FAILURES(
             "fairgate.quota.journal.failures",
             Type.COUNTER,

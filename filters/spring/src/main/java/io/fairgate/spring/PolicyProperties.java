@@ -5,6 +5,7 @@ import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.ApiKeys;
+import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -34,13 +36,15 @@ import org.springframework.boot.convert.DurationStyle;
  * @param tenants who a request belongs to, and what tenants may claim and use
  * @param pools by name
  * @param rateLimitHeaders how answers tell what is left of quotas
+ * @param enforce false decides and counts as usual, and refuses nothing
  */
 @ConfigurationProperties(prefix = "fairgate.policy", ignoreUnknownFields = false)
 public record PolicyProperties(
         boolean enabled,
         @DefaultValue Tenants tenants,
         @DefaultValue Map<String, Pool> pools,
-        @DefaultValue("draft") QuotaTerms.Told rateLimitHeaders) {
+        @DefaultValue("draft") QuotaTerms.Told rateLimitHeaders,
+        @DefaultValue("true") boolean enforce) {
 
     /**
      * Who a request belongs to, and what tenants may claim and use.
@@ -220,7 +224,8 @@ public record PolicyProperties(
             int permits,
             @DefaultValue("1000") int maxWaiting,
             @DefaultValue("2s") Duration maxWait,
-            @DefaultValue("60s") Duration maxHold) {}
+            @DefaultValue("60s") Duration maxHold,
+            @DefaultValue("true") boolean enforce) {}
 
     /** @throws IllegalArgumentException naming the key, what was found and what was expected */
     Policy toPolicy() {
@@ -244,7 +249,15 @@ public record PolicyProperties(
                 poolSettings,
                 groups(),
                 classes(),
-                new QuotaTerms(groupQuotas(), rateLimitHeaders));
+                new QuotaTerms(groupQuotas(), rateLimitHeaders),
+                new Enforcement(enforce, poolsOnTrial()));
+    }
+
+    private Set<String> poolsOnTrial() {
+        return pools.entrySet().stream()
+                .filter(pool -> !pool.getValue().enforce())
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
     }
 
     private Map<String, ShareGroups.Group> groups() {

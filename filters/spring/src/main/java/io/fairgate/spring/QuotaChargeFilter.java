@@ -22,11 +22,13 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
 
     private final Quotas quotas;
     private final LivePolicy policy;
+    private final Decisions decisions;
     private final FairgateMeters meters;
 
-    QuotaChargeFilter(Quotas quotas, LivePolicy policy, FairgateMeters meters) {
+    QuotaChargeFilter(Quotas quotas, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
         this.quotas = quotas;
         this.policy = policy;
+        this.decisions = decisions;
         this.meters = meters;
     }
 
@@ -61,7 +63,10 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
         if (!decision.allowed()) {
             return meters.refuse(tenant, decision);
         }
-        meters.wouldRefuse(tenant, Exchanges.requireQuotas(exchange).toCount(decision.wouldRefuse()));
+        if (Exchanges.requireQuotas(exchange).isToBeCounted(decision)) {
+            meters.wouldRefuse(tenant);
+            decisions.onTrial(exchange, new QuotaRefusedException(tenant, decision));
+        }
         exchange.getResponse().beforeCommit(() -> {
             RateLimitFields.add(
                     exchange.getResponse().getHeaders(),

@@ -13,11 +13,13 @@ final class QuotaCheckFilter implements GlobalFilter, Ordered {
 
     private final Quotas quotas;
     private final RouteQuotas routes;
+    private final Decisions decisions;
     private final FairgateMeters meters;
 
-    QuotaCheckFilter(Quotas quotas, RouteQuotas routes, FairgateMeters meters) {
+    QuotaCheckFilter(Quotas quotas, RouteQuotas routes, Decisions decisions, FairgateMeters meters) {
         this.quotas = quotas;
         this.routes = routes;
+        this.decisions = decisions;
         this.meters = meters;
     }
 
@@ -29,17 +31,20 @@ final class QuotaCheckFilter implements GlobalFilter, Ordered {
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
         return Mono.defer(() -> {
-            RequestQuotas request = routes.of(exchange);
+            TenantPolicy tenant = Exchanges.tenant(exchange);
+            RequestQuotas request = tenant == null ? RequestQuotas.NONE : routes.of(exchange, tenant.id());
             Exchanges.setQuotas(exchange, request);
-            if (request.areUnlimited()) {
+            if (tenant == null || request.areUnlimited()) {
                 return chain.filter(exchange);
             }
-            TenantPolicy tenant = Exchanges.requireTenant(exchange);
             return quotas.check(request.quotas(), request.cost().units()).flatMap(decision -> {
                 if (!decision.allowed()) {
                     return meters.refuse(tenant, decision);
                 }
-                meters.wouldRefuse(tenant, request.toCount(decision.wouldRefuse()));
+                if (request.isToBeCounted(decision)) {
+                    meters.wouldRefuse(tenant);
+                    decisions.onTrial(exchange, new QuotaRefusedException(tenant, decision));
+                }
                 return chain.filter(exchange);
             });
         });

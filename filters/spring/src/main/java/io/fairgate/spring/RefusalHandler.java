@@ -1,18 +1,11 @@
 package io.fairgate.spring;
 
-import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
-
-import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.DecisionLog.Decision;
-import io.fairgate.tenant.TenantId;
-import java.net.InetAddress;
-import java.time.InstantSource;
+import io.fairgate.spring.Decisions.Decided;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.cloud.gateway.route.Route;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
@@ -32,19 +25,12 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
     private static final Logger log = LoggerFactory.getLogger(RefusalHandler.class);
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
-    private final Refusals refusals;
+    private final Decisions decisions;
     private final FairgateMeters meters;
-    private final DecisionLog decisions;
-    private final IdentityAudit audit;
-    private final InstantSource clock;
 
-    RefusalHandler(
-            Refusals refusals, FairgateMeters meters, DecisionLog decisions, IdentityAudit audit, InstantSource clock) {
-        this.refusals = refusals;
-        this.meters = meters;
+    RefusalHandler(Decisions decisions, FairgateMeters meters) {
         this.decisions = decisions;
-        this.audit = audit;
-        this.clock = clock;
+        this.meters = meters;
     }
 
     @Override
@@ -57,23 +43,18 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         if (failure instanceof ClientLeftException) {
             return hangUp(exchange);
         }
-        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        Refusal refusal = refusals.of(failure, route != null);
-        if (refusal == null) {
+        Decided decided = decisions.against(exchange, failure);
+        if (decided == null) {
             return Mono.error(failure);
         }
-        Decision decision = decide(exchange, refusal, route, failure);
-        decisions.add(decision);
-        if (failure instanceof IdentityRefusedException identity) {
-            audit.refused(decision, exchange.getRequest().getMethod(), identity.key());
-        }
+        Refusal refusal = decided.refusal();
         if (refusal.isFailure()) {
             meters.failed(Exchanges.pool(exchange), Exchanges.tenant(exchange), refusal.reason());
         }
         // An answer that has begun cannot be replaced; what must not happen is that it looks complete.
         boolean begun = exchange.getResponse().isCommitted();
-        log.debug("{}: {}", begun ? "Broken off" : "Refused", decision);
-        return begun ? hangUp(exchange) : answer(exchange, refusal, decision);
+        log.debug("{}: {}", begun ? "Broken off" : "Refused", decided.decision());
+        return begun ? hangUp(exchange) : answer(exchange, refusal, decided.decision());
     }
 
     private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {
@@ -93,23 +74,6 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         headers.setContentLength(body.length);
         return response.writeWith(
                 Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
-    }
-
-    private Decision decide(ServerWebExchange exchange, Refusal refusal, @Nullable Route route, Throwable failure) {
-        TenantPolicy tenant = Exchanges.tenant(exchange);
-        TenantId claimed = failure instanceof IdentityRefusedException identity ? identity.claimed() : null;
-        InetAddress peer = Exchanges.peer(exchange);
-        return new Decision(
-                DecisionLog.newId(),
-                clock.instant(),
-                refusal.status().value(),
-                refusal.reason(),
-                tenant == null ? null : tenant.id().value(),
-                claimed == null ? null : claimed.value(),
-                peer == null ? null : peer.getHostAddress(),
-                route == null ? null : route.getId(),
-                exchange.getRequest().getPath().value(),
-                refusal.isFailure() ? failure.toString() : null);
     }
 
     private static Map<String, Object> problem(Refusal refusal, String decision) {

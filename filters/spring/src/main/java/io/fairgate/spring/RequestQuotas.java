@@ -1,13 +1,16 @@
 package io.fairgate.spring;
 
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
-import java.util.List;
 
 /**
  * The quotas of one request and what it takes of them: decided when it is checked, and the same when it is charged,
  * whatever policy is in force by then.
  */
 final class RequestQuotas {
+
+    /** Of a request that is nobody's. */
+    static final RequestQuotas NONE = new RequestQuotas(QuotaSet.NONE, RequestCost.ONE);
 
     private final QuotaSet quotas;
     private final RequestCost cost;
@@ -32,14 +35,14 @@ final class RequestQuotas {
     }
 
     /**
-     * What is to be counted of the quotas that are not enforced: what they would refuse, once for a request. One that they
-     * would have refused at the check would not have come to the charge.
+     * Whether a quota that is on trial would have refused, and this is the first time for the request: one that it would have
+     * refused at the check would not have come to the charge.
      */
-    List<String> toCount(List<String> wouldRefuse) {
-        if (isTrialCounted) {
-            return List.of();
+    boolean isToBeCounted(QuotaDecision decision) {
+        if (isTrialCounted || decision.wouldRefuse().isEmpty()) {
+            return false;
         }
-        isTrialCounted = !wouldRefuse.isEmpty();
-        return wouldRefuse;
+        isTrialCounted = true;
+        return true;
     }
 }

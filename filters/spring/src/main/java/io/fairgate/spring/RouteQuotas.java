@@ -4,6 +4,7 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
+import io.fairgate.tenant.TenantId;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.web.server.ServerWebExchange;
 
@@ -24,11 +25,9 @@ final class RouteQuotas {
         this.known = Known.of(policy.current());
     }
 
-    RequestQuotas of(ServerWebExchange exchange) {
+    RequestQuotas of(ServerWebExchange exchange, TenantId tenant) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        return new RequestQuotas(
-                sets().of(Exchanges.requireTenant(exchange).id(), route == null ? null : route.getId()),
-                Exchanges.cost(exchange));
+        return new RequestQuotas(sets().of(tenant, route == null ? null : route.getId()), Exchanges.cost(exchange));
     }
 
     /** Those of the policy in force. Two threads may work them out at once after a change; the results are the same. */

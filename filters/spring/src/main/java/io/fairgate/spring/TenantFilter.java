@@ -12,7 +12,8 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Lets a request go on as its tenant's, and refuses it when it is nobody's.
+ * Lets a request go on as its tenant's, and refuses it when it is nobody's; while the policy is on trial that goes on as
+ * it came, and takes no part in quotas and pools.
  *
  * <p>From here on it carries no credential that the upstream is not to have, so that no filter of a route and no log
  * sees it either. The header that names the tenant upstream comes last of all, from {@link UpstreamIdentity}.
@@ -20,10 +21,14 @@ import reactor.core.publisher.Mono;
 final class TenantFilter implements GlobalFilter, Ordered {
 
     private final TenantIdentifier identifier;
+    private final LivePolicy policy;
+    private final Decisions decisions;
     private final FairgateMeters meters;
 
-    TenantFilter(TenantIdentifier identifier, FairgateMeters meters) {
+    TenantFilter(TenantIdentifier identifier, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
         this.identifier = identifier;
+        this.policy = policy;
+        this.decisions = decisions;
         this.meters = meters;
     }
 
@@ -39,8 +44,13 @@ final class TenantFilter implements GlobalFilter, Ordered {
                 return chain.filter(withoutCredentials(exchange, known.by()));
             }
             IdentityRefusedException why = ((Identity.Refused) identity).why();
-            meters.identityRefused(why.reason());
-            return Mono.error(why);
+            boolean enforced = policy.current().enforcement().isOn();
+            meters.identityRefused(why.reason(), enforced);
+            if (enforced) {
+                return Mono.error(why);
+            }
+            decisions.onTrial(exchange, why);
+            return chain.filter(exchange);
         });
     }
 

@@ -16,7 +16,8 @@ class DecisionLogTest {
 
     private String add(@Nullable String tenant, String path) {
         String id = "d" + count++;
-        log.add(new Decision(id, Instant.ofEpochSecond(count), 429, "quota", tenant, null, null, null, path, null));
+        log.add(new Decision(
+                id, Instant.ofEpochSecond(count), 429, "quota", tenant, null, null, null, path, null, true));
         return id;
     }
 

@@ -78,14 +78,15 @@ class InventedIdsTest {
     void a_million_invented_ids_leave_no_state_and_no_series(boolean letIn) throws InterruptedException {
         LivePolicy policy = policy(letIn);
         FairgateMeters meters = new FairgateMeters(policy, registry);
-        TenantFilter filter = new TenantFilter(new TenantIdentifier(policy, Evidence.Tokens.NONE), meters);
         AuditLog audit = new AuditLog(meters, quiet());
-        RefusalHandler handler = new RefusalHandler(
+        Decisions decisions = new Decisions(
                 new Refusals(policy, RetryAfter.RANDOM),
-                meters,
                 new DecisionLog(),
                 new IdentityAudit(audit),
                 InstantSource.system());
+        TenantFilter filter =
+                new TenantFilter(new TenantIdentifier(policy, Evidence.Tokens.NONE), policy, decisions, meters);
+        RefusalHandler handler = new RefusalHandler(decisions, meters);
         // What is bounded fills up first, so that only what grows on is measured.
         ask(filter, handler, 0, 10_000);
         long heap = heap();

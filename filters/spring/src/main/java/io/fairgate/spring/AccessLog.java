@@ -1,0 +1,111 @@
+package io.fairgate.spring;
+
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
+
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.DecisionLog.Decision;
+import java.net.InetAddress;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.cloud.gateway.filter.GatewayFilterChain;
+import org.springframework.cloud.gateway.filter.GlobalFilter;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.core.Ordered;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * One record for each request that reached a route: whose it was, how long it waited, what became of it, and what was
+ * decided against it, enforced or not. Off unless {@code fairgate.access-log} is on.
+ */
+final class AccessLog implements GlobalFilter, Ordered, DisposableBean {
+
+    /** The name of the logger. */
+    static final String LOGGER = "io.fairgate.access";
+
+    private final AuditLog records;
+    private final InstantSource clock;
+    private final Scheduler time;
+
+    /** @param clock the wall clock, for when a request came */
+    AccessLog(AuditLog records, InstantSource clock, Scheduler time) {
+        this.records = records;
+        this.clock = clock;
+        this.time = time;
+    }
+
+    @Override
+    public int getOrder() {
+        return FilterOrder.ACCESS_LOG.order();
+    }
+
+    @Override
+    public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
+        return Mono.defer(() -> {
+            String at = clock.instant().toString();
+            long began = time.now(TimeUnit.NANOSECONDS);
+            return chain.filter(exchange).doFinally(end -> ended(exchange, end, at, began));
+        });
+    }
+
+    /** A failure is turned into an answer outside of all filters: what that is, is known when it is sent. */
+    private void ended(ServerWebExchange exchange, SignalType end, String at, long began) {
+        if (end == SignalType.ON_ERROR && !exchange.getResponse().isCommitted()) {
+            exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> write(exchange, "refused", at, began)));
+        } else {
+            write(exchange, end == SignalType.ON_COMPLETE ? "done" : "broken-off", at, began);
+        }
+    }
+
+    private void write(ServerWebExchange exchange, String end, String at, long began) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("at", at);
+        TenantPolicy tenant = Exchanges.tenant(exchange);
+        put(entry, "tenant", tenant == null ? null : tenant.id().value());
+        InetAddress peer = Exchanges.peer(exchange);
+        put(entry, "peer", peer == null ? null : peer.getHostAddress());
+        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+        put(entry, "route", route == null ? null : route.getId());
+        put(entry, "pool", Exchanges.pool(exchange));
+        entry.put("method", exchange.getRequest().getMethod().name());
+        entry.put("path", exchange.getRequest().getPath().value());
+        HttpStatusCode status = exchange.getResponse().getStatusCode();
+        put(entry, "status", status == null ? null : status.value());
+        entry.put("end", end);
+        entry.put("seconds", seconds(time.now(TimeUnit.NANOSECONDS) - began));
+        Long waited = Exchanges.waited(exchange);
+        put(entry, "waited", waited == null ? null : seconds(waited));
+        List<Decision> decisions = Exchanges.decisions(exchange);
+        if (!decisions.isEmpty()) {
+            entry.put("decisions", decisions.stream().map(AccessLog::shown).toList());
+        }
+        records.add(entry);
+    }
+
+    @Override
+    public void destroy() throws InterruptedException {
+        records.destroy();
+    }
+
+    private static Map<String, Object> shown(Decision decision) {
+        return Map.of("decision", decision.id(), "reason", decision.reason(), "enforced", decision.enforced());
+    }
+
+    private static double seconds(long nanos) {
+        return Math.round(nanos / 1e3) / 1e6;
+    }
+
+    private static void put(Map<String, Object> entry, String name, @Nullable Object value) {
+        if (value != null) {
+            entry.put(name, value);
+        }
+    }
+}

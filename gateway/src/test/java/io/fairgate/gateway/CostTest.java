@@ -250,5 +250,10 @@ class CostTest {
         Answer refused = ask("/plain/x", "two");
         assertThat(refused.status()).isEqualTo(429);
         assertThat(refused.json()).containsEntry("violated-policies", List.of("corp/all"));
+        MetricsPage metrics = MetricsPage.of(gateway);
+        assertThat(metrics.value("fairgate_quota_limit", "quota", "corp/all", "tenant", "_group"))
+                .isEqualTo(3);
+        assertThat(metrics.value("fairgate_quota_remaining", "quota", "corp/all", "tenant", "_group"))
+                .isZero();
     }
 }

@@ -180,9 +180,10 @@ final class BoundQuotas {
         return covered;
     }
 
+    /** The enforced ones let it pass: whatever refuses is not enforced. */
     private QuotaDecision passedBut(long units) {
         List<String> wouldRefuse = balances(quotas.length, units).stream()
-                .filter(balance -> !balance.of().enforced() && balance.refuses())
+                .filter(Balance::refuses)
                 .map(balance -> balance.of().label())
                 .toList();
         return QuotaDecision.passed(this::enforcedBalances, wouldRefuse);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -64,12 +65,10 @@ public final class UsageJournal implements AutoCloseable {
             return new UsageJournal(JournalFile.open(path), lock, listener);
         } catch (IOException e) {
             close(lock);
+            String reason = e instanceof NoSuchFileException ? "no such directory" : e.toString();
             throw new UnusableJournalException(
                     "usage journal %s: %s (expected: a file in a directory that can be written)"
-                            .formatted(
-                                    path,
-                                    e.getClass().getSimpleName().replaceFirst("Exception$", "") + " "
-                                            + e.getMessage()));
+                            .formatted(path, reason));
         } catch (UnusableJournalException e) {
             close(lock);
             throw e;

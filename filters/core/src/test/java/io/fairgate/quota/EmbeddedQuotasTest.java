@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import com.sun.management.ThreadMXBean;
 import io.fairgate.quota.Quota.CalendarUnit;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,6 +121,32 @@ class EmbeddedQuotasTest {
                 .as("finds its balance again")
                 .isTrue();
         assertThat(virtual.remaining(BURST)).as("the one that all find").isEqualTo(5);
+    }
+
+    @Test
+    void a_decision_that_passes_allocates_nothing() {
+        EmbeddedQuotas quotas = new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
+        QuotaSet set = QuotaSet.of(
+                VirtualQuotas.ACME,
+                new Quota.Rate("burst", 1_000_000, Duration.ofSeconds(1), 1_000_000),
+                new Quota.Sliding("sliding", 1_000_000, Duration.ofHours(1)),
+                new Quota.Calendar("daily", 1_000_000, CalendarUnit.DAY, ZoneOffset.UTC),
+                new Quota.Total("total", 1_000_000));
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        decide(quotas, set, 1000);
+        long before = threads.getCurrentThreadAllocatedBytes();
+        decide(quotas, set, 10_000);
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertThat(allocated).as("of 10,000 decisions, by the JVM itself").isLessThan(10_000);
+    }
+
+    private static void decide(EmbeddedQuotas quotas, QuotaSet set, int times) {
+        for (int i = 0; i < times; i++) {
+            QuotaDecision charged = quotas.chargeNow(set, 1);
+            if (!quotas.checkNow(set, 1).allowed() || charged == null || !charged.allowed()) {
+                throw new AssertionError("refused");
+            }
+        }
     }
 
     @Test

@@ -115,6 +115,20 @@ class SettlementTest {
     }
 
     @Test
+    void case_57_the_debts_of_several_requests_in_a_sliding_window_are_one_limit_together() {
+        QuotaCharge first = virtual.charged(1, SLIDING);
+        virtual.pass(Duration.ofSeconds(30));
+        QuotaCharge second = virtual.charged(1, SLIDING);
+        virtual.settle(first, 500);
+        virtual.settle(second, 500);
+        assertThat(virtual.remaining(SLIDING)).isZero();
+        virtual.pass(Duration.ofSeconds(31));
+        assertThat(virtual.remaining(SLIDING))
+                .as("all but the unit of the second")
+                .isEqualTo(9);
+    }
+
+    @Test
     void case_62_more_than_the_quota_ever_holds_is_refused_for_ever() {
         for (Quota quota : new Quota[] {RATE, SLIDING, DAILY, TOTAL}) {
             assertThat(virtual.charge(11, quota).retryAfter()).as("%s", quota).isEqualTo(Balance.NEVER);

@@ -132,6 +132,17 @@ class SharedQuotasTest {
     }
 
     @Test
+    void a_charge_is_given_back_where_it_was_made() {
+        QuotaSet set = QuotaSet.of(List.of(enforced(ACME, 5)));
+        EmbeddedQuotas other = new VirtualQuotas().quotas;
+        QuotaCharge charge = new QuotaCharge(set, 3);
+        quotas.charge(charge).block();
+        other.charge(charge).block();
+        other.settle(charge, 0).block();
+        assertThat(remaining(set)).containsExactly(5L);
+    }
+
+    @Test
     void a_set_finds_its_balances_in_whichever_backend_is_asked() {
         QuotaSet set = QuotaSet.of(List.of(enforced(ACME, 5)));
         charge(set, 3);

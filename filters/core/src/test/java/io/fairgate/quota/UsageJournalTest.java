@@ -232,7 +232,7 @@ class UsageJournalTest {
         Path nowhere = directory.resolve("missing/usage");
         assertThatThrownBy(() -> UsageJournal.open(nowhere, listener))
                 .isInstanceOf(UnusableJournalException.class)
-                .hasMessageStartingWith("usage journal %s: NoSuchFile ", nowhere)
+                .hasMessageStartingWith("usage journal %s: no such directory ", nowhere)
                 .hasMessageEndingWith("(expected: a file in a directory that can be written)");
         assertThatThrownBy(() -> UsageJournal.open(directory, listener)).isInstanceOf(UnusableJournalException.class);
 

@@ -51,7 +51,8 @@ class MeterTest {
                 <!-- Generated from io.fairgate.spring.Meter: mvn -pl filters/spring -am test -Dfairgate.docs=write -->
 
                 What Fairgate adds to `/actuator/prometheus` on the management port. The tag `tenant` is bounded: the
-                members of the policy by their ids, and all others together as `_other`. The tag `pool` is `none` where no
+                members of the policy by their ids, and all others together as `_other`; quotas that the
+                tenants of a group share have `_group`, and begin with the name of the group. The tag `pool` is `none` where no
                 pool was asked.
 
                 A histogram comes as `…_bucket` (with the tag `le`), `…_count`, `…_sum`, and `…_max` as a gauge.

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaRule;
+import io.fairgate.policy.QuotaTerms;
+import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import java.io.IOException;
@@ -15,10 +18,12 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -194,6 +199,36 @@ class StarterTest {
                 .contains("\"hourly\";q=2;w=3600, \"daily\";q=10;w=86400");
         assertThat(ask(gateway, "/dsl/x", "initech").join().statusCode()).isEqualTo(200);
         assertThat(ask(gateway, "/plain/x", "initech").join().statusCode()).isEqualTo(429);
+    }
+
+    @Test
+    void properties_name_every_kind_of_quota_of_tenants_and_groups() {
+        ConfigurableApplicationContext gateway = start(
+                POLICY,
+                "fairgate.policy.enabled=true",
+                "fairgate.policy.rate-limit-headers=legacy",
+                "fairgate.policy.tenants.groups.corp.quotas[0].name=prepaid",
+                "fairgate.policy.tenants.groups.corp.quotas[0].limit=7",
+                "fairgate.policy.tenants.groups.corp.quotas[0].per=total",
+                "fairgate.policy.tenants.members.initech.parent=corp",
+                "fairgate.policy.tenants.members.initech.quotas[0].name=sliding",
+                "fairgate.policy.tenants.members.initech.quotas[0].limit=5",
+                "fairgate.policy.tenants.members.initech.quotas[0].within=90s",
+                "fairgate.policy.tenants.members.initech.quotas[0].routes=dsl",
+                "fairgate.policy.tenants.members.initech.quotas[0].enforce=false",
+                "fairgate.policy.tenants.members.initech.quotas[1].name=weekly",
+                "fairgate.policy.tenants.members.initech.quotas[1].limit=6",
+                "fairgate.policy.tenants.members.initech.quotas[1].per=week");
+        Policy policy = gateway.getBean(Policy.class);
+        assertThat(policy.quotaTerms())
+                .isEqualTo(new QuotaTerms(
+                        Map.of("corp", List.of(QuotaRule.of(new Quota.Total("prepaid", 7)))), QuotaTerms.Told.LEGACY));
+        assertThat(Objects.requireNonNull(policy.tenant(TenantId.of("initech"))).quotas())
+                .containsExactly(
+                        new QuotaRule(new Quota.Sliding("sliding", 5, Duration.ofSeconds(90)), Set.of("dsl"), false),
+                        QuotaRule.of(new Quota.Calendar("weekly", 6, Quota.CalendarUnit.WEEK, ZoneOffset.UTC)));
+        assertThat(ask(gateway, "/dsl/x", "initech").join().headers().firstValue("X-RateLimit-Remaining"))
+                .contains("5");
     }
 
     @Test

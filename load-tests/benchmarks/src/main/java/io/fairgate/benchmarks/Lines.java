@@ -23,6 +23,12 @@ final class Lines {
             Subject.of("`withPermit`", ContendedBenchmark.class, "fairgate", ContendedBenchmark.BATCH);
     static final Subject REACTOR_POOL =
             Subject.of("reactor-pool", ContendedBenchmark.class, "reactorPool", ContendedBenchmark.BATCH);
+    private static final Subject CLOCKS = Subject.of(
+            "the four readings of clocks that it needs", QuotaBenchmark.class, "clocks", QuotaBenchmark.BATCH);
+    private static final Subject DECIDE =
+            Subject.of("`checkNow`, `chargeNow`", QuotaBenchmark.class, "decide", QuotaBenchmark.BATCH);
+    private static final Subject SUBSCRIBE =
+            Subject.of("`check`, `charge`", QuotaBenchmark.class, "subscribe", QuotaBenchmark.BATCH);
     private static final Subject GRANT = Subject.of("scheduler", GrantBenchmark.class, "grant", GrantBenchmark.BATCH);
     private static final Subject CANCEL = Subject.of("cancel", CancelBenchmark.class, "cancel", CancelBenchmark.BATCH);
 
@@ -70,7 +76,12 @@ final class Lines {
                         shorter. A queue in which leaving takes longer the more are in it fails here."""),
                 cancel("pool", "a pool", 1, """
                         As above, with the subscription, the state and the deadline of each waiter, which have to be fetched as \
-                        well."""));
+                        well."""),
+                new Line("check and charge two quotas, at once", DECIDE, List.of(CLOCKS), Line.NO_LIMIT, """
+                        A rate and a calendar quota of one tenant. Bounded by the readings of both clocks, for the check and \
+                        for the charge, and by taking the tenant's lock twice."""),
+                new Line("check and charge two quotas, subscribed to", SUBSCRIBE, List.of(DECIDE), Line.NO_LIMIT, """
+                        What the gateway does for each request: two subscriptions, and the charge that can be settled."""));
     }
 
     private static Line contended(String how, int threads, String meaning) {

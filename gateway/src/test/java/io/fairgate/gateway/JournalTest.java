@@ -1,0 +1,66 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.config.PolicyReader;
+import io.fairgate.quota.UnusableJournalException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** Quotas that are kept over a restart of the gateway. */
+class JournalTest {
+
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    @TempDir
+    private Path directory = Path.of("");
+
+    private ConfigurableApplicationContext start(Path journal) {
+        String policy = """
+                tenants:
+                  identify: [ { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] } ]
+                  plans: { free: { quotas: [ { name: prepaid, limit: 500, per: total } ] } }
+                  members: { acme: { plan: free } }
+                pools: { pool: { permits: 2 } }
+                routes:
+                  - { id: fair, uri: "UPSTREAM", predicates: [ "Path=/fair/**" ], filters: [ "FairShare=pool" ] }
+                """.replace("UPSTREAM", upstream.url());
+        return new GatewayRun(PolicyReader.read("test.yml", policy), "test.yml")
+                .start(
+                        Map.of("logging.level.root", "off"),
+                        "--server.address=127.0.0.1",
+                        "--server.port=0",
+                        "--management.server.port=0",
+                        "--fairgate.quotas.journal=" + journal);
+    }
+
+    private static Answer ask(ConfigurableApplicationContext gateway) {
+        String port = gateway.getEnvironment().getProperty("local.server.port");
+        return Answer.to("http://127.0.0.1:" + port + "/fair/x", "X-Tenant-Id", "acme");
+    }
+
+    @Test
+    void case_59_what_is_used_is_kept_to_the_unit_when_the_gateway_is_stopped() {
+        Path journal = directory.resolve("usage");
+        try (ConfigurableApplicationContext gateway = start(journal)) {
+            for (int left = 499; left >= 493; left--) {
+                assertThat(ask(gateway).field("RateLimit")).isEqualTo("\"prepaid\";r=" + left);
+            }
+        }
+        try (ConfigurableApplicationContext gateway = start(journal)) {
+            assertThat(ask(gateway).field("RateLimit")).isEqualTo("\"prepaid\";r=492");
+        }
+    }
+
+    @Test
+    void a_journal_that_cannot_be_used_stops_the_start() {
+        assertThatThrownBy(() -> start(directory.resolve("missing").resolve("usage")))
+                .hasRootCauseInstanceOf(UnusableJournalException.class);
+    }
+}

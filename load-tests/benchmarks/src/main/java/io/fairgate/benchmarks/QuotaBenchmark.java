@@ -1,0 +1,66 @@
+package io.fairgate.benchmarks;
+
+import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.infra.Blackhole;
+
+/**
+ * A request is checked against a rate and a calendar quota of its tenant, and charged to both; it always passes. Beside
+ * that, what alone the readings of the clocks take which that needs: of both, for the check and for the charge.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class QuotaBenchmark {
+
+    static final int BATCH = 100;
+
+    private final EmbeddedQuotas quotas = new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
+    private final InstantSource wall = InstantSource.system();
+    private final QuotaSet set = QuotaSet.of(
+            TenantId.of("acme"),
+            new Quota.Rate("burst", 1_000_000_000, Duration.ofSeconds(1), 1_000_000_000),
+            new Quota.Calendar("daily", Quota.MAX_LIMIT, Quota.CalendarUnit.DAY, ZoneOffset.UTC));
+    private final Listening subscriber = new Listening();
+
+    @Benchmark
+    public void clocks(Blackhole blackhole) {
+        for (int i = 0; i < BATCH; i++) {
+            blackhole.consume(System.nanoTime());
+            blackhole.consume(wall.millis());
+            blackhole.consume(System.nanoTime());
+            blackhole.consume(wall.millis());
+        }
+    }
+
+    @Benchmark
+    public void decide(Blackhole blackhole) {
+        for (int i = 0; i < BATCH; i++) {
+            blackhole.consume(quotas.checkNow(set, 1));
+            blackhole.consume(quotas.chargeNow(set, 1));
+        }
+    }
+
+    /** As the gateway does it, which may have to settle the charge. */
+    @Benchmark
+    public void subscribe() {
+        for (int i = 0; i < BATCH; i++) {
+            quotas.check(set, 1).subscribe(subscriber);
+            quotas.charge(new QuotaCharge(set, 1)).subscribe(subscriber);
+        }
+    }
+}

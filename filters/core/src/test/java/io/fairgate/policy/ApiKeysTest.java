@@ -3,7 +3,6 @@ package io.fairgate.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.policy.ApiKeys.Key;
 import io.fairgate.tenant.TenantId;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,7 +21,7 @@ class ApiKeysTest {
 
     @Test
     void keys_that_share_an_id_are_told_apart_by_the_whole_digest() {
-        ApiKeys keys = ApiKeys.of(List.of(new Key(hash("a"), ACME), new Key(hash("b"), GLOBEX)));
+        ApiKeys keys = ApiKeys.of(List.of(new ApiKeys.Key(hash("a"), ACME), new ApiKeys.Key(hash("b"), GLOBEX)));
         assertThat(keys.owner(hash("a"))).isEqualTo(ACME);
         assertThat(keys.owner(hash("b"))).isEqualTo(GLOBEX);
         assertThat(keys.owner(hash("c"))).isNull();
@@ -31,14 +30,14 @@ class ApiKeysTest {
     @Test
     void several_keys_of_a_tenant_are_valid_at_once() {
         ApiKeys keys = ApiKeys.of(
-                List.of(new Key(ApiKeyHash.of("old key"), ACME), new Key(ApiKeyHash.of("new key"), ACME)));
+                List.of(new ApiKeys.Key(ApiKeyHash.of("old key"), ACME), new ApiKeys.Key(ApiKeyHash.of("new key"), ACME)));
         assertThat(keys.owner(ApiKeyHash.of("old key"))).isEqualTo(ACME);
         assertThat(keys.owner(ApiKeyHash.of("new key"))).isEqualTo(ACME);
     }
 
     @Test
     void a_key_has_one_owner() {
-        assertThatThrownBy(() -> ApiKeys.of(List.of(new Key(hash("a"), ACME), new Key(hash("a"), GLOBEX))))
+        assertThatThrownBy(() -> ApiKeys.of(List.of(new ApiKeys.Key(hash("a"), ACME), new ApiKeys.Key(hash("a"), GLOBEX))))
                 .hasMessage("api-keys: sha256:01234567… of acme and of globex (expected: each key once)");
     }
 

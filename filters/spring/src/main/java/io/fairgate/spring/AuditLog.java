@@ -1,5 +1,6 @@
 package io.fairgate.spring;
 
+import io.micrometer.core.instrument.Counter;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Queue;
@@ -27,7 +28,7 @@ final class AuditLog implements DisposableBean {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Logger log;
-    private final FairgateMeters meters;
+    private final Counter lostInAll;
     private final Queue<Map<String, Object>> records = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger lost = new AtomicInteger();
@@ -39,7 +40,7 @@ final class AuditLog implements DisposableBean {
     }
 
     AuditLog(FairgateMeters meters, Logger log) {
-        this.meters = meters;
+        this.lostInAll = meters.auditRecordsLost();
         this.log = log;
         writer.setDaemon(true);
         writer.start();
@@ -57,7 +58,7 @@ final class AuditLog implements DisposableBean {
         if (waiting.incrementAndGet() > CAPACITY) {
             waiting.decrementAndGet();
             lost.incrementAndGet();
-            meters.auditRecordLost();
+            lostInAll.increment();
             return;
         }
         records.add(record);

@@ -106,8 +106,9 @@ final class FairgateMeters implements LivePolicy.Follower {
         count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "ok" : "failed"));
     }
 
-    void auditRecordLost() {
-        count(Meter.AUDIT_LOST, Tags.empty());
+    /** There from the beginning, so that the first loss is seen as a change. */
+    Counter auditRecordsLost() {
+        return counter(Meter.AUDIT_LOST, Tags.empty());
     }
 
     /** Counts the refusal and is it. */
@@ -149,15 +150,18 @@ final class FairgateMeters implements LivePolicy.Follower {
                 Tags.of("pool", pool, "tenant", tenant, "reason", reason, "enforced", Boolean.toString(enforced)));
     }
 
-    /** The registry itself finds a counter slowly, so they are kept. */
     private void count(Meter meter, Tags tags) {
-        counters.computeIfAbsent(
-                        new Counted(meter, tags),
-                        counted -> Counter.builder(meter.id())
-                                .description(meter.description())
-                                .tags(tags)
-                                .register(registry))
-                .increment();
+        counter(meter, tags).increment();
+    }
+
+    /** The registry itself finds a counter slowly, so they are kept. */
+    private Counter counter(Meter meter, Tags tags) {
+        return counters.computeIfAbsent(
+                new Counted(meter, tags),
+                counted -> Counter.builder(meter.id())
+                        .description(meter.description())
+                        .tags(tags)
+                        .register(registry));
     }
 
     /** Permit-time of all holds that have ended until now, in seconds, by pool and tenant. */

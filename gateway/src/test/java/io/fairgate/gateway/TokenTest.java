@@ -346,7 +346,7 @@ class TokenTest {
         assertThat(answer.field("Retry-After")).isEqualTo("1");
         assertThat(answer.lines("WWW-Authenticate")).isEmpty();
         assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())
-                .contains("fairgate_keyset_fetches_total{result=\"failed\"}");
+                .contains("fairgate_keyset_fetches_total{result=\"failure\"}");
     }
 
     @Test

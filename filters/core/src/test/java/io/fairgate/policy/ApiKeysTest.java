@@ -29,15 +29,16 @@ class ApiKeysTest {
 
     @Test
     void several_keys_of_a_tenant_are_valid_at_once() {
-        ApiKeys keys = ApiKeys.of(
-                List.of(new ApiKeys.Key(ApiKeyHash.of("old key"), ACME), new ApiKeys.Key(ApiKeyHash.of("new key"), ACME)));
+        ApiKeys keys = ApiKeys.of(List.of(
+                new ApiKeys.Key(ApiKeyHash.of("old key"), ACME), new ApiKeys.Key(ApiKeyHash.of("new key"), ACME)));
         assertThat(keys.owner(ApiKeyHash.of("old key"))).isEqualTo(ACME);
         assertThat(keys.owner(ApiKeyHash.of("new key"))).isEqualTo(ACME);
     }
 
     @Test
     void a_key_has_one_owner() {
-        assertThatThrownBy(() -> ApiKeys.of(List.of(new ApiKeys.Key(hash("a"), ACME), new ApiKeys.Key(hash("a"), GLOBEX))))
+        assertThatThrownBy(
+                        () -> ApiKeys.of(List.of(new ApiKeys.Key(hash("a"), ACME), new ApiKeys.Key(hash("a"), GLOBEX))))
                 .hasMessage("api-keys: sha256:01234567… of acme and of globex (expected: each key once)");
     }
 

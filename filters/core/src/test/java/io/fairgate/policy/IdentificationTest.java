@@ -35,7 +35,8 @@ class IdentificationTest {
                 " "
             })
     void keys_come_from_where_nobody_between_can_change_them(String location) {
-        assertThatThrownBy(() -> new KeySetLocation(location, Duration.ofMinutes(5))).hasMessageStartingWith("jwks: ");
+        assertThatThrownBy(() -> new KeySetLocation(location, Duration.ofMinutes(5)))
+                .hasMessageStartingWith("jwks: ");
     }
 
     @ParameterizedTest
@@ -48,7 +49,8 @@ class IdentificationTest {
                 "/etc/keys.json"
             })
     void keys_come_from_https_from_this_host_or_from_a_file(String location) {
-        assertThatCode(() -> new KeySetLocation(location, Duration.ofMinutes(5))).doesNotThrowAnyException();
+        assertThatCode(() -> new KeySetLocation(location, Duration.ofMinutes(5)))
+                .doesNotThrowAnyException();
     }
 
     @Test

@@ -28,15 +28,12 @@ import reactor.core.scheduler.Scheduler;
  */
 final class AccessLog implements GlobalFilter, Ordered, DisposableBean {
 
-    /** The name of the logger. */
-    static final String LOGGER = "io.fairgate.access";
-
-    private final AuditLog records;
+    private final RecordLog records;
     private final InstantSource clock;
     private final Scheduler time;
 
     /** @param clock the wall clock, for when a request came */
-    AccessLog(AuditLog records, InstantSource clock, Scheduler time) {
+    AccessLog(RecordLog records, InstantSource clock, Scheduler time) {
         this.records = records;
         this.clock = clock;
         this.time = time;

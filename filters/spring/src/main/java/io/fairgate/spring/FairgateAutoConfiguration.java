@@ -5,7 +5,6 @@ import io.fairgate.quota.Quotas;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.InstantSource;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -116,7 +115,10 @@ public class FairgateAutoConfiguration {
 
         @Bean
         TenantIdentifier fairgateTenantIdentifier(LivePolicy policy, ObjectProvider<Evidence.Tokens> tokens) {
-            return new TenantIdentifier(policy, tokens.getIfAvailable(() -> Evidence.Tokens.NONE));
+            TenantIdentifier identifier =
+                    new TenantIdentifier(policy.current(), tokens.getIfAvailable(() -> Evidence.Tokens.NONE));
+            policy.add(identifier);
+            return identifier;
         }
 
         @Bean
@@ -141,13 +143,15 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        AuditLog fairgateAuditLog(FairgateMeters meters) {
-            return new AuditLog(meters);
+        RecordLog fairgateAuditLog(FairgateMeters meters) {
+            return new RecordLog(RecordLog.AUDIT, meters);
         }
 
         @Bean
         RouteQuotas fairgateRouteQuotas(LivePolicy policy) {
-            return new RouteQuotas(policy);
+            RouteQuotas quotas = new RouteQuotas(policy.current());
+            policy.add(quotas);
+            return quotas;
         }
 
         @Bean
@@ -199,7 +203,7 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        Decisions fairgateDecisions(LivePolicy policy, DecisionLog log, AuditLog audit) {
+        Decisions fairgateDecisions(LivePolicy policy, DecisionLog log, RecordLog audit) {
             return new Decisions(
                     new Refusals(policy, RetryAfter.RANDOM), log, new IdentityAudit(audit), InstantSource.system());
         }
@@ -212,8 +216,7 @@ public class FairgateAutoConfiguration {
         @Bean
         @ConditionalOnBooleanProperty("fairgate.access-log")
         AccessLog fairgateAccessLog(FairgateMeters meters) {
-            return new AccessLog(
-                    new AuditLog(meters, LoggerFactory.getLogger(AccessLog.LOGGER)), InstantSource.system(), time());
+            return new AccessLog(new RecordLog(RecordLog.ACCESS, meters), InstantSource.system(), time());
         }
 
         @Bean

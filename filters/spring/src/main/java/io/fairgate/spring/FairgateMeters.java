@@ -103,12 +103,12 @@ final class FairgateMeters implements LivePolicy.Follower {
     }
 
     void keySetFetched(boolean ok) {
-        count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "ok" : "failed"));
+        count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "success" : "failure"));
     }
 
     /** There from the beginning, so that the first loss is seen as a change. */
-    Counter auditRecordsLost() {
-        return counter(Meter.AUDIT_LOST, Tags.empty());
+    Counter recordsLost(String log) {
+        return counter(Meter.RECORDS_LOST, Tags.of("log", log));
     }
 
     /** Counts the refusal and is it. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpMethod;
 
 /** Accounts for every request that was refused for its identity, or would have been, were it enforced. */
-record IdentityAudit(AuditLog log) {
+record IdentityAudit(RecordLog log) {
 
     /** @param key the id of the digest of the API key that the request shows; null when it shows none */
     void refused(Decision decision, HttpMethod method, @Nullable String key) {

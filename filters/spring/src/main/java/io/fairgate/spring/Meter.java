@@ -65,13 +65,14 @@ enum Meter {
             "fairgate.keyset.fetches",
             Type.COUNTER,
             "fetches",
-            "Fetches of the keys that verify tokens; result is ok or failed.",
+            "Fetches of the keys that verify tokens; the old ones stay in use after a failure.",
             "result"),
-    AUDIT_LOST(
-            "fairgate.audit.lost",
+    RECORDS_LOST(
+            "fairgate.records.lost",
             Type.COUNTER,
             "records",
-            "Audit records lost, because the log took them too slowly."),
+            "Records of the audit log or of the access log that were lost, because it was written too slowly.",
+            "log"),
     JOURNAL_FAILURES(
             "fairgate.quota.journal.failures",
             Type.COUNTER,

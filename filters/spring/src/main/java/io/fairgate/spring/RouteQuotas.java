@@ -8,37 +8,30 @@ import io.fairgate.tenant.TenantId;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.web.server.ServerWebExchange;
 
-/** Which quotas apply to a request under the policy that is in force; worked out once for each policy. */
-final class RouteQuotas {
+/** Which quotas apply to a request under the policy that is in force; worked out once for each policy, before it is. */
+final class RouteQuotas implements LivePolicy.Follower {
 
-    private final LivePolicy policy;
-    private volatile Known known;
+    private volatile QuotaSets sets;
+    /** Of the policy that is being prepared; only changes of the policy use it, one after another. */
+    private QuotaSets next;
 
-    private record Known(Policy policy, QuotaSets sets) {
-        static Known of(Policy policy) {
-            return new Known(policy, new QuotaSets(policy));
-        }
+    RouteQuotas(Policy policy) {
+        sets = new QuotaSets(policy);
+        next = sets;
     }
 
-    RouteQuotas(LivePolicy policy) {
-        this.policy = policy;
-        this.known = Known.of(policy.current());
+    @Override
+    public void prepare(Policy policy) {
+        next = new QuotaSets(policy);
+    }
+
+    @Override
+    public void follow(Policy policy) {
+        sets = next;
     }
 
     RequestQuotas of(ServerWebExchange exchange, TenantId tenant) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        return new RequestQuotas(sets().of(tenant, route == null ? null : route.getId()), Exchanges.cost(exchange));
-    }
-
-    /** Those of the policy in force. Two threads may work them out at once after a change; the results are the same. */
-    @SuppressWarnings("ReferenceEquality") // a policy that was read anew is another one, and comparing them takes long
-    QuotaSets sets() {
-        Policy current = policy.current();
-        Known latest = known;
-        if (latest.policy != current) {
-            latest = Known.of(current);
-            known = latest;
-        }
-        return latest.sets;
+        return new RequestQuotas(sets.of(tenant, route == null ? null : route.getId()), Exchanges.cost(exchange));
     }
 }

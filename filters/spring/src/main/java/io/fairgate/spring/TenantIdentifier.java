@@ -21,19 +21,37 @@ import reactor.core.publisher.Mono;
  *
  * <p>Nothing is kept per id: inventing ids costs the gateway nothing.
  */
-final class TenantIdentifier {
+final class TenantIdentifier implements LivePolicy.Follower {
 
-    private final LivePolicy policy;
     private final Evidence.Tokens tokens;
     private volatile Prepared prepared;
+    /** For the policy that is being prepared; only changes of the policy use it, one after another. */
+    private Prepared next;
 
     /** The ways of one policy, ready to be asked. */
     private record Prepared(Policy policy, List<Evidence.Reader> readers) {}
 
-    TenantIdentifier(LivePolicy policy, Evidence.Tokens tokens) {
-        this.policy = policy;
+    TenantIdentifier(Policy policy, Evidence.Tokens tokens) {
         this.tokens = tokens;
-        this.prepared = prepare(policy.current());
+        this.next = readied(policy);
+        this.prepared = next;
+    }
+
+    @Override
+    public void prepare(Policy policy) {
+        next = readied(policy);
+    }
+
+    @Override
+    public void giveUp() {
+        next = prepared;
+        tokens.keepOnly(prepared.policy().identification().sources());
+    }
+
+    @Override
+    public void follow(Policy policy) {
+        prepared = next;
+        tokens.keepOnly(policy.identification().sources());
     }
 
     /** The tenant of a request, or why it has none; the same answer whenever it is asked again. Does not fail. */
@@ -42,24 +60,12 @@ final class TenantIdentifier {
             Identity known = Exchanges.identity(exchange);
             return known != null
                     ? Mono.just(known)
-                    : identify(ready(), exchange).doOnNext(found -> Exchanges.setIdentity(exchange, found));
+                    : identify(prepared, exchange).doOnNext(found -> Exchanges.setIdentity(exchange, found));
         });
     }
 
-    @SuppressWarnings("ReferenceEquality") // which one it is counts; to compare what is in it would cost each request
-    private Prepared ready() {
-        Policy current = policy.current();
-        Prepared ready = prepared;
-        if (ready.policy() != current) {
-            // Two requests may both do this; what they make is the same.
-            ready = prepare(current);
-            prepared = ready;
-        }
-        return ready;
-    }
-
-    private Prepared prepare(Policy next) {
-        Identification identification = next.identification();
+    private Prepared readied(Policy policy) {
+        Identification identification = policy.identification();
         List<Evidence.Reader> readers = new ArrayList<>();
         for (IdentitySource source : identification.sources()) {
             if (source instanceof IdentitySource.Header header) {
@@ -69,11 +75,10 @@ final class TenantIdentifier {
             } else if (source instanceof IdentitySource.Jwt token) {
                 readers.add(tokens.reader(token));
             } else if (source instanceof IdentitySource.ClientCertificate certificate) {
-                readers.add(new CertificateEvidence(certificate.name(), next));
+                readers.add(new CertificateEvidence(certificate.name(), policy));
             }
         }
-        tokens.keepOnly(identification.sources());
-        return new Prepared(next, List.copyOf(readers));
+        return new Prepared(policy, List.copyOf(readers));
     }
 
     private static Mono<Identity> identify(Prepared ready, ServerWebExchange exchange) {

@@ -78,14 +78,14 @@ class InventedIdsTest {
     void a_million_invented_ids_leave_no_state_and_no_series(boolean letIn) throws InterruptedException {
         LivePolicy policy = policy(letIn);
         FairgateMeters meters = new FairgateMeters(policy, registry);
-        AuditLog audit = new AuditLog(meters, quiet());
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, quiet());
         Decisions decisions = new Decisions(
                 new Refusals(policy, RetryAfter.RANDOM),
                 new DecisionLog(),
                 new IdentityAudit(audit),
                 InstantSource.system());
-        TenantFilter filter =
-                new TenantFilter(new TenantIdentifier(policy, Evidence.Tokens.NONE), policy, decisions, meters);
+        TenantFilter filter = new TenantFilter(
+                new TenantIdentifier(policy.current(), Evidence.Tokens.NONE), policy, decisions, meters);
         RefusalHandler handler = new RefusalHandler(decisions, meters);
         // What is bounded fills up first, so that only what grows on is measured.
         ask(filter, handler, 0, 10_000);
@@ -99,7 +99,7 @@ class InventedIdsTest {
 
     /** Takes every record, and prints none. */
     private static Logger quiet() {
-        ch.qos.logback.classic.Logger logger = new LoggerContext().getLogger(AuditLog.LOGGER);
+        ch.qos.logback.classic.Logger logger = new LoggerContext().getLogger("io.fairgate.audit");
         logger.setLevel(Level.INFO);
         return logger;
     }

@@ -19,10 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the audit log does when the log behind it does not. */
-class AuditLogTest {
+class RecordLogTest {
 
     private final LoggerContext context = new LoggerContext();
-    private final Logger logger = context.getLogger(AuditLog.LOGGER);
+    private final Logger logger = context.getLogger("io.fairgate.audit");
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final CountDownLatch go = new CountDownLatch(1);
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
@@ -55,23 +55,23 @@ class AuditLogTest {
 
     @Test
     void a_log_that_blocks_blocks_nobody_and_what_is_lost_is_counted_and_told_once() throws InterruptedException {
-        AuditLog audit = new AuditLog(meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
         for (int i = 0; i < 10_000; i++) {
             audit.add(Map.of("event", "e" + i));
         }
-        double lost = registry.counter(Meter.AUDIT_LOST.id()).count();
+        double lost = registry.counter(Meter.RECORDS_LOST.id(), "log", "audit").count();
         assertThat(lost).isBetween(10_000.0 - 4100, 10_000.0 - 4096);
         go.countDown();
         Awaitility.await().untilAsserted(() -> assertThat(lines).hasSize(10_000 - (int) lost + 1));
         assertThat(lines.get(0)).isEqualTo("{\"event\":\"e0\"}");
-        assertThat(lines.get(lines.size() - 1)).contains("\"event\":\"audit-records-lost\"", "\"count\":" + (int) lost);
+        assertThat(lines.get(lines.size() - 1)).contains("\"event\":\"records-lost\"", "\"count\":" + (int) lost);
         audit.destroy();
     }
 
     @Test
     void what_is_there_at_the_end_is_written() throws InterruptedException {
         go.countDown();
-        AuditLog audit = new AuditLog(meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
         for (int i = 0; i < 100; i++) {
             audit.add(Map.of("event", "e" + i));
         }
@@ -82,7 +82,7 @@ class AuditLogTest {
     @Test
     void what_somebody_sent_cannot_end_a_line() throws InterruptedException {
         go.countDown();
-        AuditLog audit = new AuditLog(meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
         audit.add(Map.of("path", "/x\r\n{\"event\":\"forged\"}\u0000\u001b"));
         audit.destroy();
         assertThat(lines).containsExactly("{\"path\":\"/x\\r\\n{\\\"event\\\":\\\"forged\\\"}\\u0000\\u001B\"}");
@@ -91,7 +91,7 @@ class AuditLogTest {
     @Test
     void a_log_that_is_switched_off_takes_nothing() throws InterruptedException {
         logger.setLevel(Level.WARN);
-        AuditLog audit = new AuditLog(meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
         audit.add(Map.of("event", "e"));
         go.countDown();
         audit.destroy();

@@ -13,15 +13,17 @@ import org.springframework.beans.factory.DisposableBean;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What has to be accounted for, one JSON object per line, at level INFO of the logger {@code io.fairgate.audit}.
+ * A log for programs to read: one JSON object per line, at level INFO of a logger of its own.
  *
  * <p>A thread of its own writes it: a log that blocks, because a disk is full or a reader is slow, blocks no request.
  * What does not fit into the queue meanwhile is lost, counted, and told of by one line.
  */
-final class AuditLog implements DisposableBean {
+final class RecordLog implements DisposableBean {
 
-    /** The name of the logger. */
-    static final String LOGGER = "io.fairgate.audit";
+    /** What has to be accounted for. */
+    static final String AUDIT = "audit";
+    /** What became of each request. */
+    static final String ACCESS = "access";
 
     private static final int CAPACITY = 4096;
     private static final Duration LONGEST_END = Duration.ofSeconds(2);
@@ -32,16 +34,18 @@ final class AuditLog implements DisposableBean {
     private final Queue<Map<String, Object>> records = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger lost = new AtomicInteger();
-    private final Thread writer = new Thread(this::write, "fairgate-audit");
+    private final Thread writer;
     private volatile boolean ended;
 
-    AuditLog(FairgateMeters meters) {
-        this(meters, LoggerFactory.getLogger(LOGGER));
+    /** @param name of the log; its logger is {@code io.fairgate.NAME} */
+    RecordLog(String name, FairgateMeters meters) {
+        this(name, meters, LoggerFactory.getLogger("io.fairgate." + name));
     }
 
-    AuditLog(FairgateMeters meters, Logger log) {
-        this.lostInAll = meters.auditRecordsLost();
+    RecordLog(String name, FairgateMeters meters, Logger log) {
+        this.lostInAll = meters.recordsLost(name);
         this.log = log;
+        this.writer = new Thread(this::write, "fairgate-" + name);
         writer.setDaemon(true);
         writer.start();
     }
@@ -72,9 +76,7 @@ final class AuditLog implements DisposableBean {
                 waiting.decrementAndGet();
                 log.info("{}", JSON.writeValueAsString(record));
             } else if (lost.get() > 0) {
-                log.info(
-                        "{}",
-                        JSON.writeValueAsString(Map.of("event", "audit-records-lost", "count", lost.getAndSet(0))));
+                log.info("{}", JSON.writeValueAsString(Map.of("event", "records-lost", "count", lost.getAndSet(0))));
             } else if (ended) {
                 return;
             } else {

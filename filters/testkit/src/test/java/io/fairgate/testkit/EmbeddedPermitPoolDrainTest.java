@@ -244,6 +244,27 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
+    void who_is_refused_by_another_thread_that_goes_on_with_the_work_is_told_so() {
+        PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(5);
+        LaterScheduler scheduler = new LaterScheduler();
+        EmbeddedPermitPool pool = pool(settings, scheduler);
+        HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+        List<Throwable> refused = new ArrayList<>();
+        pool.reconfigure(settings, whileDraining(() -> {
+            for (int i = 0; i < 1_000; i++) {
+                pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                        .subscribe(v -> {}, refused::add);
+            }
+        }));
+        assertThat(refused).as("by who changed the pool").hasSizeLessThan(300);
+        while (!scheduler.later.isEmpty()) {
+            scheduler.later.remove().run();
+        }
+        assertThat(refused).hasSize(995);
+        held.release();
+    }
+
+    @Test
     void a_pool_that_can_hand_its_work_over_to_no_thread_does_all_of_it_itself() {
         int requests = 1_000;
         PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(requests);

@@ -171,8 +171,8 @@ class TreeHardCasesTest {
         pool.ask("b", 1);
         pool.grant();
         pool.seconds(100);
-        assertThat(pool.lagSeconds("a")).as("at its cap, it does not compete").isNotPositive();
 
+        // To look at the status would bring the clocks forward.
         pool.cancel(leaves);
 
         assertThat(pool.lagSeconds("a")).isEqualTo(0, offset(1e-6));
@@ -483,8 +483,8 @@ class TreeHardCasesTest {
         pool.grant();
         pool.seconds(100);
         assertThat(pool.release(held.get(0))).containsExactly("y");
-        pool.ask("x", 1, 4);
         List<TestClaim> page = askOfClass(pool, "x", "page", 4);
+        pool.ask("x", 1, 4);
         pool.release(held.subList(1, 4).toArray(new TestClaim[0]));
 
         assertThat(page.stream().filter(TestClaim::isHolding).count()).isBetween(1L, 2L);

@@ -48,7 +48,6 @@ public final class FairScheduler {
 
     FairScheduler(
             int permits, TenantShares shares, Duration horizon, double theta, long now, Supplier<Backlog> backlogs) {
-        requirePermits(permits);
         Siblings top = new Siblings(backlogs.get(), new Horizon(horizon.toNanos(), now), theta, now);
         path = new SharePath(new Share(0, ShareSettings.EQUAL, true, top), top, permits, now);
         tree = new ShareTree(path, () -> {
@@ -171,11 +170,7 @@ public final class FairScheduler {
 
     /** Whether a waiting claim waits for a cap of its tenant, its class or a group rather than for the pool. */
     public boolean waitsForOwnCap(Claim claim) {
-        Share leaf = claim.share;
-        if (leaf == null) {
-            return false;
-        }
-        Share lacking = path.lacking(claim, leaf);
+        Share lacking = path.lacking(claim, SharePath.leafOf(claim));
         return lacking != null && !lacking.isPool();
     }
 
@@ -209,7 +204,6 @@ public final class FairScheduler {
         claim.place = Place.HOLDING;
         claim.grantedAt = since;
         path.changeInFlight(leaf, claim.permits(), since, ++grants);
-        settle(leaf);
     }
 
     // ---- what happens to the pool ----

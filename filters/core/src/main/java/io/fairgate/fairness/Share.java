@@ -52,7 +52,7 @@ final class Share {
     long idleSince;
 
     /** How far it is behind, in permit-nanoseconds, while the tree is being changed. */
-    double lag;
+    long lag;
 
     // Where the heaps have it, and the key and the cost under which they do.
     int placeByKey = -1;

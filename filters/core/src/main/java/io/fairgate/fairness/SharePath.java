@@ -183,7 +183,6 @@ final class SharePath {
         long more = permits;
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             Siblings siblings = node.siblings();
-            touch(siblings);
             wake(node);
             siblings.beforeChange(node);
             boolean wasBelowGuarantee = node.isBelowGuarantee();

@@ -67,7 +67,6 @@ final class ShareTree {
             if (!isOfClass) {
                 return tenant;
             }
-            path.tickUpFrom(tenant);
             tenant = divide(tenant);
         }
         return classOf(tenant, isOfClass ? String.valueOf(requestClass) : "");
@@ -140,7 +139,6 @@ final class ShareTree {
         classes.setServed(leaf, 0);
         classes.occupied = leaf.occupied();
         if (wasBacklogged) {
-            classes.join(leaf, path.permitsOf(tenant));
             siblings.goOn(tenant);
         }
         path.settle(leaf);
@@ -262,9 +260,8 @@ final class ShareTree {
             siblings.rebase();
             siblings.pin = null;
             siblings.stuck = false;
-            siblings.noteLevel();
         }
-        before.forEach(siblings -> siblings.all.forEach(share -> share.lag = siblings.lagAtNotedLevel(share)));
+        before.forEach(siblings -> siblings.all.forEach(siblings::noteLag));
         List<Share> moved = takeOutMoved();
         for (Siblings siblings : allSiblings()) {
             siblings.all.forEach(this::changeSettings);

@@ -48,7 +48,6 @@ final class Siblings {
     private long contendedNow;
     private boolean contended;
     private double idleLevel;
-    private double notedLevel;
     private long rebasedAt;
     private long heaviest;
 
@@ -130,33 +129,30 @@ final class Siblings {
         return level() * share.weightUnits() - share.served(contendedNow);
     }
 
-    /** Lags are counted from this level while the tree is being changed. */
-    void noteLevel() {
-        notedLevel = level();
-    }
-
-    double lagAtNotedLevel(Share share) {
-        return notedLevel * share.weightUnits() - share.served(contendedNow);
+    /** While the tree is being changed, accounts have just been counted from the level on. */
+    void noteLag(Share share) {
+        share.lag = -share.served(contendedNow);
     }
 
     /** It goes elsewhere, which does not change the level of those who stay. */
     void moveOut(Share share) {
         if (share.backlogged) {
             leave(share);
-            idleLevel = notedLevel;
+            idleLevel = 0;
         }
         all.remove(share);
     }
 
+    /** It may have come from elsewhere, where the clock was another. */
     void restoreLag(Share share) {
-        share.setServed(Math.round(notedLevel * share.weightUnits() - share.lag), contendedNow);
+        share.setServed(-share.lag, contendedNow);
     }
 
     /** Others came or left, and the level is another one: accounts are small again, and who never joined is behind all. */
     void levelOut() {
         rebase();
         for (Share share : all) {
-            if (share.lag > LARGEST_ACCOUNT / 2.0) {
+            if (share.lag > LARGEST_ACCOUNT / 2) {
                 share.setServed(-LARGEST_ACCOUNT, contendedNow);
             }
         }

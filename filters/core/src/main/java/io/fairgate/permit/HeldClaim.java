@@ -36,17 +36,13 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
             STATE.lazySet(this, HELD);
         } else {
             var unused = pool.ask(this, EmbeddedPermitPool.UNKNOWN);
-            giveUp();
+            STATE.compareAndSet(this, TRYING, GIVEN_UP);
         }
         boolean taken = state == HELD;
         if (taken) {
             pool.tellGranted(this, 0);
         }
         return taken;
-    }
-
-    private void giveUp() {
-        STATE.compareAndSet(this, TRYING, GIVEN_UP);
     }
 
     @Override
@@ -80,9 +76,9 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
         return state >= RELEASED;
     }
 
+    /** It gives up by itself when it has no answer. */
     @Override
     boolean refuse(RefusalReason reason) {
-        giveUp();
         return false;
     }
 

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
@@ -190,7 +189,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     }
 
     /** On the home's own clock when it has one: whatever it has to do to end the work is before that in its queue. */
-    private Disposable settleAtTheLatest() {
+    private @Nullable Disposable settleAtTheLatest() {
         long nanos = PermitRequest.SETTLE_WITHIN.toNanos();
         if (request.home() instanceof ScheduledExecutorService loop) {
             try {
@@ -204,7 +203,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
             return pool.time().schedule(this::giveBackWhenSettled, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException shutDown) {
             // Then it comes back when the work says that it has settled.
-            return Disposables.disposed();
+            return null;
         }
     }
 

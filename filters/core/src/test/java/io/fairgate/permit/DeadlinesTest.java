@@ -45,56 +45,22 @@ class DeadlinesTest {
         }
     }
 
-    private static final class Timed extends TimedClaim {
-        Timed() {
-            super(PermitRequest.of("a"));
-        }
-
-        @Override
-        long waitUntil() {
-            return 0;
-        }
-
-        @Override
-        long maxHoldNanos() {
-            return 0;
-        }
-
-        @Override
-        boolean isOver() {
-            return false;
-        }
-
-        @Override
-        boolean refuse(RefusalReason reason) {
-            return false;
-        }
-
-        @Override
-        void goHome() {}
-
-        @Override
-        protected boolean accept() {
-            return false;
-        }
-    }
-
     private final Timers timers = new Timers();
     private final Deadlines deadlines = new Deadlines(timers, () -> {});
 
     @Test
     void whoever_is_due_first_comes_first_however_many_come_change_and_leave() {
         Random random = new Random(1);
-        List<Timed> claims = new ArrayList<>();
+        List<StubClaim> claims = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
-            claims.add(new Timed());
+            claims.add(new StubClaim());
         }
-        Map<Timed, Long> expected = new HashMap<>();
+        Map<StubClaim, Long> expected = new HashMap<>();
         int due = 0;
         for (int i = 0; i < 100_000; i++) {
             // Waves: at times most come, and at times most leave.
             boolean comes = random.nextInt(1_000) < (i / 5_000 % 2 == 0 ? 600 : 300);
-            Timed claim = claims.get(random.nextInt(claims.size()));
+            StubClaim claim = claims.get(random.nextInt(claims.size()));
             if (comes) {
                 long time = random.nextInt(50) == 0 ? Deadlines.NEVER : random.nextInt(1_000);
                 deadlines.set(claim, time);
@@ -110,7 +76,7 @@ class DeadlinesTest {
             assertThat(deadlines.first()).isEqualTo(first);
             TimedClaim found = deadlines.due(now);
             assertThat(found != null).isEqualTo(first <= now);
-            if (found instanceof Timed timed) {
+            if (found instanceof StubClaim timed) {
                 due++;
                 assertThat(expected).containsEntry(timed, first);
             }
@@ -122,15 +88,15 @@ class DeadlinesTest {
     void who_stays_while_most_leave_still_comes_in_the_order_of_the_times() {
         Random random = new Random(2);
         for (int round = 0; round < 500; round++) {
-            Map<Timed, Long> expected = new LinkedHashMap<>();
+            Map<StubClaim, Long> expected = new LinkedHashMap<>();
             for (int i = 20 + random.nextInt(50); i > 0; i--) {
-                Timed claim = new Timed();
+                StubClaim claim = new StubClaim();
                 expected.put(claim, (long) random.nextInt(100));
                 deadlines.set(claim, expected.getOrDefault(claim, 0L));
             }
-            List<Timed> leave = new ArrayList<>(expected.keySet());
+            List<StubClaim> leave = new ArrayList<>(expected.keySet());
             Collections.shuffle(leave, random);
-            for (Timed claim : leave.subList(0, leave.size() * 3 / 4)) {
+            for (StubClaim claim : leave.subList(0, leave.size() * 3 / 4)) {
                 deadlines.remove(claim);
                 expected.remove(claim);
             }
@@ -147,9 +113,9 @@ class DeadlinesTest {
 
     @Test
     void the_room_of_those_that_have_left_is_given_back() {
-        List<Timed> claims = new ArrayList<>();
+        List<StubClaim> claims = new ArrayList<>();
         for (int i = 0; i < 1024; i++) {
-            claims.add(new Timed());
+            claims.add(new StubClaim());
             deadlines.set(claims.get(i), i);
         }
         assertThat(deadlines.room()).isEqualTo(1024);
@@ -168,9 +134,9 @@ class DeadlinesTest {
 
     @Test
     void so_is_the_room_of_those_whose_time_had_come() {
-        List<Timed> claims = new ArrayList<>();
+        List<StubClaim> claims = new ArrayList<>();
         for (int i = 0; i < 1024; i++) {
-            claims.add(new Timed());
+            claims.add(new StubClaim());
             deadlines.set(claims.get(i), i);
         }
         for (int i = 0; i < 1000; i++) {
@@ -187,10 +153,10 @@ class DeadlinesTest {
 
     @Test
     void the_timer_is_set_for_the_earliest_and_anew_only_for_an_earlier_one() {
-        Timed first = new Timed();
+        StubClaim first = new StubClaim();
         deadlines.set(first, 100);
         deadlines.setTimer(Deadlines.NEVER, 10);
-        deadlines.set(new Timed(), 200);
+        deadlines.set(new StubClaim(), 200);
         deadlines.setTimer(150, 20);
         deadlines.remove(first);
         deadlines.setTimer(Deadlines.NEVER, 30);
@@ -215,7 +181,7 @@ class DeadlinesTest {
     @Test
     void without_timers_everything_else_goes_on() {
         timers.isShutDown = true;
-        deadlines.set(new Timed(), 100);
+        deadlines.set(new StubClaim(), 100);
         deadlines.setTimer(Deadlines.NEVER, 10);
         assertThat(deadlines.ringsAt()).as("so that who depends on it says so").isEqualTo(Deadlines.NEVER);
         assertThat(deadlines.due(100)).isNotNull();

@@ -11,32 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class OpenPermitsTest {
 
-    private static final class Taker extends PoolClaim {
-        Taker() {
-            super(PermitRequest.of("a"));
-        }
-
-        @Override
-        boolean isOver() {
-            return false;
-        }
-
-        @Override
-        boolean refuse(RefusalReason reason) {
-            return false;
-        }
-
-        @Override
-        void goHome() {}
-
-        @Override
-        protected boolean accept() {
-            return true;
-        }
-    }
-
-    private static List<Taker> takers(int count) {
-        return Stream.generate(Taker::new).limit(count).toList();
+    private static List<StubClaim> takers(int count) {
+        return Stream.generate(StubClaim::new).limit(count).toList();
     }
 
     @Test
@@ -44,10 +20,10 @@ class OpenPermitsTest {
         OpenPermits permits = new OpenPermits(20);
         assertThat(permits.size()).isEqualTo(20);
         assertThat(permits.shut()).isEqualTo(20);
-        assertThat(permits.take(new Taker())).isFalse();
+        assertThat(permits.take(new StubClaim())).isFalse();
         permits.open(5);
         assertThat(permits.shut()).isEqualTo(15);
-        List<Taker> takers = takers(6);
+        List<StubClaim> takers = takers(6);
         assertThat(takers.stream().filter(permits::take)).containsExactlyElementsOf(takers.subList(0, 5));
 
         assertThat(permits.giveBack(takers.get(2))).isTrue();
@@ -61,7 +37,7 @@ class OpenPermitsTest {
     void who_has_taken_one_is_found_and_told_of_when_all_are_shut() {
         OpenPermits permits = new OpenPermits(4);
         permits.open(4);
-        List<Taker> takers = takers(3);
+        List<StubClaim> takers = takers(3);
         takers.forEach(permits::take);
         List<PoolClaim> found = new ArrayList<>();
         permits.forEachTaken(found::add);
@@ -76,12 +52,12 @@ class OpenPermitsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 16, 17, 40, 100, 1024})
+    @ValueSource(ints = {1, 15, 16, 17, 31, 40, 100, 1024})
     void every_open_permit_is_found_wherever_a_thread_begins_to_look(int count) throws InterruptedException {
         for (int thread = 0; thread < 8; thread++) {
             OpenPermits permits = new OpenPermits(count);
             permits.open(count);
-            List<Taker> taken = new ArrayList<>();
+            List<StubClaim> taken = new ArrayList<>();
             Thread taking = new Thread(
                     () -> takers(count + 1).stream().filter(permits::take).forEach(taken::add));
             taking.start();

@@ -158,6 +158,19 @@ public abstract class PermitPoolContract {
     }
 
     @Test
+    void a_stream_is_asked_for_as_many_elements_as_its_subscriber_asks_for() {
+        PermitPool pool = poolOf(1);
+        List<Long> asked = new ArrayList<>();
+        StepVerifier.create(pool.withPermit(request("a"), Flux.range(1, 10).doOnRequest(asked::add)), 2)
+                .expectNext(1, 2)
+                .thenRequest(3)
+                .expectNext(3, 4, 5)
+                .thenCancel()
+                .verify();
+        assertThat(asked).containsExactly(2L, 3L);
+    }
+
+    @Test
     void the_second_request_waits_until_the_first_gives_its_permit_back() {
         PermitPool pool = poolOf(1);
         Work first = new Work();
@@ -340,6 +353,7 @@ public abstract class PermitPoolContract {
         PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofMinutes(1)), TenantShares.EQUAL);
         Work first = new Work();
         Work second = new Work();
+        time.advanceBy(Duration.ofSeconds(5));
         pool.withPermit(request("a"), first.mono).subscribe();
         pool.withPermit(request("a"), second.mono).subscribe();
         time.advanceBy(Duration.ofSeconds(3));
@@ -1007,6 +1021,17 @@ public abstract class PermitPoolContract {
         HeldPermits one = taken(pool, "b", 1);
         two.release();
         one.release();
+    }
+
+    @Test
+    void a_handle_knows_whether_its_permits_are_held() {
+        PermitPool pool = poolOf(3);
+        for (int permits = 1; permits <= 3; permits++) {
+            HeldPermits held = taken(pool, "a", permits);
+            assertThat(held.isHeld()).isTrue();
+            held.release();
+            assertThat(held.isHeld()).isFalse();
+        }
     }
 
     @Test

@@ -37,7 +37,7 @@ class HeapAgainstScanTest {
                 random.nextInt(3) > 0,
                 random.nextInt(),
                 Duration.ofMillis(random.nextBoolean() ? 0 : 100 + random.nextInt(5_000)),
-                random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5);
+                RandomTree.theta(random));
     }
 
     /** What happens next; {@code number} is a size, an index or a seed. */

@@ -43,6 +43,11 @@ public final class RandomTree {
         return new RandomTree(seed, permits, MODERATE).shares(tenants);
     }
 
+    /** Bound of the lags: none, the usual one, or a narrow one. */
+    public static double theta(Random random) {
+        return random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5;
+    }
+
     private TenantShares shares(int tenants) {
         Map<TenantId, ShareSettings> members = members(tenants);
         int groups = random.nextInt(MOST_GROUPS + 1);

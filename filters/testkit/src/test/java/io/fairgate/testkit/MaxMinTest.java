@@ -1,6 +1,7 @@
 package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.offset;
 
 import io.fairgate.fairness.FairScheduler;
@@ -16,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Max-min fair shares, against an oracle that finds the level by halving an interval. */
 class MaxMinTest {
@@ -60,6 +63,21 @@ class MaxMinTest {
                     .as("%s of %s", capacity, demands)
                     .containsExactly(oracle(capacity, demands), offset(1e-6));
         }
+    }
+
+    @Test
+    void what_is_promised_and_no_more_leaves_nothing_for_the_others() {
+        assertThat(WaterFilling.shares(3, List.of(new Demand(1, 0, 2), new Demand(1, 3, 5))))
+                .containsExactly(0, 3);
+        assertThat(WaterFilling.shares(0, List.of(new Demand(1, 0, 2)))).containsExactly(0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0, 0", "-1, 0, 0", "NaN, 0, 0", "1, -1, 0", "1, 2, 1", "1, 0, NaN"})
+    void a_demand_that_is_none_is_refused(double weight, double floor, double demand) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Demand(weight, floor, demand))
+                .withMessageContaining("(expected: weight > 0, 0 <= floor <= demand)");
     }
 
     @Test

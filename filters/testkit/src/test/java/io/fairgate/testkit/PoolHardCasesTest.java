@@ -1,12 +1,10 @@
 package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.EmbeddedPermitPool;
-import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
@@ -17,51 +15,21 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Scheduler;
 
-/** Hard cases that take the pool as a whole. */
+/** Hard cases that take many requests, or several threads. */
 class PoolHardCasesTest {
 
     @RegisterExtension
     final NothingLeft nothingLeft = new NothingLeft();
-
-    /** Runs nothing by itself. */
-    private static final class LaterScheduler implements Scheduler {
-        final Queue<Runnable> later = new ArrayDeque<>();
-
-        @Override
-        public Disposable schedule(Runnable task) {
-            later.add(task);
-            return Disposables.disposed();
-        }
-
-        @Override
-        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-            return delay == 0 ? schedule(task) : Disposables.single();
-        }
-
-        @Override
-        public long now(TimeUnit unit) {
-            return 0;
-        }
-
-        @Override
-        public Worker createWorker() {
-            throw new UnsupportedOperationException();
-        }
-    }
 
     @Test
     void case_24_tenants_that_are_forgotten_and_come_back_at_once_from_all_sides_lose_nothing() throws Exception {
@@ -186,52 +154,6 @@ class PoolHardCasesTest {
         @Override
         public void abandoned(TenantId tenant, long waitedNanos) {
             abandoned.incrementAndGet();
-        }
-    }
-
-    @Test
-    void a_change_that_cannot_be_made_changes_nothing_and_one_that_can_is_made_as_a_whole() {
-        TenantShares quarter = TenantShares.EQUAL.withCalculator((permits, active) -> permits / 4);
-        EmbeddedPermitPool pool = nothingLeft.watch(
-                new EmbeddedPermitPool("test", PoolSettings.ofPermits(40), quarter, new TestTime(), PoolListener.NONE));
-        assertThatThrownBy(() -> pool.reconfigure(PoolSettings.ofPermits(3), quarter))
-                .hasMessage("calculator: 0 for 3 permits and 1 active tenants (expected: >= 1)");
-        assertThat(pool.settings().permits()).isEqualTo(40);
-        assertThat(NothingLeft.statusOf(pool).permits()).isEqualTo(40);
-
-        pool.reconfigure(PoolSettings.ofPermits(3), TenantShares.EQUAL);
-        assertThat(pool.settings().permits()).isEqualTo(3);
-        assertThat(NothingLeft.statusOf(pool).permits()).isEqualTo(3);
-        assertThat(pool.tryAcquire(PermitRequest.of("a").withPermits(4))).isNull();
-        HeldPermits all =
-                Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a").withPermits(3)));
-        all.release();
-    }
-
-    @Test
-    void case_28_who_gives_many_permits_back_does_not_work_for_all_others_at_once() {
-        LaterScheduler scheduler = new LaterScheduler();
-        EmbeddedPermitPool pool = nothingLeft.watch(new EmbeddedPermitPool(
-                "test", PoolSettings.ofPermits(1_000), TenantShares.EQUAL, scheduler, PoolListener.NONE));
-        HeldPermits all =
-                Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a").withPermits(1_000)));
-        AtomicInteger started = new AtomicInteger();
-        Sinks.Empty<Void> end = Sinks.empty();
-        Mono<Void> work = end.asMono().doOnSubscribe(s -> started.incrementAndGet());
-        for (int i = 0; i < 1_000; i++) {
-            pool.withPermit(PermitRequest.of("b").withHome(Runnable::run), work).subscribe();
-        }
-        all.release();
-        assertThat(started).as("started by who released").hasValueBetween(1, 300);
-        while (!scheduler.later.isEmpty()) {
-            int before = started.get();
-            scheduler.later.remove().run();
-            assertThat(started.get() - before).as("started in one go").isLessThan(300);
-        }
-        assertThat(started).hasValue(1_000);
-        end.tryEmitEmpty();
-        while (!scheduler.later.isEmpty()) {
-            scheduler.later.remove().run();
         }
     }
 }

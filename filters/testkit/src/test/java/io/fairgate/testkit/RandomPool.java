@@ -1,5 +1,6 @@
 package io.fairgate.testkit;
 
+import io.fairgate.fairness.RandomTree;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
@@ -37,7 +38,7 @@ record RandomPool(
                     random.nextBoolean() ? 1 : 1 + random.nextInt(permits + 2),
                     shares(random.nextInt(), permits, tenants),
                     Duration.ofMillis(random.nextBoolean() ? 0 : 100 + random.nextInt(5_000)),
-                    random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5,
+                    RandomTree.theta(random),
                     watch);
         };
     }

@@ -10,6 +10,7 @@ import io.fairgate.fairness.ShareCalculator;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -338,6 +339,22 @@ class SchedulerHardCasesTest {
     }
 
     @Test
+    void a_guarantee_for_which_too_few_are_free_beside_a_pinned_request_leaves_them_to_another_guarantee() {
+        TestPool promised = new TestPool(
+                10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 0), "silver", TestPool.guaranteed(2, 0))));
+        promised.hold("silver", 1);
+        List<TestClaim> small = promised.ask("small", 1, 9);
+        promised.grant();
+        promised.ask("large", 8);
+        promised.release(small.get(0));
+        assertThat(promised.pinned()).isEqualTo(8);
+        promised.ask("gold", 3);
+        promised.ask("silver", 1);
+
+        assertThat(promised.grant()).as("gold would be first, and needs three").containsExactly("silver");
+    }
+
+    @Test
     void what_a_tenant_has_reserved_does_not_count_among_its_passes_of_a_pinned_request() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 1))));
         List<TestClaim> small = promised.ask("small", 1, 9);
@@ -480,11 +497,54 @@ class SchedulerHardCasesTest {
         pool.grant();
         pool.seconds(5);
         double lag = pool.lagSeconds("b");
+        Duration held = pool.status("a").held();
+        assertThat(held).hasSeconds(50);
         pool.seconds(-4);
 
         assertThat(pool.lagSeconds("b")).isEqualTo(lag);
+        assertThat(pool.status("a").held()).isEqualTo(held);
         pool.seconds(4);
         assertThat(pool.lagSeconds("b")).isEqualTo(lag);
+    }
+
+    @Test
+    void case_30_the_account_of_a_large_pool_that_is_contended_for_days_does_not_overflow() {
+        TestPool large = new TestPool(1_000_000, TenantShares.EQUAL, Double.POSITIVE_INFINITY);
+        large.hold("a", 1_000_000);
+        large.ask("b", 1);
+        large.grant();
+        double ahead = 0;
+        for (int i = 0; i < 1_000; i++) {
+            large.seconds(600);
+            assertThat(large.lagSeconds("a")).isLessThan(-ahead);
+            // A billion permit-seconds are as much as is remembered.
+            ahead = Math.min(ahead + 599e6, 1e9);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"of old", "by a change", "unknown"})
+    void case_30_a_level_far_up_among_the_light_does_not_overflow_when_the_heaviest_joins(String heaviest) {
+        ShareSettings heavy = ShareSettings.ofWeight(ShareSettings.MAX_WEIGHT);
+        TenantShares light = TenantShares.EQUAL.withMember(TenantId.of("light"), ShareSettings.ofWeight(0.001));
+        TenantShares before = switch (heaviest) {
+            case "of old" -> light.withMember(TenantId.of("heavy"), heavy);
+            case "by a change" -> light.withMember(TenantId.of("heavy"), ShareSettings.ofWeight(0.001));
+            default -> new TenantShares(light.members(), heavy);
+        };
+        TestPool one = new TestPool(1, before, Double.POSITIVE_INFINITY);
+        if (heaviest.equals("by a change")) {
+            one.reconfigure(before.withMember(TenantId.of("heavy"), heavy));
+        }
+        one.hold("light", 1);
+        one.ask("light", 1);
+        one.grant();
+        one.seconds(1_000);
+        one.ask("heavy", 1);
+        one.grant();
+
+        assertThat(one.lagSeconds("heavy")).isEqualTo(0, offset(1e-3));
+        assertThat(one.lagSeconds("light")).isEqualTo(0, offset(1e-3));
     }
 
     @Test

@@ -26,7 +26,7 @@ class TreeModelTest {
                     1 + random.nextInt(7),
                     random.nextInt(),
                     Duration.ofMillis(100 + random.nextInt(5_000)),
-                    random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5);
+                    RandomTree.theta(random));
         });
         assertThat(models.stream().mapToInt(model -> model.grants).sum())
                 .as("grants compared")

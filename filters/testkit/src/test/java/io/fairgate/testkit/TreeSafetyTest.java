@@ -4,18 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.RandomTree;
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.Step.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Random;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -71,18 +66,17 @@ class TreeSafetyTest {
     private final class Run implements SeededModel.Trial<Step> {
         private final Life life;
         private final FairScheduler scheduler;
+        private final TreeLedger ledger;
         private final List<TestClaim> waiting = new ArrayList<>();
-        private final List<TestClaim> holding = new ArrayList<>();
-        /** The class that each claim came in: it stays in the queue of that one. */
-        private final Map<TestClaim, String> classes = new HashMap<>();
-
-        private TenantShares shares;
+        private final List<TestClaim> holding;
         private long now;
         private int claims;
 
         Run(Life life) {
             this.life = life;
-            shares = RandomTree.shares(life.seed, life.permits, life.tenants);
+            TenantShares shares = RandomTree.shares(life.seed, life.permits, life.tenants);
+            ledger = new TreeLedger(life.permits, shares);
+            holding = ledger.holding;
             scheduler = new FairScheduler(life.permits, shares, now);
         }
 
@@ -97,9 +91,7 @@ class TreeSafetyTest {
                             kind == 0 ? null : "c" + kind,
                             1 + step.number() / 4 % life.mostAsked,
                             claims++);
-                    String name = claim.requestClass();
-                    boolean isOfClass = name != null && shares.classes().containsKey(name);
-                    classes.put(claim, isOfClass ? name : "");
+                    ledger.arrived(claim);
                     waiting.add(claim);
                     scheduler.enqueue(claim, now);
                 }
@@ -119,8 +111,8 @@ class TreeSafetyTest {
                     }
                 }
                 case RECONFIGURE -> {
-                    shares = RandomTree.shares(step.number(), life.permits, life.tenants);
-                    scheduler.reconfigure(shares, now);
+                    ledger.shares = RandomTree.shares(step.number(), life.permits, life.tenants);
+                    scheduler.reconfigure(ledger.shares, now);
                 }
                 default -> {}
             }
@@ -152,9 +144,11 @@ class TreeSafetyTest {
 
         private boolean isHead(TestClaim claim) {
             return waiting.stream()
-                    .noneMatch(other -> other.number < claim.number
-                            && other.tenant().equals(claim.tenant())
-                            && classOf(other).equals(classOf(claim)));
+                    .noneMatch(other -> other.number < claim.number && ledger.isInOneQueue(other, claim));
+        }
+
+        private boolean canEverFit(TestClaim claim) {
+            return claim.permits() <= ledger.capOfClass(claim) && scheduler.canEverFit(claim.tenant(), claim.permits());
         }
 
         private void granted(TestClaim claim) {
@@ -164,92 +158,20 @@ class TreeSafetyTest {
             assertThat(claim.wanted).isTrue();
             assertThat(waiting)
                     .as("waiting for longer than %s", claim)
-                    .noneMatch(other -> other.wanted
-                            && other.number < claim.number
-                            && other.tenant().equals(claim.tenant())
-                            && classOf(other).equals(classOf(claim)));
-            assertThat(occupied(null)).as("of the pool, after %s", claim).isLessThanOrEqualTo(life.permits);
-            assertThat(held(claim.tenant(), classOf(claim))).isLessThanOrEqualTo(capOf(classOf(claim)));
-            assertThat(held(claim.tenant(), null))
-                    .isLessThanOrEqualTo(shares.of(claim.tenant()).maxInFlight());
-            String group = shares.groups().parents().get(claim.tenant());
-            while (group != null) {
-                assertThat(occupied(group))
-                        .as("of %s, after %s", group, claim)
-                        .isLessThanOrEqualTo(settings(group).maxInFlight());
-                group = Objects.requireNonNull(shares.groups().byName().get(group))
-                        .parent();
-            }
+                    .noneMatch(
+                            other -> other.wanted && other.number < claim.number && ledger.isInOneQueue(other, claim));
+            assertThat(ledger.exceededBy(claim)).as("after %s", claim).isNull();
         }
 
         /** With requests of one permit: it waits because somebody above it has nothing left for it. */
         private void assertIsInNobodysPower(TestClaim claim) {
-            if (!isHead(claim)) {
-                return;
+            if (isHead(claim) && canEverFit(claim)) {
+                holding.add(claim);
+                assertThat(ledger.exceededBy(claim))
+                        .as("something is in the way of %s", claim)
+                        .isNotNull();
+                holding.remove(claim);
             }
-            boolean blocked = !canEverFit(claim);
-            holding.add(claim);
-            blocked |= held(claim.tenant(), classOf(claim)) > capOf(classOf(claim));
-            blocked |= held(claim.tenant(), null) > shares.of(claim.tenant()).maxInFlight();
-            String group = shares.groups().parents().get(claim.tenant());
-            while (group != null) {
-                blocked |= occupied(group) > settings(group).maxInFlight();
-                group = Objects.requireNonNull(shares.groups().byName().get(group))
-                        .parent();
-            }
-            blocked |= occupied(null) > life.permits;
-            holding.remove(claim);
-            assertThat(blocked).as("something is in the way of %s", claim).isTrue();
-        }
-
-        private String classOf(TestClaim claim) {
-            return classes.getOrDefault(claim, "");
-        }
-
-        private int capOf(String requestClass) {
-            return shares.classes()
-                    .getOrDefault(requestClass, ShareSettings.EQUAL)
-                    .maxInFlight();
-        }
-
-        private boolean canEverFit(TestClaim claim) {
-            return claim.permits() <= capOf(classOf(claim)) && scheduler.canEverFit(claim.tenant(), claim.permits());
-        }
-
-        private ShareSettings settings(String group) {
-            return Objects.requireNonNull(shares.groups().byName().get(group)).settings();
-        }
-
-        private long held(TenantId tenant, @Nullable String requestClass) {
-            return holding.stream()
-                    .filter(claim -> claim.tenant().equals(tenant))
-                    .filter(claim -> requestClass == null || requestClass.equals(classOf(claim)))
-                    .mapToLong(TestClaim::permits)
-                    .sum();
-        }
-
-        /** What those right below a group, or the pool, hold or keep for themselves. */
-        private long occupied(@Nullable String group) {
-            List<TenantId> tenants = new ArrayList<>(shares.members().keySet());
-            holding.stream()
-                    .map(TestClaim::tenant)
-                    .filter(id -> !tenants.contains(id))
-                    .distinct()
-                    .toList()
-                    .forEach(tenants::add);
-            long sum = tenants.stream()
-                    .filter(id -> Objects.equals(shares.groups().parents().get(id), group))
-                    .mapToLong(id -> Math.max(held(id, null), shares.of(id).reserved()))
-                    .sum();
-            for (String below : shares.groups().byName().keySet()) {
-                if (Objects.equals(
-                        Objects.requireNonNull(shares.groups().byName().get(below))
-                                .parent(),
-                        group)) {
-                    sum += Math.max(occupied(below), settings(below).reserved());
-                }
-            }
-            return sum;
         }
     }
 }

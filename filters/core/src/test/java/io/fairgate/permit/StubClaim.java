@@ -1,0 +1,37 @@
+package io.fairgate.permit;
+
+/** A claim that is put somewhere and found there, and to which nothing happens. */
+final class StubClaim extends TimedClaim {
+
+    StubClaim() {
+        super(PermitRequest.of("a"));
+    }
+
+    @Override
+    long waitUntil() {
+        return 0;
+    }
+
+    @Override
+    long maxHoldNanos() {
+        return 0;
+    }
+
+    @Override
+    boolean isOver() {
+        return false;
+    }
+
+    @Override
+    boolean refuse(RefusalReason reason) {
+        return false;
+    }
+
+    @Override
+    void goHome() {}
+
+    @Override
+    protected boolean accept() {
+        return false;
+    }
+}

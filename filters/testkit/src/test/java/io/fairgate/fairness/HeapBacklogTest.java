@@ -1,0 +1,43 @@
+package io.fairgate.fairness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class HeapBacklogTest {
+
+    private static ShareSettings promise(Random random) {
+        return ShareSettings.EQUAL.withGuaranteed(5 + random.nextInt(50), 0);
+    }
+
+    /** With many of them, for a few are in order once each has been looked at. */
+    @Test
+    void those_below_their_guarantees_are_in_order_again_when_the_guarantees_of_all_have_changed() {
+        Random random = new Random(1);
+        for (int round = 0; round < 500; round++) {
+            HeapBacklog heap = new HeapBacklog();
+            ScanBacklog scan = new ScanBacklog();
+            List<Share> shares = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                Share share = new Share(i, promise(random), true, null);
+                share.inFlight = random.nextInt(5);
+                shares.add(share);
+                heap.add(share, 0);
+                scan.add(share, 0);
+            }
+            shares.forEach(share -> share.setSettings(promise(random)));
+            heap.afterChangeOfAll(0, 1);
+            scan.afterChangeOfAll(0, 1);
+
+            for (Share next = scan.mostUrgent(); next != null; next = scan.mostUrgent()) {
+                assertThat(heap.mostUrgent()).isSameAs(next);
+                heap.remove(next, 0);
+                scan.remove(next, 0);
+            }
+            assertThat(heap.isEmpty()).isTrue();
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.fairgate.fairness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class HorizonTest {
+
+    private static final long SECOND = Duration.ofSeconds(1).toNanos();
+    private static final long MILLI = Duration.ofMillis(1).toNanos();
+
+    @Test
+    void a_fixed_one_is_never_adjusted() {
+        Horizon horizon = new Horizon(5, 0);
+        horizon.observeHold(SECOND);
+        assertThat(horizon.isDue(10 * SECOND)).isFalse();
+        assertThat(horizon.nanos()).isEqualTo(5);
+    }
+
+    @Test
+    void it_follows_the_first_hold_at_once_and_then_at_most_once_a_second() {
+        Horizon horizon = new Horizon(0, 0);
+        assertThat(horizon.isDue(0)).as("no hold has been seen").isFalse();
+        horizon.observeHold(SECOND);
+        assertThat(horizon.isDue(0)).isTrue();
+        assertThat(horizon.adjust(0, 1, 1, 1)).isTrue();
+        assertThat(horizon.nanos()).isEqualTo(2 * SECOND);
+
+        assertThat(horizon.isDue(SECOND - 1)).isFalse();
+        assertThat(horizon.isDue(SECOND)).isTrue();
+    }
+
+    @Test
+    void it_stays_while_it_would_change_by_a_quarter_or_less() {
+        Horizon horizon = new Horizon(0, 0);
+        horizon.observeHold(125 * MILLI / 2);
+        assertThat(horizon.adjust(0, 1, 1, 1)).as("to 125 ms").isFalse();
+        assertThat(horizon.nanos()).isEqualTo(100 * MILLI);
+
+        Horizon other = new Horizon(0, 0);
+        other.observeHold(125 * MILLI / 2 + 1);
+        assertThat(other.adjust(0, 1, 1, 1)).as("to more than 125 ms").isTrue();
+    }
+}

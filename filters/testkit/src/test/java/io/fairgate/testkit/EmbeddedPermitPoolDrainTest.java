@@ -1,0 +1,300 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.ShareCalculator;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.RefusalReason;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The two loops of the embedded pool: what comes while they are at work, and who does the work when there is much of it.
+ *
+ * <p>Over 250 lines with the two schedulers that it takes to see that.
+ */
+class EmbeddedPermitPoolDrainTest {
+
+    /** Claims that may be on their way to the drain beside those that may wait. */
+    private static final int MOST_ON_THEIR_WAY = 10_000;
+
+    @RegisterExtension
+    final NothingLeft nothingLeft = new NothingLeft();
+
+    private final TestTime time = new TestTime();
+
+    private EmbeddedPermitPool pool(PoolSettings settings) {
+        return pool(settings, nothingLeft.watch(time));
+    }
+
+    private EmbeddedPermitPool pool(PoolSettings settings, Scheduler scheduler) {
+        return nothingLeft.watch(
+                new EmbeddedPermitPool("test", settings, TenantShares.EQUAL, scheduler, PoolListener.NONE));
+    }
+
+    /** Runs something while the pool drains: there the calculator is asked for the second time. */
+    private static TenantShares whileDraining(Runnable what) {
+        AtomicInteger asked = new AtomicInteger();
+        ShareCalculator calculator = (permits, active) -> {
+            if (asked.incrementAndGet() == 2) {
+                what.run();
+            }
+            return permits;
+        };
+        return TenantShares.EQUAL.withCalculator(calculator);
+    }
+
+    private static List<Throwable> droppedBy(Runnable what) {
+        List<Throwable> dropped = new ArrayList<>();
+        Hooks.onErrorDropped(dropped::add);
+        try {
+            what.run();
+        } finally {
+            Hooks.resetOnErrorDropped();
+        }
+        return dropped;
+    }
+
+    /** Virtual time that takes no task. */
+    private record Unwilling(TestTime time, RuntimeException error) implements Scheduler {
+        @Override
+        public Disposable schedule(Runnable task) {
+            throw error;
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            throw error;
+        }
+
+        @Override
+        public long now(TimeUnit unit) {
+            return time.now(unit);
+        }
+
+        @Override
+        public Worker createWorker() {
+            throw error;
+        }
+    }
+
+    /** Runs nothing by itself. */
+    private static final class LaterScheduler implements Scheduler {
+        final Queue<Runnable> later = new ArrayDeque<>();
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            later.add(task);
+            return Disposables.disposed();
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            return delay == 0 ? schedule(task) : Disposables.single();
+        }
+
+        @Override
+        public long now(TimeUnit unit) {
+            return 0;
+        }
+
+        @Override
+        public Worker createWorker() {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    // ---- what comes while it is at work ----
+
+    @Test
+    void who_asks_while_too_many_are_on_their_way_to_a_busy_pool_is_refused_at_once() {
+        int waiting = 5;
+        PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(waiting);
+        EmbeddedPermitPool pool = pool(settings);
+        for (int round = 0; round < 2; round++) {
+            HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+            List<Throwable> refused = new ArrayList<>();
+            List<Integer> refusedAtOnce = new ArrayList<>();
+            pool.reconfigure(settings, whileDraining(() -> {
+                for (int i = 0; i < MOST_ON_THEIR_WAY + waiting + 2; i++) {
+                    pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                            .subscribe(v -> {}, refused::add);
+                }
+                refusedAtOnce.add(refused.size());
+            }));
+            time.runDue();
+
+            assertThat(refusedAtOnce).containsExactly(2);
+            assertThat(refused)
+                    .hasSize(MOST_ON_THEIR_WAY + 2)
+                    .allSatisfy(e -> assertThat(e)
+                            .isInstanceOfSatisfying(
+                                    PermitRefusedException.class,
+                                    refusal -> assertThat(refusal.reason()).isEqualTo(RefusalReason.POOL_QUEUE_FULL)));
+            assertThat(NothingLeft.statusOf(pool).waiting()).isEqualTo(waiting);
+            held.release();
+            time.runDue();
+        }
+    }
+
+    @Test
+    void who_tries_while_it_is_at_work_is_given_nothing_and_not_later_either() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
+        List<Boolean> taken = new ArrayList<>();
+        pool.reconfigure(
+                PoolSettings.ofPermits(1),
+                whileDraining(() -> taken.add(pool.tryAcquire(PermitRequest.of("a")) != null)));
+        assertThat(taken).containsExactly(false);
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
+    }
+
+    @Test
+    void the_status_that_is_asked_for_while_it_is_at_work_knows_what_was_told_before() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
+        HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+        Disposable next = pool.withPermit(PermitRequest.of("b").withHome(Runnable::run), Mono.never())
+                .subscribe();
+        List<PoolStatus> told = new ArrayList<>();
+        pool.reconfigure(PoolSettings.ofPermits(1), whileDraining(() -> {
+            held.release();
+            pool.snapshot().subscribe(told::add);
+        }));
+        assertThat(told).singleElement().satisfies(status -> {
+            assertThat(status.waiting()).as("while a permit is free").isZero();
+            assertThat(status.inFlight()).isOne();
+        });
+        next.dispose();
+    }
+
+    @Test
+    void an_error_of_a_calculator_while_it_is_at_work_is_told_of_and_the_pool_goes_on() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
+        List<Throwable> dropped = droppedBy(() -> pool.reconfigure(PoolSettings.ofPermits(1), whileDraining(() -> {
+            throw new IllegalStateException("boom");
+        })));
+        assertThat(dropped).singleElement().satisfies(e -> assertThat(e).hasMessage("boom"));
+        AtomicInteger ran = new AtomicInteger();
+        pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.fromRunnable(ran::incrementAndGet))
+                .subscribe();
+        assertThat(ran).hasValue(1);
+    }
+
+    @Test
+    void an_error_of_the_timers_is_told_of_and_the_pool_goes_on() {
+        EmbeddedPermitPool pool = pool(
+                PoolSettings.ofPermits(1), new Unwilling(nothingLeft.watch(time), new IllegalStateException("boom")));
+        HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+        AtomicInteger ran = new AtomicInteger();
+        List<Throwable> dropped = droppedBy(() -> pool.withPermit(
+                        PermitRequest.of("b").withHome(Runnable::run), Mono.fromRunnable(ran::incrementAndGet))
+                .subscribe());
+        assertThat(dropped).singleElement().satisfies(e -> assertThat(e).hasMessage("boom"));
+        held.release();
+        assertThat(ran).hasValue(1);
+    }
+
+    // ---- who does the work ----
+
+    @Test
+    void case_28_who_gives_many_permits_back_does_not_work_for_all_others_at_once() {
+        LaterScheduler scheduler = new LaterScheduler();
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1_000), scheduler);
+        HeldPermits all =
+                Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a").withPermits(1_000)));
+        AtomicInteger started = new AtomicInteger();
+        Sinks.Empty<Void> end = Sinks.empty();
+        Mono<Void> work = end.asMono().doOnSubscribe(s -> started.incrementAndGet());
+        for (int i = 0; i < 1_000; i++) {
+            pool.withPermit(PermitRequest.of("b").withHome(Runnable::run), work).subscribe();
+        }
+        all.release();
+        assertThat(started).as("started by who released").hasValueBetween(1, 300);
+        while (!scheduler.later.isEmpty()) {
+            int before = started.get();
+            scheduler.later.remove().run();
+            assertThat(started.get() - before).as("started in one go").isLessThan(300);
+        }
+        assertThat(started).hasValue(1_000);
+        end.tryEmitEmpty();
+        while (!scheduler.later.isEmpty()) {
+            scheduler.later.remove().run();
+        }
+    }
+
+    @Test
+    void who_is_refused_by_another_thread_that_goes_on_with_the_work_is_told_so() {
+        PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(5);
+        LaterScheduler scheduler = new LaterScheduler();
+        EmbeddedPermitPool pool = pool(settings, scheduler);
+        HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+        List<Throwable> refused = new ArrayList<>();
+        pool.reconfigure(settings, whileDraining(() -> {
+            for (int i = 0; i < 1_000; i++) {
+                pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                        .subscribe(v -> {}, refused::add);
+            }
+        }));
+        assertThat(refused).as("by who changed the pool").hasSizeLessThan(300);
+        while (!scheduler.later.isEmpty()) {
+            scheduler.later.remove().run();
+        }
+        assertThat(refused).hasSize(995);
+        held.release();
+    }
+
+    @Test
+    void a_pool_that_can_hand_its_work_over_to_no_thread_does_all_of_it_itself() {
+        int requests = 1_000;
+        PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(requests);
+        EmbeddedPermitPool pool =
+                pool(settings, new Unwilling(nothingLeft.watch(time), new RejectedExecutionException("shut down")));
+        HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+        AtomicInteger done = new AtomicInteger();
+        pool.reconfigure(settings, whileDraining(() -> {
+            for (int i = 0; i < requests; i++) {
+                pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                        .subscribe(v -> {}, e -> {}, done::incrementAndGet);
+            }
+        }));
+        assertThat(NothingLeft.statusOf(pool).waiting()).isEqualTo(requests);
+        held.release();
+        assertThat(done).hasValue(requests);
+    }
+
+    @Test
+    void without_a_clock_a_work_that_was_cut_short_keeps_its_permit_until_it_has_settled() {
+        EmbeddedPermitPool pool = pool(
+                PoolSettings.ofPermits(1),
+                new Unwilling(nothingLeft.watch(time), new RejectedExecutionException("shut down")));
+        Sinks.Empty<Void> settled = Sinks.empty();
+        pool.withPermit(PermitRequest.of("a").withHome(Runnable::run).withSettled(settled.asMono()), Mono.never())
+                .subscribe()
+                .dispose();
+        time.advanceBy(Duration.ofHours(1));
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isOne();
+        settled.tryEmitEmpty().orThrow();
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
+    }
+}

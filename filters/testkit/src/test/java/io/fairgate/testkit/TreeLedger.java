@@ -1,0 +1,101 @@
+package io.fairgate.testkit;
+
+import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Who holds what in a tree of shares, by the calls alone, and who may not hold as much. */
+final class TreeLedger {
+
+    final List<TestClaim> holding = new ArrayList<>();
+    TenantShares shares;
+
+    private final int permits;
+    /** The class that each claim came in: it stays in the queue of that one. */
+    private final Map<TestClaim, String> classes = new HashMap<>();
+
+    TreeLedger(int permits, TenantShares shares) {
+        this.permits = permits;
+        this.shares = shares;
+    }
+
+    void arrived(TestClaim claim) {
+        String name = claim.requestClass();
+        boolean isOfClass = name != null && shares.classes().containsKey(name);
+        classes.put(claim, isOfClass ? name : "");
+    }
+
+    boolean isInOneQueue(TestClaim one, TestClaim other) {
+        return one.tenant().equals(other.tenant()) && classOf(one).equals(classOf(other));
+    }
+
+    int capOfClass(TestClaim claim) {
+        return shares.classes()
+                .getOrDefault(classOf(claim), ShareSettings.EQUAL)
+                .maxInFlight();
+    }
+
+    /** Which of those that a claim counts at holds, or keeps, more than it may; null when none does. */
+    @Nullable
+    String exceededBy(TestClaim claim) {
+        TenantId tenant = claim.tenant();
+        if (held(tenant, classOf(claim)) > capOfClass(claim)) {
+            return "class " + classOf(claim);
+        }
+        if (held(tenant, null) > shares.of(tenant).maxInFlight()) {
+            return "tenant " + tenant;
+        }
+        for (String name = shares.groups().parents().get(tenant);
+                name != null;
+                name = group(name).parent()) {
+            if (occupied(name) > group(name).settings().maxInFlight()) {
+                return "group " + name;
+            }
+        }
+        return occupied(null) > permits ? "pool" : null;
+    }
+
+    private String classOf(TestClaim claim) {
+        return classes.getOrDefault(claim, "");
+    }
+
+    private Group group(String name) {
+        return Objects.requireNonNull(shares.groups().byName().get(name));
+    }
+
+    private long held(TenantId tenant, @Nullable String requestClass) {
+        return holding.stream()
+                .filter(claim -> claim.tenant().equals(tenant))
+                .filter(claim -> requestClass == null || requestClass.equals(classOf(claim)))
+                .mapToLong(TestClaim::permits)
+                .sum();
+    }
+
+    /** What those right below a group, or the pool, hold or keep for themselves. */
+    private long occupied(@Nullable String group) {
+        List<TenantId> tenants = new ArrayList<>(shares.members().keySet());
+        holding.stream()
+                .map(TestClaim::tenant)
+                .filter(id -> !tenants.contains(id))
+                .distinct()
+                .toList()
+                .forEach(tenants::add);
+        long sum = tenants.stream()
+                .filter(id -> Objects.equals(shares.groups().parents().get(id), group))
+                .mapToLong(id -> Math.max(held(id, null), shares.of(id).reserved()))
+                .sum();
+        for (String below : shares.groups().byName().keySet()) {
+            if (Objects.equals(group(below).parent(), group)) {
+                sum += Math.max(occupied(below), group(below).settings().reserved());
+            }
+        }
+        return sum;
+    }
+}

@@ -31,7 +31,7 @@ class JournalTest {
                 routes:
                   - { id: fair, uri: "UPSTREAM", predicates: [ "Path=/fair/**" ], filters: [ "FairShare=pool" ] }
                 """.replace("UPSTREAM", upstream.url());
-        return new GatewayRun(PolicyReader.read("test.yml", policy), "test.yml")
+        return new GatewayRun(new PolicySource("test.yml", PolicyReader.read("test.yml", policy), null))
                 .start(
                         Map.of("logging.level.root", "off"),
                         "--server.address=127.0.0.1",

@@ -13,7 +13,7 @@ final class Account {
 
     private final QuotaOwner owner;
     private final @Nullable UsageJournal journal;
-    private final Map<UsageKey, Usage> usages = new HashMap<>();
+    private final Map<UsageKey, Usage> usages = new HashMap<>(4); // most owners have two or three
 
     /** @param journal where usage is written down; null for nowhere */
     Account(QuotaOwner owner, @Nullable UsageJournal journal) {

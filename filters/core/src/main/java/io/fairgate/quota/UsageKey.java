@@ -21,6 +21,7 @@ record UsageKey(String name, String window) {
         } else {
             window = "total";
         }
-        return new UsageKey(quota.name(), window);
+        // The same few for all tenants, of which each would otherwise keep its own.
+        return new UsageKey(quota.name(), window.intern());
     }
 }

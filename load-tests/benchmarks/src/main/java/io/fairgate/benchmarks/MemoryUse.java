@@ -28,9 +28,10 @@ import reactor.core.publisher.Mono;
  * @param waiter a request that waits in a pool
  * @param tenant a configured tenant that has something waiting: its name and settings, and its account in the pool
  * @param quotas what the same tenant has used of two quotas
+ * @param quotaSet the same two quotas ready to be asked, which a policy keeps for each of its tenants
  * @param handle what {@link PermitPool#tryAcquire} gives
  */
-record MemoryUse(double waiter, double tenant, double quotas, double handle) {
+record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, double handle) {
 
     static final int WAITER_LIMIT = 250;
     static final int TENANT_LIMIT = 1024;
@@ -49,18 +50,23 @@ record MemoryUse(double waiter, double tenant, double quotas, double handle) {
         List<TenantId> ids = tenantIds(count);
         Histogram waiters = Histogram.of(() -> waiters(count));
         Histogram tenants = Histogram.of(() -> tenants(count));
-        Histogram quotas = Histogram.of(() -> quotas(ids));
+        Histogram quotas = Histogram.of(() -> quotas(ids, new ArrayList<>()));
+        Histogram withSets = Histogram.of(() -> {
+            List<Object> sets = new ArrayList<>(count);
+            return List.of(quotas(ids, sets), sets);
+        });
         Histogram handles = Histogram.of(() -> handles(count));
         return new MemoryUse(
                 waiters.total(type -> !type.startsWith(BENCHMARKS)) / (double) count,
                 tenants.total(type -> !type.startsWith(BENCHMARKS)) / (double) count,
                 quotas.total(type -> true) / (double) count,
+                (withSets.total(type -> true) - quotas.total(type -> true)) / (double) count,
                 handles.total(HANDLES::equals) / (double) count);
     }
 
     /** Once, so that what the first use of a class leaves behind is not counted. */
     private static void loadClasses() {
-        Histogram.of(() -> List.of(waiters(1), handles(1), tenants(1), quotas(tenantIds(1))));
+        Histogram.of(() -> List.of(waiters(1), handles(1), tenants(1), quotas(tenantIds(1), new ArrayList<>())));
     }
 
     double tenantAndQuotas() {
@@ -101,16 +107,15 @@ record MemoryUse(double waiter, double tenant, double quotas, double handle) {
         return scheduler;
     }
 
-    /** With the sets, which a policy keeps for its tenants. */
-    private static List<Object> quotas(List<TenantId> ids) {
+    /** @param sets where those that have been asked go */
+    private static EmbeddedQuotas quotas(List<TenantId> ids, List<Object> sets) {
         EmbeddedQuotas quotas = new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
-        List<Object> kept = new ArrayList<>(List.of(quotas));
         for (TenantId id : ids) {
             QuotaSet set = QuotaSet.of(id, QUOTAS);
             quotas.chargeNow(set, 1);
-            kept.add(set);
+            sets.add(set);
         }
-        return kept;
+        return quotas;
     }
 
     private static List<TenantId> tenantIds(int count) {

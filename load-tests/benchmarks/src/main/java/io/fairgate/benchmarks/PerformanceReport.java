@@ -142,7 +142,8 @@ public final class PerformanceReport {
                         memory.tenantAndQuotas(),
                         MemoryUse.TENANT_LIMIT)
                 + unbounded("of these, name, settings and account in a pool", memory.tenant())
-                + unbounded("of these, the quotas", memory.quotas())
+                + unbounded("of these, what it has used of the quotas", memory.quotas())
+                + unbounded("its two quotas ready to be asked, which the policy keeps", memory.quotaSet())
                 + unbounded("a handle, as `tryAcquire` gives it", memory.handle());
     }
 

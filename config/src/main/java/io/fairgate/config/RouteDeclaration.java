@@ -41,11 +41,17 @@ public record RouteDeclaration(
     public String withoutSecrets(String text) {
         String shown = text;
         for (Map.Entry<String, String> secret : filledIn.entrySet()) {
-            if (secret.getKey().length() >= SHORTEST_SECRET) {
-                shown = shown.replace(secret.getKey(), secret.getValue());
+            shown = without(secret.getKey(), shown, secret.getValue());
+            // Arguments are split at commas, so that a part of it may stand alone.
+            for (String part : secret.getKey().split(",", -1)) {
+                shown = without(part.strip(), shown, secret.getValue());
             }
         }
         return shown;
+    }
+
+    private static String without(String secret, String text, String placeholder) {
+        return secret.length() < SHORTEST_SECRET ? text : text.replace(secret, placeholder);
     }
 
     /** Without what came from elsewhere. */

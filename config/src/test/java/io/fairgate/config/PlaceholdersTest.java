@@ -122,6 +122,16 @@ class PlaceholdersTest {
     }
 
     @Test
+    void a_part_of_what_was_filled_in_is_not_shown_either() {
+        Placeholders placeholders = new Placeholders(Map.of("TOKEN", "abcd, efgh-secret"), null);
+        RouteDeclaration route = PolicyReader.read(
+                        "fairgate.yml", policy("1", "\"AddRequestHeader=X, ${TOKEN}\""), placeholders)
+                .routes()
+                .get(0);
+        assertThat(route.withoutSecrets("efgh-secret would be ignored")).isEqualTo("${TOKEN} would be ignored");
+    }
+
+    @Test
     void an_alias_of_a_placeholder_is_filled_in_as_well() {
         PolicyFile file = read(policy("&n '${PERMITS}'", "").replace("routes:", "  more: { permits: *n }\nroutes:"));
         assertThat(file.policy().pools().get("more"))

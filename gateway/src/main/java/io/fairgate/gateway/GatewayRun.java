@@ -44,14 +44,18 @@ final class GatewayRun {
         return run(application(defaults), springOptions);
     }
 
-    /** Makes all of it, with every setting that it would serve with, and opens no port. Nothing is logged. */
+    /** Makes all of it, with every setting that it would serve with; but opens no port and no journal, and logs nothing. */
     ConfigurableApplicationContext startWithoutServing(String... springOptions) {
         SpringApplication application = application(Map.of());
         application.addInitializers(context -> ((GenericApplicationContext) context)
                 .registerBean(ReactiveWebServerFactory.class, () -> handler -> new NoServer()));
         List<String> options = new ArrayList<>(Arrays.asList(springOptions));
         for (String own : List.of(
-                "--management.server.port=-1", "--logging.level.root=off", "--logging.level.io.fairgate.gateway=off")) {
+                "--management.server.port=-1",
+                "--fairgate.quotas.journal=",
+                "--fairgate.access-log=false",
+                "--logging.level.root=off",
+                "--logging.level.io.fairgate.gateway=off")) {
             options.removeIf(option -> option.startsWith(own.substring(0, own.indexOf('=') + 1)));
             options.add(own);
         }

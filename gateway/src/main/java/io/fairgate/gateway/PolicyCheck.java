@@ -7,6 +7,7 @@ import io.fairgate.config.Warning;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.springframework.boot.context.properties.bind.BindException;
 
 /**
  * All that can be told about a policy: what its file says by itself, what filters and predicates make of its routes, and
@@ -25,7 +26,7 @@ final class PolicyCheck {
     /** Every mistake of a file that cannot be read as a policy, those of its routes with it. */
     List<Mistake> mistakes(String file, InvalidPolicyException invalid) {
         List<Mistake> all = new ArrayList<>(invalid.mistakes());
-        for (Mistake ofRoute : routes.namesAndArguments(PolicyRoutes.of(file, invalid.routes()))) {
+        for (Mistake ofRoute : ofRoutes(file, invalid)) {
             boolean isTold = invalid.mistakes().stream()
                     .anyMatch(
                             told -> told.line() == ofRoute.line() && told.key().startsWith(ofRoute.key()));
@@ -35,6 +36,15 @@ final class PolicyCheck {
         }
         all.sort(Comparator.comparingInt(Mistake::line));
         return all;
+    }
+
+    /** Routes of a file with mistakes may be of a shape that cannot be bound at all: then there is no more to tell. */
+    private List<Mistake> ofRoutes(String file, InvalidPolicyException invalid) {
+        try {
+            return routes.namesAndArguments(PolicyRoutes.of(file, invalid.routes()));
+        } catch (BindException | IndexOutOfBoundsException e) {
+            return List.of();
+        }
     }
 
     /**

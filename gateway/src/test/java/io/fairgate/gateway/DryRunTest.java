@@ -126,6 +126,15 @@ class DryRunTest {
     }
 
     @Test
+    void a_stranger_does_not_reach_the_routes_of_a_tenant_while_the_policy_is_on_trial() {
+        gateway.start("enforce: false\n"
+                + policy("permits: 1").replace("\"Path=/fair/**\" ]", "\"Path=/fair/**\", \"Tenant=a\" ]"));
+        assertThat(future("/fair/x").join().status()).isEqualTo(404);
+        assertThat(ask("nobody").status()).isEqualTo(404);
+        assertThat(ask("a").status()).isEqualTo(200);
+    }
+
+    @Test
     void what_is_enforced_is_so_beside_what_is_not() {
         gateway.start(policy("permits: 1, max-waiting: 0, enforce: false"));
         assertThat(ask("a").status()).isEqualTo(200);

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a policy file that changes does to a gateway that runs. */
 class ReloadTest {
@@ -143,6 +145,17 @@ class ReloadTest {
         assertThat(MetricsPage.of(gateway).has("fairgate_permits_limit", "pool", "fresh"))
                 .isFalse();
         assertThat(reloads("failure")).isOne();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"order: first", "metadata: x", "predicates: Path=/other/**", "filters: StripPrefix=1"})
+    void a_route_that_cannot_even_be_bound_is_a_mistake_like_any_other(String line) {
+        start(policy());
+        Answer report = reload(policy().replace("  - id: plain\n", "  - id: plain\n    " + line + "\n"));
+
+        assertThat(report.status()).as(report.body()).isEqualTo(422);
+        assertThat(report.json("mistakes")).contains("routes[1].");
+        assertThat(status("/plain/x", "a")).isEqualTo(200);
     }
 
     @Test

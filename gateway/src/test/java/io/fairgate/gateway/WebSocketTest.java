@@ -109,4 +109,36 @@ class WebSocketTest {
             holder.send(CLOSE_FRAME);
         }
     }
+
+    @Test
+    void a_websocket_is_charged_also_where_no_pool_is_asked() throws IOException {
+        gateway.start(TestPolicy.onePool("ws://127.0.0.1:" + upstream.port(), "permits: 1")
+                .replace("plan: {}", "plan: { quotas: [ { name: hourly, limit: 1, per: 1h } ] }")
+                .replace("filters: [ \"FairShare=pool\" ]", ""));
+        try (RawClient first = new RawClient(gateway.port());
+                RawClient second = new RawClient(gateway.port())) {
+            assertThat(first.send(UPGRADE).readUntil("welcome")).contains("101 Switching Protocols");
+            assertThat(second.send(UPGRADE).readUntil("}")).contains("429 Too Many Requests");
+        }
+        try (RawClient third = new RawClient(gateway.port())) {
+            assertThat(third.send(UPGRADE).readUntil("}")).contains("429 Too Many Requests");
+        }
+    }
+
+    @Test
+    void on_trial_a_claim_is_held_for_as_long_as_the_websocket() throws IOException {
+        gateway.start(
+                TestPolicy.onePool("ws://127.0.0.1:" + upstream.port(), "permits: 1, max-wait: 60s, enforce: false"));
+        try (RawClient first = connect();
+                RawClient second = new RawClient(gateway.port())) {
+            assertThat(second.send(UPGRADE).readUntil("welcome")).contains("101 Switching Protocols");
+            gateway.awaitWaiting("pool", 1);
+            assertThat(gateway.pool("pool").inFlight()).isOne();
+            first.send(CLOSE_FRAME);
+            gateway.awaitWaiting("pool", 0);
+            gateway.awaitInFlight("pool", 1);
+            second.send(CLOSE_FRAME);
+            gateway.awaitInFlight("pool", 0);
+        }
+    }
 }

@@ -22,15 +22,16 @@ record JournalRecord(Key key, CalendarWindow window, long used) {
 
     /** Names have no spaces, so that none has to be escaped. */
     String line() {
-        String text = "%s %s %s %s %d %d %d"
-                .formatted(
-                        key.owner.kind().name().toLowerCase(Locale.ROOT),
-                        key.owner.name(),
-                        key.usage.name(),
-                        key.usage.window(),
-                        window.startMillis(),
-                        window.endMillis(),
-                        used);
+        // Not formatted: that would write the digits of the locale.
+        String text = String.join(
+                " ",
+                key.owner.kind().name().toLowerCase(Locale.ROOT),
+                key.owner.name(),
+                key.usage.name(),
+                key.usage.window(),
+                Long.toString(window.startMillis()),
+                Long.toString(window.endMillis()),
+                Long.toString(used));
         return checksum(text) + " " + text;
     }
 

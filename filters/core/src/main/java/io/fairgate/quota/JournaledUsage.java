@@ -37,7 +37,8 @@ final class JournaledUsage {
         long after = used + units;
         long chunk = chunk(limit);
         if (after > covered) {
-            write(window, Math.max(after, Math.min(limit, used + chunk)));
+            // A chunk beyond what is wanted now: others must not use that up before it can be given.
+            write(window, Math.max(after, Math.min(limit, after + chunk)));
             return false;
         }
         if (covered - after < chunk / 2 && covered < limit) {

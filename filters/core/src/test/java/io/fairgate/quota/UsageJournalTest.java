@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
@@ -104,6 +105,21 @@ class UsageJournalTest {
         assertThat(used(next, DAILY)).isEqualTo(123);
         assertThat(used(next, TOTAL)).isEqualTo(127);
         assertThat(used(next, RATE)).as("not a calendar's").isZero();
+    }
+
+    @Test
+    void what_is_written_is_read_again_whatever_the_digits_of_the_language() throws IOException {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG"));
+        try {
+            EmbeddedQuotas quotas = start(file());
+            charge(quotas, 123, DAILY, TOTAL);
+            EmbeddedQuotas next = restart(quotas);
+            assertThat(used(next, DAILY)).isEqualTo(123);
+            assertThat(used(next, TOTAL)).isEqualTo(123);
+        } finally {
+            Locale.setDefault(before);
+        }
     }
 
     @Test

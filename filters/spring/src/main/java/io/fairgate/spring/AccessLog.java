@@ -93,7 +93,14 @@ final class AccessLog implements GlobalFilter, Ordered, DisposableBean {
     }
 
     private static Map<String, Object> shown(Decision decision) {
-        return Map.of("decision", decision.id(), "reason", decision.reason(), "enforced", decision.enforced());
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("decision", decision.id());
+        shown.put("reason", decision.reason());
+        if (!decision.quotas().isEmpty()) {
+            shown.put("quotas", decision.quotas());
+        }
+        shown.put("enforced", decision.enforced());
+        return shown;
     }
 
     private static double seconds(long nanos) {

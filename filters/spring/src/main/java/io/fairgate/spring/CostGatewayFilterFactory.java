@@ -22,7 +22,8 @@ import org.springframework.web.util.pattern.PathPatternParser;
  * {@code Cost=5}: what a request of this route takes of its quotas, in units; 1 on routes that do not say.
  *
  * <p>Arguments, all but the first in the long form only: {@code units}; {@code rules}, other units by method and path,
- * such as {@code GET /reports/** = 10, * /search = 3}, of which the first that fits counts; {@code header} and
+ * such as {@code GET /reports/** = 10, * /search = 3}, of which the first that fits counts (HEAD counts as GET, unless
+ * a rule for it comes first); {@code header} and
  * {@code trustedFrom}, a request header with a number that counts before all these when such a peer sends it, and is
  * ignored otherwise (in no case does the upstream see it); {@code response}, {@code bytes} or {@code header:NAME}, for
  * what is known only then: what is charged before is an estimate, and corrected at the end; {@code per}, the bytes of a
@@ -35,7 +36,11 @@ public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory
 
     private record Rule(String method, PathPattern path, long units) {
         boolean fits(ServerHttpRequest request, PathContainer asked) {
-            return (method.equals("*") || method.equals(request.getMethod().name())) && path.matches(asked);
+            String name = request.getMethod().name();
+            // HEAD asks for the work of GET, and for none of what comes of it.
+            boolean isMeant =
+                    method.equals("*") || method.equals(name) || (method.equals("GET") && name.equals("HEAD"));
+            return isMeant && path.matches(asked);
         }
     }
 

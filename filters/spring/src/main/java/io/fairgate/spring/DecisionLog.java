@@ -33,6 +33,7 @@ public final class DecisionLog {
      * @param route the route that it took; null when it took none
      * @param path without the query, which may hold secrets
      * @param cause what went wrong with the upstream; null otherwise
+     * @param quotas what the quotas that refused, or would have, are called; empty when none did
      * @param enforced false when the request passed all the same, because the policy, or what decided, is on trial
      */
     public record Decision(
@@ -46,10 +47,12 @@ public final class DecisionLog {
             @Nullable String route,
             String path,
             @Nullable String cause,
+            List<String> quotas,
             boolean enforced) {
 
         public Decision {
             path = shortened(path);
+            quotas = List.copyOf(quotas);
             cause = cause == null ? null : shortened(cause);
         }
 

@@ -7,6 +7,7 @@ import io.fairgate.spring.DecisionLog.Decision;
 import io.fairgate.tenant.TenantId;
 import java.net.InetAddress;
 import java.time.InstantSource;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.web.server.ServerWebExchange;
@@ -60,6 +61,7 @@ final class Decisions {
                 route == null ? null : route.getId(),
                 exchange.getRequest().getPath().value(),
                 refusal.isFailure() ? failure.toString() : null,
+                failure instanceof QuotaRefusedException quota ? labels(quota, enforced) : List.of(),
                 enforced);
         log.add(decision);
         Exchanges.addDecision(exchange, decision);
@@ -67,5 +69,9 @@ final class Decisions {
             audit.refused(decision, exchange.getRequest().getMethod(), identity.key());
         }
         return new Decided(refusal, decision);
+    }
+
+    private static List<String> labels(QuotaRefusedException failure, boolean enforced) {
+        return enforced ? failure.decision().violated() : failure.decision().wouldRefuse();
     }
 }

@@ -99,6 +99,7 @@ public final class FairShareGatewayFilterFactory
             PermitPool pool = pool(config);
             TenantPolicy tenant = Exchanges.requireTenant(exchange);
             if (!policy.current().enforcement().isOn(pool.name())) {
+                Exchanges.setPool(exchange, pool.name());
                 return PoolOnTrial.beside(
                         pool,
                         new PermitRequest(

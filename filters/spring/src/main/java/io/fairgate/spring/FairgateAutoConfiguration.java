@@ -117,7 +117,7 @@ public class FairgateAutoConfiguration {
         TenantIdentifier fairgateTenantIdentifier(LivePolicy policy, ObjectProvider<Evidence.Tokens> tokens) {
             TenantIdentifier identifier =
                     new TenantIdentifier(policy.current(), tokens.getIfAvailable(() -> Evidence.Tokens.NONE));
-            policy.add(identifier);
+            policy.addGate(identifier);
             return identifier;
         }
 
@@ -128,8 +128,9 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(TenantIdentifier identifier) {
-            return new TenantRoutePredicateFactory(identifier);
+        TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(
+                TenantIdentifier identifier, LivePolicy policy) {
+            return new TenantRoutePredicateFactory(identifier, policy);
         }
 
         @Bean

@@ -117,14 +117,14 @@ final class FairgateMeters implements LivePolicy.Follower {
         return Mono.error(new QuotaRefusedException(tenant, decision));
     }
 
-    /** Counts what quotas that are not enforced would have refused, by their labels. */
     /** Counts a request that a quota on trial would have refused. */
     void wouldRefuse(TenantPolicy tenant) {
         refused(NO_POOL, tag(tenant.id()), "quota", false);
     }
 
-    void journalFailed() {
-        count(Meter.JOURNAL_FAILURES, Tags.empty());
+    /** There from the beginning, so that the first failure is seen as a change. */
+    Counter journalFailures() {
+        return counter(Meter.JOURNAL_FAILURES, Tags.empty());
     }
 
     void drainRefused() {

@@ -13,8 +13,9 @@ import reactor.core.publisher.Sinks;
 import reactor.netty.Connection;
 
 /**
- * Makes an exchange that holds a permit last as long as its WebSocket. By itself it ends with the handshake: Reactor
- * Netty completes the request then, and runs the session on the side.
+ * Makes an exchange of ours last as long as its WebSocket, with the permit that it holds and the units that it is charged.
+ * By itself it ends with the handshake, before anything was sent upstream: Reactor Netty completes the request then, and
+ * runs the session on the side.
  */
 final class HeldWebSockets implements BeanPostProcessor {
 
@@ -27,7 +28,7 @@ final class HeldWebSockets implements BeanPostProcessor {
 
         @Override
         public Mono<Void> handleRequest(ServerWebExchange exchange, WebSocketHandler handler) {
-            if (Exchanges.pool(exchange) == null) {
+            if (Exchanges.identity(exchange) == null) {
                 return service.handleRequest(exchange, handler);
             }
             Sinks.Empty<Void> ended = Sinks.empty();

@@ -1,6 +1,7 @@
 package io.fairgate.spring;
 
 import io.fairgate.quota.JournalListener;
+import io.micrometer.core.instrument.Counter;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,15 +11,15 @@ final class JournalLog implements JournalListener {
 
     private static final Logger log = LoggerFactory.getLogger(JournalLog.class);
 
-    private final FairgateMeters meters;
+    private final Counter failures;
 
     JournalLog(FairgateMeters meters) {
-        this.meters = meters;
+        failures = meters.journalFailures();
     }
 
     @Override
     public void failed(IOException cause) {
-        meters.journalFailed();
+        failures.increment();
         log.error(
                 "The usage journal cannot be written: {}. Quotas are counted in memory until it can; what is used meanwhile is lost if this process ends.",
                 cause.toString());

@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 record JournaledQuotas(EmbeddedQuotas quotas, @Nullable UsageJournal journal) implements AutoCloseable {
 
-    /** @param path null when the process keeps nothing */
+    /** @param path null or empty when the process keeps nothing */
     static JournaledQuotas open(@Nullable Path path, FairgateMeters meters) {
-        UsageJournal journal = path == null ? null : UsageJournal.open(path, new JournalLog(meters));
+        UsageJournal journal =
+                path == null || path.toString().isEmpty() ? null : UsageJournal.open(path, new JournalLog(meters));
         return new JournaledQuotas(
                 new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system(), journal), journal);
     }

@@ -3,6 +3,7 @@ package io.fairgate.spring;
 import io.fairgate.policy.Policy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The policy that is in force, and the way to put another in its place while requests run.
@@ -31,6 +32,7 @@ public final class LivePolicy {
     }
 
     private final List<Follower> followers = new ArrayList<>();
+    private final List<Follower> gates = new ArrayList<>();
     private volatile Policy current;
 
     LivePolicy(Policy first) {
@@ -42,9 +44,18 @@ public final class LivePolicy {
         return current;
     }
 
-    /** From now on it hears of each change, in the order in which followers were added. */
+    /** From now on it hears of each change. */
     synchronized void add(Follower follower) {
         followers.add(follower);
+    }
+
+    /** The same, after all others: what lets tenants in must not before everything else knows them. */
+    synchronized void addGate(Follower gate) {
+        gates.add(gate);
+    }
+
+    private Stream<Follower> all() {
+        return Stream.concat(followers.stream(), gates.stream());
     }
 
     /**
@@ -65,20 +76,20 @@ public final class LivePolicy {
      */
     public synchronized void replace(Policy next, Runnable along) {
         try {
-            followers.forEach(follower -> follower.prepare(next));
+            all().forEach(follower -> follower.prepare(next));
             along.run();
         } catch (RuntimeException | Error e) {
-            followers.forEach(Follower::giveUp);
+            all().forEach(Follower::giveUp);
             refuse();
             throw e;
         }
         // Before anybody can be let in by the new policy, so that its tenants are known to the pools when they come.
-        followers.forEach(follower -> follower.follow(next));
+        all().forEach(follower -> follower.follow(next));
         current = next;
     }
 
     /** Tells that a next policy was offered and could not even be read: that is counted. */
     public synchronized void refuse() {
-        followers.forEach(Follower::refused);
+        all().forEach(Follower::refused);
     }
 }

@@ -21,6 +21,8 @@ import org.springframework.http.HttpHeaders;
  * Tells a client how its quotas stand: by the fields of the IETF draft <i>RateLimit header fields for HTTP</i>
  * (draft-ietf-httpapi-ratelimit-headers-10), as structured fields (RFC 9651), or by those that were usual before it. What
  * is left is rounded down and time is rounded up, so that nobody is promised more than there is.
+ *
+ * <p>Nothing is formatted here: that would write the digits of the locale, which no field may have.
  */
 final class RateLimitFields {
 
@@ -30,6 +32,9 @@ final class RateLimitFields {
     static final String LEGACY_LIMIT = "X-RateLimit-Limit";
     static final String LEGACY_REMAINING = "X-RateLimit-Remaining";
     static final String LEGACY_RESET = "X-RateLimit-Reset";
+
+    /** Of the upstream's fields. Looking for names goes as deep as a name is long, and no honest line is longer. */
+    private static final int LONGEST_LINE = 500;
 
     private static final Pattern NAME = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
 
@@ -54,6 +59,9 @@ final class RateLimitFields {
         Set<String> taken = new HashSet<>();
         for (String field : List.of(POLICY, LIMIT)) {
             for (String line : headers.getOrDefault(field, List.of())) {
+                if (line.length() > LONGEST_LINE) {
+                    continue;
+                }
                 Matcher names = NAME.matcher(line);
                 while (names.find()) {
                     taken.add(Objects.requireNonNull(names.group(1)));
@@ -78,12 +86,12 @@ final class RateLimitFields {
 
     private static String policy(String name, Quota quota) {
         Long window = windowSeconds(quota);
-        return "\"%s\";q=%d%s".formatted(name, quota.limit(), window == null ? "" : ";w=" + window);
+        return "\"" + name + "\";q=" + quota.limit() + (window == null ? "" : ";w=" + window);
     }
 
     private static String limit(String name, Balance balance) {
         boolean ends = !balance.untilFull().equals(Balance.NEVER);
-        return "\"%s\";r=%d%s".formatted(name, balance.remaining(), ends ? ";t=" + secondsUp(balance.untilFull()) : "");
+        return "\"" + name + "\";r=" + balance.remaining() + (ends ? ";t=" + secondsUp(balance.untilFull()) : "");
     }
 
     /**

@@ -128,9 +128,9 @@ final class Refusals {
         ShareSettings share = tenant.share();
         int limit = failure.reason() == RefusalReason.TENANT_QUEUE_FULL ? share.maxWaiting() : share.maxInFlight();
         if (limit != ShareSettings.UNBOUNDED && told() == QuotaTerms.Told.DRAFT) {
-            headers.add(
-                    RateLimitFields.POLICY, "\"%s\";q=%d;qu=\"concurrent-requests\"".formatted(failure.pool(), limit));
-            headers.add(RateLimitFields.LIMIT, "\"%s\";r=0".formatted(failure.pool()));
+            String pool = "\"" + failure.pool() + "\"";
+            headers.add(RateLimitFields.POLICY, pool + ";q=" + limit + ";qu=\"concurrent-requests\"");
+            headers.add(RateLimitFields.LIMIT, pool + ";r=0");
         }
         return headers;
     }

@@ -17,10 +17,12 @@ public final class TenantRoutePredicateFactory
         extends AbstractRoutePredicateFactory<TenantRoutePredicateFactory.Config> {
 
     private final TenantIdentifier identifier;
+    private final LivePolicy policy;
 
-    TenantRoutePredicateFactory(TenantIdentifier identifier) {
+    TenantRoutePredicateFactory(TenantIdentifier identifier, LivePolicy policy) {
         super(Config.class);
         this.identifier = identifier;
+        this.policy = policy;
     }
 
     @Override
@@ -49,9 +51,11 @@ public final class TenantRoutePredicateFactory
         return exchange -> identifier.identify(exchange).map(identity -> matches(identity, tenants));
     }
 
-    private static boolean matches(Identity identity, List<String> tenants) {
-        return !(identity instanceof Identity.Known known)
-                || tenants.contains(known.tenant().id().value());
+    /** A request that is nobody's matches where it will be refused for that, and nowhere while nobody is refused. */
+    private boolean matches(Identity identity, List<String> tenants) {
+        return identity instanceof Identity.Known known
+                ? tenants.contains(known.tenant().id().value())
+                : policy.current().enforcement().isOn();
     }
 
     /** Not to be used: a token may have to wait for the keys of its issuer. */

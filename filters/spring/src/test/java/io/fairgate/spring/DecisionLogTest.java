@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.spring.DecisionLog.Decision;
 import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ class DecisionLogTest {
     private String add(@Nullable String tenant, String path) {
         String id = "d" + count++;
         log.add(new Decision(
-                id, Instant.ofEpochSecond(count), 429, "quota", tenant, null, null, null, path, null, true));
+                id, Instant.ofEpochSecond(count), 429, "quota", tenant, null, null, null, path, null, List.of(), true));
         return id;
     }
 

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -146,5 +147,26 @@ class RateLimitFieldsTest {
                         .headerNames())
                 .isEmpty();
         assertThat(fields().headerNames()).isEmpty();
+    }
+
+    @Test
+    void digits_are_those_of_the_protocol_whatever_the_language() {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG"));
+        try {
+            HttpHeaders headers = fields(balance(BURST, 12, Duration.ofSeconds(1)));
+            assertThat(headers.getFirst("RateLimit-Policy")).isEqualTo("\"burst\";q=20;w=1");
+            assertThat(headers.getFirst("RateLimit")).isEqualTo("\"burst\";r=12;t=1");
+        } finally {
+            Locale.setDefault(before);
+        }
+    }
+
+    @Test
+    void a_field_of_the_upstream_that_is_endless_is_left_alone() {
+        HttpHeaders headers = new HttpHeaders();
+        headers.add("RateLimit-Policy", "\"" + "a".repeat(7000) + "\";q=1");
+        add(headers, Told.DRAFT, balance(BURST, 12, Duration.ofSeconds(1)));
+        assertThat(headers.get("RateLimit-Policy")).hasSize(2);
     }
 }

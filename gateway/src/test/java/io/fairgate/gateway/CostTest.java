@@ -230,7 +230,10 @@ class CostTest {
         assertThat(Answer.future(gateway.managementUrl("/actuator/prometheus"))
                         .join()
                         .body())
-                .contains("fairgate_quota_would_refuse_total{quota=\"trial\",tenant=\"tries\"} 2.0");
+                .contains(
+                        "fairgate_refusals_total{enforced=\"false\",pool=\"none\",reason=\"quota\",tenant=\"tries\"} 2.0");
+        assertThat(Answer.to(gateway.managementUrl("/actuator/decisions")).body())
+                .contains("\"quotas\":[\"trial\"],\"enforced\":false");
     }
 
     @Test

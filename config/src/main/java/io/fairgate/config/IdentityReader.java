@@ -148,7 +148,11 @@ final class IdentityReader {
     private static Cidr network(Value value) {
         String text = value.text("a network such as 10.0.0.0/8 or ::1/128");
         try {
-            return text == null ? PLACEHOLDER : Cidr.parse(text);
+            Cidr network = text == null ? PLACEHOLDER : Cidr.parse(text);
+            if (network.prefix() == 0) {
+                value.warn("everybody may send this header, and so say whose request it is");
+            }
+            return network;
         } catch (IllegalArgumentException e) {
             Refusal refusal = Refusal.of(e);
             boolean prefix = refusal.key().equals("prefix");

@@ -49,6 +49,11 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
         mistakes.add(mark, path, found, expected);
     }
 
+    /** Notes that the value is allowed and seldom meant, and what follows from it. */
+    void warn(String text) {
+        mistakes.warn(mark, path, text);
+    }
+
     /** Notes that the value, as the file writes it, is not what was expected. */
     void mistake(String expected) {
         mistake(shown(), expected);

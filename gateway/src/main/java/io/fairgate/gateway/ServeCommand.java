@@ -43,7 +43,7 @@ final class ServeCommand implements Callable<Integer> {
         String[] options = SpringOptions.checked(command, unmatched);
         Path file = policyFile(System.getenv("FAIRGATE_CONFIG"));
         if (file == null) {
-            err.println("There is no policy: ./fairgate.yml is not here. Make one with"
+            err.println("There is no policy: neither config/fairgate.yml nor ./fairgate.yml is here. Make one with"
                     + " `java -jar fairgate.jar sample > fairgate.yml`, or name a file with --config FILE or"
                     + " FAIRGATE_CONFIG.");
             return 1;

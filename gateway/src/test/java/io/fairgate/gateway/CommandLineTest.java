@@ -81,12 +81,16 @@ class CommandLineTest {
     @Test
     void check_warns_of_what_is_allowed_and_seldom_meant(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
-                .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }"));
+                .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }")
+                .replace("[127.0.0.0/8]", "[127.0.0.0/8, 0.0.0.0/0]"));
         String pool = "--spring.cloud.gateway.server.webflux.httpclient.pool.";
         assertThat(Fairgate.run("check", file, pool + "type=fixed", pool + "max-connections=7"))
                 .isZero();
         assertThat(output.getOut().lines())
                 .containsExactly(
+                        file
+                                + ":4: tenants.identify[0].trusted-from[1]: warning: everybody may send this header, and so say"
+                                + " whose request it is",
                         file
                                 + ":12: pools.pool.permits: warning: 5 of 8 are reserved, and stay idle while their tenants"
                                 + " do; what is guaranteed is lent out",

@@ -135,12 +135,19 @@ class DryRunTest {
     }
 
     @Test
-    void what_is_enforced_is_so_beside_what_is_not() {
-        gateway.start(policy("permits: 1, max-waiting: 0, enforce: false"));
+    void what_is_enforced_is_so_beside_what_is_not(CapturedOutput output) {
+        gateway.start(
+                policy("permits: 1, max-waiting: 0, enforce: false"),
+                "--fairgate.access-log=true",
+                "--logging.level.io.fairgate=info");
         assertThat(ask("a").status()).isEqualTo(200);
         assertThat(ask("a").status()).isEqualTo(200);
         assertThat(ask("a").status()).isEqualTo(429);
         assertThat(ask("nobody").status()).isEqualTo(403);
         assertThat(refusals("none", "a", "quota", true)).isOne();
+        RunningGateway.eventually(() -> assertThat(output.getOut())
+                .containsPattern("\"status\":200,\"end\":\"done\"")
+                .containsPattern("\"status\":429,\"end\":\"refused\"")
+                .containsPattern("\"status\":403,\"end\":\"refused\""));
     }
 }

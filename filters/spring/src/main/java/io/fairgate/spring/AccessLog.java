@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
@@ -49,17 +50,20 @@ final class AccessLog implements GlobalFilter, Ordered, DisposableBean {
         return Mono.defer(() -> {
             String at = clock.instant().toString();
             long began = time.now(TimeUnit.NANOSECONDS);
-            return chain.filter(exchange).doFinally(end -> ended(exchange, end, at, began));
+            AtomicBoolean brokenOff = new AtomicBoolean();
+            return chain.filter(exchange)
+                    // Seen before anybody makes an answer of the failure; after it, that answer has begun as well.
+                    .doOnError(failure -> brokenOff.set(exchange.getResponse().isCommitted()))
+                    .doFinally(end -> write(exchange, end(end, brokenOff.get()), at, began));
         });
     }
 
-    /** A failure is turned into an answer outside of all filters: what that is, is known when it is sent. */
-    private void ended(ServerWebExchange exchange, SignalType end, String at, long began) {
-        if (end == SignalType.ON_ERROR && !exchange.getResponse().isCommitted()) {
-            exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> write(exchange, "refused", at, began)));
-        } else {
-            write(exchange, end == SignalType.ON_COMPLETE ? "done" : "broken-off", at, began);
-        }
+    private static String end(SignalType end, boolean brokenOff) {
+        return switch (end) {
+            case ON_COMPLETE -> "done";
+            case ON_ERROR -> brokenOff ? "broken-off" : "refused";
+            default -> "broken-off";
+        };
     }
 
     private void write(ServerWebExchange exchange, String end, String at, long began) {

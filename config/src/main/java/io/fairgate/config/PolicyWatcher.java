@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Looks at a policy file from time to time, on a thread of its own, and tells when it has become another one: written
  * anew, replaced by a file that was moved over it, or reached by a symbolic link that points elsewhere now, as
- * Kubernetes does with all files of a ConfigMap at once.
+ * Kubernetes does with all files of a ConfigMap at once. It tells as well when the file is gone.
  *
  * <p>It looks instead of asking the operating system to be told, because that would tell of the folder that the link
  * is in, and neither of where it leads to nor of what happens on a file system of another machine.
@@ -57,14 +57,16 @@ public final class PolicyWatcher implements AutoCloseable {
      */
     private record Look(Path target, @Nullable Object key, long size, FileTime modified) {
 
-        static @Nullable Look at(Path file) {
+        /** There is no file: it is gone, or between two links. It was last changed long ago, like any that stays. */
+        static final Look GONE = new Look(Path.of(""), null, 0, FileTime.fromMillis(0));
+
+        static Look at(Path file) {
             try {
                 Path target = file.toRealPath();
                 BasicFileAttributes attributes = Files.readAttributes(target, BasicFileAttributes.class);
                 return new Look(target, attributes.fileKey(), attributes.size(), attributes.lastModifiedTime());
             } catch (IOException e) {
-                // Between two links, or gone: what is in force stays, and whoever replaces the file will be seen.
-                return null;
+                return GONE;
             }
         }
     }
@@ -91,9 +93,9 @@ public final class PolicyWatcher implements AutoCloseable {
 
     private void look() {
         Look now = Look.at(file);
-        boolean settled = now != null && now.equals(latest);
+        boolean settled = now.equals(latest);
         latest = now;
-        if (now == null || !settled) {
+        if (!settled) {
             return;
         }
         boolean looksTheSame = now.equals(told);

@@ -134,15 +134,26 @@ class PolicyWatcherTest {
     }
 
     @Test
-    void a_file_that_is_gone_is_not_told_and_one_that_comes_again_is() throws Exception {
+    void a_file_that_is_gone_is_told_once_and_so_is_one_that_comes_again() throws Exception {
         Files.writeString(file, "one");
         watch();
         awaitTold("one");
         Files.delete(file);
+        awaitTold("java.nio.file.NoSuchFileException: " + file);
         Path next = file.resolveSibling("next");
         Files.writeString(next, "two");
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
         awaitTold("two");
+    }
+
+    @Test
+    void a_file_that_was_gone_before_the_first_look_is_told() throws Exception {
+        watch();
+        awaitTold("java.nio.file.NoSuchFileException: " + file);
+        Path next = file.resolveSibling("next");
+        Files.writeString(next, "one");
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+        awaitTold("one");
     }
 
     @Test

@@ -90,7 +90,7 @@ public class FairgateAutoConfiguration {
 
         @Bean
         PermitPools fairgatePools(LivePolicy policy, FairgateMeters meters) {
-            PermitPools pools = new PermitPools(policy.current(), time(), meters::listenTo);
+            PermitPools pools = new PermitPools(policy.current(), time(), meters);
             policy.add(pools);
             return pools;
         }

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAdder;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -24,7 +25,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>The tenant tag is bounded: members of the policy by name, everybody else as {@code _other}.
  */
-final class FairgateMeters implements LivePolicy.Follower {
+final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
 
     /** Tag of all that are not members. */
     static final String OTHER = "_other";
@@ -40,11 +41,11 @@ final class FairgateMeters implements LivePolicy.Follower {
 
     private final LivePolicy policy;
     private final MeterRegistry registry;
-    private final Map<Counted, Counter> counters = new ConcurrentHashMap<>();
+    private final Map<Row, Counter> counters = new ConcurrentHashMap<>();
     private final Map<Tags, DoubleAdder> permitSeconds = new ConcurrentHashMap<>();
-    private final Map<String, Listener> listeners = new ConcurrentHashMap<>();
+    private final Map<Row, Timer> timers = new ConcurrentHashMap<>();
 
-    private record Counted(Meter meter, Tags tags) {}
+    private record Row(Meter meter, Tags tags) {}
 
     FairgateMeters(LivePolicy policy, MeterRegistry registry) {
         this.policy = policy;
@@ -65,16 +66,30 @@ final class FairgateMeters implements LivePolicy.Follower {
     /** What was counted of pools and members that the policy names no more goes, or each change would leave some behind. */
     @Override
     public void follow(Policy next) {
-        counters.forEach((counted, counter) -> {
-            if (isOf(counted.tags(), next)) {
-                return;
-            }
-            counters.remove(counted);
-            registry.remove(counter);
-        });
-        permitSeconds.keySet().removeIf(tags -> !isOf(tags, next));
-        listeners.forEach((pool, listener) -> listener.follow(next));
+        keep(tags -> isOf(tags, next));
         reloads("success").increment();
+    }
+
+    /** What its last requests have left goes with it, for they were counted after the change of the policy. */
+    @Override
+    public void gone(String pool) {
+        keep(tags -> tags.stream()
+                .noneMatch(tag -> tag.getKey().equals("pool") && tag.getValue().equals(pool)));
+    }
+
+    private void keep(Predicate<Tags> kept) {
+        permitSeconds.keySet().removeIf(kept.negate());
+        keep(counters, kept);
+        keep(timers, kept);
+    }
+
+    private void keep(Map<Row, ? extends io.micrometer.core.instrument.Meter> meters, Predicate<Tags> kept) {
+        meters.forEach((row, meter) -> {
+            if (!kept.test(row.tags())) {
+                meters.remove(row);
+                registry.remove(meter);
+            }
+        });
     }
 
     @Override
@@ -154,11 +169,11 @@ final class FairgateMeters implements LivePolicy.Follower {
         counter(meter, tags).increment();
     }
 
-    /** The registry itself finds a counter slowly, so they are kept. */
+    /** The registry itself finds a meter slowly, so they are kept. */
     private Counter counter(Meter meter, Tags tags) {
         return counters.computeIfAbsent(
-                new Counted(meter, tags),
-                counted -> Counter.builder(meter.id())
+                new Row(meter, tags),
+                row -> Counter.builder(meter.id())
                         .description(meter.description())
                         .tags(tags)
                         .register(registry));
@@ -171,16 +186,14 @@ final class FairgateMeters implements LivePolicy.Follower {
         return ended;
     }
 
-    /** Hears what becomes of the requests of one pool. */
-    PoolListener listenTo(String pool) {
-        return listeners.computeIfAbsent(pool, Listener::new);
+    @Override
+    public PoolListener listenTo(String pool) {
+        return new Listener(pool);
     }
 
     private final class Listener implements PoolListener {
 
         private final String pool;
-        private final Map<Tags, Timer> waits = new ConcurrentHashMap<>();
-        private final Map<Tags, Timer> holds = new ConcurrentHashMap<>();
 
         Listener(String pool) {
             this.pool = pool;
@@ -209,37 +222,23 @@ final class FairgateMeters implements LivePolicy.Follower {
         @Override
         public void released(TenantId tenant, int permits, long heldNanos) {
             Tags tags = Tags.of("pool", pool, "tenant", tag(tenant));
-            holds.computeIfAbsent(tags, t -> timer(Meter.HOLD, t)).record(heldNanos, TimeUnit.NANOSECONDS);
+            timer(Meter.HOLD, tags).record(heldNanos, TimeUnit.NANOSECONDS);
             permitSeconds.computeIfAbsent(tags, t -> new DoubleAdder()).add(permits * (heldNanos / 1e9));
         }
 
-        void follow(Policy next) {
-            forget(waits, next);
-            forget(holds, next);
-        }
-
-        private void forget(Map<Tags, Timer> timers, Policy next) {
-            timers.forEach((tags, timer) -> {
-                if (!isOf(tags, next)) {
-                    timers.remove(tags);
-                    registry.remove(timer);
-                }
-            });
-        }
-
         private void waited(TenantId tenant, String outcome, long nanos) {
-            waits.computeIfAbsent(
-                            Tags.of("pool", pool, "tenant", tag(tenant), "outcome", outcome),
-                            tags -> timer(Meter.WAIT, tags))
+            timer(Meter.WAIT, Tags.of("pool", pool, "tenant", tag(tenant), "outcome", outcome))
                     .record(nanos, TimeUnit.NANOSECONDS);
         }
     }
 
     private Timer timer(Meter meter, Tags tags) {
-        return Timer.builder(meter.id())
-                .description(meter.description())
-                .tags(tags)
-                .serviceLevelObjectives(BUCKETS)
-                .register(registry);
+        return timers.computeIfAbsent(
+                new Row(meter, tags),
+                row -> Timer.builder(meter.id())
+                        .description(meter.description())
+                        .tags(tags)
+                        .serviceLevelObjectives(BUCKETS)
+                        .register(registry));
     }
 }

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,8 +37,17 @@ public final class PermitPools implements LivePolicy.Follower {
     /** Long enough for a request that was matched to a route of the old policy to have come to its pool. */
     private static final Duration KEPT_AT_LEAST = Duration.ofSeconds(10);
 
+    /** Who wants to know of the pools. */
+    interface Watch {
+        /** Hears what becomes of the requests of one pool. */
+        PoolListener listenTo(String pool);
+
+        /** The policy names it no more, and nobody is in it any more. */
+        void gone(String pool);
+    }
+
     private final Scheduler time;
-    private final Function<String, PoolListener> listeners;
+    private final Watch watch;
     /** Those of the policy, those that are being prepared, and those that are no longer named but not empty yet. */
     private final Map<String, EmbeddedPermitPool> pools = new ConcurrentSkipListMap<>();
 
@@ -52,9 +60,9 @@ public final class PermitPools implements LivePolicy.Follower {
     private volatile Policy current;
 
     /** Makes an embedded pool for each pool of the policy. */
-    PermitPools(Policy policy, Scheduler time, Function<String, PoolListener> listeners) {
+    PermitPools(Policy policy, Scheduler time, Watch watch) {
         this.time = time;
-        this.listeners = listeners;
+        this.watch = watch;
         this.current = policy;
         this.expected = policy;
         prepare(policy);
@@ -93,7 +101,7 @@ public final class PermitPools implements LivePolicy.Follower {
         TenantShares shares = next.shares();
         next.pools().forEach((name, settings) -> {
             stay(name);
-            pools.computeIfAbsent(name, n -> new EmbeddedPermitPool(n, settings, shares, time, listeners.apply(n)));
+            pools.computeIfAbsent(name, n -> new EmbeddedPermitPool(n, settings, shares, time, watch.listenTo(n)));
         });
     }
 
@@ -159,6 +167,7 @@ public final class PermitPools implements LivePolicy.Follower {
         pools.remove(pool.name());
         // Who comes all the same must not take from it what another pool of this name gives as well.
         var unused = pool.close(Duration.ZERO).subscribe();
+        watch.gone(pool.name());
         log.info("Pool {} is empty and gone: the policy does not name it any more.", pool.name());
     }
 

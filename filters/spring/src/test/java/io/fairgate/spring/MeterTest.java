@@ -6,7 +6,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -42,6 +48,33 @@ class MeterTest {
             Files.writeString(PAGE, page());
         }
         assertThat(PAGE).as("written with -Dfairgate.docs=write").hasContent(page());
+    }
+
+    @Test
+    void what_is_written_for_users_names_no_other_meter() throws IOException {
+        Pattern name = Pattern.compile("\\bfairgate(_[a-z]+)+\\b");
+        Set<String> named = new TreeSet<>();
+        for (Path page : pages()) {
+            name.matcher(Files.readString(page))
+                    .results()
+                    .map(MatchResult::group)
+                    .forEach(named::add);
+        }
+        Set<String> shown = Arrays.stream(Meter.values())
+                .map(Meter::prometheusName)
+                .flatMap(meter ->
+                        Stream.of("", "_bucket", "_count", "_sum", "_max").map(meter::concat))
+                .collect(Collectors.toSet());
+        assertThat(named).hasSizeGreaterThan(10).isSubsetOf(shown);
+    }
+
+    private static List<Path> pages() throws IOException {
+        Path root = Path.of("../..");
+        try (Stream<Path> docs = Files.walk(root.resolve("docs"))) {
+            Stream<Path> pages = docs.filter(file -> file.toString().endsWith(".md"));
+            return Stream.concat(Stream.of(root.resolve("README.md"), root.resolve("config/fairgate.yml")), pages)
+                    .toList();
+        }
     }
 
     private static String page() {

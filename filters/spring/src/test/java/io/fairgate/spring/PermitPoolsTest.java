@@ -7,7 +7,6 @@ import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
-import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
@@ -16,6 +15,7 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,10 +31,13 @@ class PermitPoolsTest {
 
     private final TestTime time = new TestTime();
     private final LivePolicy policy = new LivePolicy(withPools("one", 2));
-    private final PermitPools pools = new PermitPools(policy.current(), time, name -> PoolListener.NONE);
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final FairgateMeters meters = new FairgateMeters(policy, registry);
+    private final PermitPools pools = new PermitPools(policy.current(), time, meters);
 
     PermitPoolsTest() {
         policy.add(pools);
+        policy.add(meters);
     }
 
     private static Policy withPools(Object... namesAndPermits) {
@@ -79,6 +82,23 @@ class PermitPoolsTest {
         assertThat(pools.get("one")).isNull();
         assertThat(one.tryAcquire(PermitRequest.of(ACME))).isNull();
         assertThat(time.timersLeft()).isZero();
+    }
+
+    @Test
+    void nothing_is_shown_of_it_once_it_is_gone() {
+        HeldPermits held = take("one");
+        policy.replace(withPools("two", 5));
+        held.release();
+        assertThat(registry.find(Meter.HOLD.id()).tag("pool", "one").timers()).hasSize(1);
+        assertThat(meters.endedPermitSeconds()).hasSize(1);
+
+        pass(LONG);
+
+        assertThat(registry.getMeters())
+                .allSatisfy(meter -> assertThat(meter.getId().getTag("pool")).isNull());
+        assertThat(meters.endedPermitSeconds()).isEmpty();
+        take("two").release();
+        assertThat(registry.find(Meter.HOLD.id()).timers()).hasSize(1);
     }
 
     @Test

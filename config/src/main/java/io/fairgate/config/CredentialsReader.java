@@ -61,7 +61,7 @@ final class CredentialsReader {
             try {
                 String text = item.scalar();
                 ApiKeyHash hash = ApiKeyHash.parse(text == null ? "" : text);
-                if (isFirst(hash.hex(), item, hash.toString())) {
+                if (isFirst(hash.hex(), item, hash)) {
                     keys.add(new ApiKeys.Key(hash, tenant));
                 }
             } catch (IllegalArgumentException e) {
@@ -82,10 +82,12 @@ final class CredentialsReader {
         }
     }
 
-    private boolean isFirst(String what, Value item, String shown) {
+    private boolean isFirst(String what, Value item, Object shown) {
         Value first = places.putIfAbsent(what, item);
         if (first != null) {
-            item.mistake(shown, "each one once; %s at line %d has it already".formatted(first.path(), first.line()));
+            item.mistake(
+                    shown.toString(),
+                    "each one once; %s at line %d has it already".formatted(first.path(), first.line()));
         }
         return first == null;
     }

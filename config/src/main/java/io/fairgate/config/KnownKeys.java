@@ -7,8 +7,9 @@ import java.util.stream.Stream;
  * The keys that one part of a policy file may hold. The constants are the one place that lists them all.
  *
  * @param place the path of the mappings that hold these keys; {@code *} stands for a name, {@code []} for any index
+ * @param expected what a mistake says that is no such mapping
  */
-record KnownKeys(String place, List<String> keys) {
+record KnownKeys(String place, List<String> keys, String expected) {
     private static final List<String> CLAIM =
             List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "quotas", "parent");
     private static final List<String> QUOTA_KEYS =
@@ -64,6 +65,10 @@ record KnownKeys(String place, List<String> keys) {
             ROUTE,
             PREDICATE,
             FILTER);
+
+    KnownKeys(String place, List<String> keys) {
+        this(place, keys, "a mapping with " + (keys.size() == 1 ? "" : "keys of ") + String.join(", ", keys));
+    }
 
     KnownKeys {
         keys = List.copyOf(keys);

@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -61,25 +60,38 @@ final class Placeholders {
             var unused = filled(root, scalar);
             return;
         }
-        if (!visited.add(root.node())) {
+        if (root.node().getAnchor() != null && !visited.add(root.node())) {
             return; // reached through an alias before
         }
         if (root.node() instanceof SequenceNode list) {
             List<Node> items = list.getValue();
             for (int i = 0; i < items.size(); i++) {
                 Node item = items.get(i);
-                items.set(i, below(root.at(item, item.getStartMark(), "[%d]".formatted(i))));
+                if (mayChange(item)) {
+                    items.set(i, below(root.at(i, item)));
+                }
             }
         } else if (root.node() instanceof MappingNode mapping) {
-            List<NodeTuple> entries = new ArrayList<>();
-            for (NodeTuple entry : mapping.getValue()) {
-                Node key = entry.getKeyNode();
-                String name = key instanceof ScalarNode scalar ? scalar.getValue() : "";
-                String path = root.path().isEmpty() ? name : "." + name;
-                entries.add(new NodeTuple(key, below(root.at(entry.getValueNode(), key.getStartMark(), path))));
+            List<NodeTuple> entries = mapping.getValue();
+            for (int i = 0; i < entries.size(); i++) {
+                Node key = entries.get(i).getKeyNode();
+                Node value = entries.get(i).getValueNode();
+                if (mayChange(value)) {
+                    String name = key instanceof ScalarNode scalar ? scalar.getValue() : "";
+                    entries.set(i, new NodeTuple(key, below(root.at(key, name, value))));
+                }
             }
-            mapping.setValue(entries);
         }
+    }
+
+    /** Nearly all values are scalars without a placeholder, and most of the work would be to say where they are. */
+    private static boolean mayChange(Node node) {
+        return !(node instanceof ScalarNode scalar) || mayHold(scalar.getValue());
+    }
+
+    /** Whether there may be a placeholder in it; most texts are quickly known to have none. */
+    static boolean mayHold(String text) {
+        return text.indexOf('$') >= 0;
     }
 
     private Node below(Value value) {
@@ -106,7 +118,7 @@ final class Placeholders {
      * @throws UnknownException for what there is not
      */
     String fill(String text) throws UnknownException {
-        if (text.indexOf('$') < 0) {
+        if (!mayHold(text)) {
             return text;
         }
         Matcher matcher = PLACEHOLDER.matcher(text);

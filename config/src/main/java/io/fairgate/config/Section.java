@@ -1,6 +1,5 @@
 package io.fairgate.config;
 
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -14,7 +13,7 @@ final class Section {
 
     private Section(Value value, Map<String, Value> entries, KnownKeys known) {
         this.value = value;
-        this.entries = new HashMap<>(entries);
+        this.entries = entries;
         entries.forEach((key, entry) -> {
             if (!known.keys().contains(key)) {
                 String nearest = Nearest.to(key, known.keys());
@@ -28,8 +27,7 @@ final class Section {
 
     /** Notes every unknown key; null, and a mistake, when the value is not a mapping. */
     static @Nullable Section open(Value value, KnownKeys known) {
-        Map<String, Value> entries = value.entries(
-                "a mapping with " + (known.keys().size() == 1 ? "" : "keys of ") + String.join(", ", known.keys()));
+        Map<String, Value> entries = value.entries(known.expected());
         return entries == null ? null : new Section(value, entries, known);
     }
 
@@ -63,18 +61,13 @@ final class Section {
     /** Notes a mistake at a key, or at the section when the key is absent. */
     void mistake(String key, String found, String expected) {
         Value entry = entries.get(key);
-        value.mistakes()
-                .add(
-                        entry == null ? value.mark() : entry.mark(),
-                        value.path().isEmpty() ? key : value.path() + "." + key,
-                        found,
-                        expected);
+        value.mistakes().add(entry == null ? value.mark() : entry.mark(), value.pathTo(key), found, expected);
     }
 
     /** Notes at a key that it may say this, and what follows. */
     void warn(String key, String text) {
         Value entry = entries.get(key);
-        value.mistakes().warn(entry == null ? value.mark() : entry.mark(), value.path() + "." + key, text);
+        value.mistakes().warn(entry == null ? value.mark() : entry.mark(), value.pathTo(key), text);
     }
 
     /** Notes that what a key says is not what was expected. */

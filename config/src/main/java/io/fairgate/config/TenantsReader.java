@@ -26,6 +26,9 @@ final class TenantsReader {
     /** What members may name, plans with mistakes included; null when the file does not let us know. */
     private @Nullable Set<String> planNames = Set.of();
 
+    /** The same of members. */
+    private @Nullable Set<String> memberNames = Set.of();
+
     private final QuotasReader quotas;
     private GroupsReader groups;
     private CredentialsReader credentials = new CredentialsReader(IdentityReader.Ways.NONE);
@@ -55,7 +58,12 @@ final class TenantsReader {
         }
         Value members = section.get("members");
         Value unknown = section.get("unknown");
-        Map<TenantId, TenantPolicy> read = members == null ? Map.of() : members(members);
+        Map<TenantId, TenantPolicy> read = Map.of();
+        if (members != null) {
+            read = members(members);
+        } else if (section.mentions("members")) {
+            memberNames = null;
+        }
         TenantPolicy others = unknown == null ? null : unknown(unknown);
         List<TenantPolicy> all = new ArrayList<>(read.values());
         if (others != null) {
@@ -64,7 +72,7 @@ final class TenantsReader {
         groups.checkReservations(all);
         return new Tenants(
                 identification(ways, section),
-                tenantNames(section, members),
+                tenantNames(section),
                 read,
                 others,
                 groups.groups(),
@@ -100,12 +108,11 @@ final class TenantsReader {
         return read == null ? null : read.forwardAs();
     }
 
-    private static @Nullable Set<String> tenantNames(Section section, @Nullable Value members) {
-        Map<String, Value> entries = members == null ? Map.of() : members.entries("a mapping of members by tenant id");
-        if (entries == null || (members == null && section.mentions("members"))) {
+    private @Nullable Set<String> tenantNames(Section section) {
+        if (memberNames == null) {
             return null;
         }
-        Set<String> names = new LinkedHashSet<>(entries.keySet());
+        Set<String> names = new LinkedHashSet<>(memberNames);
         Value unknown = section.get("unknown");
         if (unknown != null && !REFUSE.equals(unknown.scalar())) {
             names.add(TenantId.UNKNOWN.value());
@@ -148,6 +155,7 @@ final class TenantsReader {
 
     private Map<TenantId, TenantPolicy> members(Value value) {
         Map<String, Value> entries = value.entries("a mapping of members by tenant id");
+        memberNames = entries == null ? null : entries.keySet();
         Map<TenantId, TenantPolicy> members = new LinkedHashMap<>();
         for (Map.Entry<String, Value> entry :
                 entries == null ? Set.<Map.Entry<String, Value>>of() : entries.entrySet()) {

@@ -24,9 +24,10 @@ import org.yaml.snakeyaml.nodes.Tag;
  * <p>Each method that returns a type notes a mistake and returns null when the value has another one.
  *
  * @param mark of its key, or of itself when it is an entry of a list
- * @param path the key as mistakes show it
+ * @param parent the list or mapping that it is in; null for the root
+ * @param name its key or index there
  */
-record Value(Node node, Mark mark, String path, Mistakes mistakes) {
+record Value(Node node, Mark mark, @Nullable Value parent, String name, Mistakes mistakes) {
 
     /** Decimal only: YAML 1.1 reads {@code 010} as 8 and {@code 1:30} as 90, which nobody means. */
     static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]{0,17})");
@@ -36,9 +37,32 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
     private static final Set<Tag> PLAIN =
             Set.of(Tag.STR, Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.TIMESTAMP, Tag.MERGE, Tag.NULL, Tag.MAP, Tag.SEQ);
 
-    /** A value within this one. */
-    Value at(Node child, Mark childMark, String below) {
-        return new Value(child, childMark, path + below, mistakes);
+    static Value root(Node node, Mistakes mistakes) {
+        return new Value(node, node.getStartMark(), null, "", mistakes);
+    }
+
+    /** What a key of this mapping says. */
+    Value at(Node key, String name, Node value) {
+        return new Value(value, key.getStartMark(), this, name, mistakes);
+    }
+
+    /** An entry of this list. */
+    Value at(int index, Node value) {
+        return new Value(value, value.getStartMark(), this, Integer.toString(index), mistakes);
+    }
+
+    /** The key as mistakes show it; seldom asked for, so it is put together only then. */
+    String path() {
+        if (parent == null) {
+            return "";
+        }
+        return parent.isList() ? parent.path() + "[" + name + "]" : parent.pathTo(name);
+    }
+
+    /** The path of a key of this mapping. */
+    String pathTo(String key) {
+        String path = path();
+        return path.isEmpty() ? key : path + "." + key;
     }
 
     int line() {
@@ -46,12 +70,12 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
     }
 
     void mistake(String found, String expected) {
-        mistakes.add(mark, path, found, expected);
+        mistakes.add(mark, path(), found, expected);
     }
 
     /** Notes that the value is allowed and seldom meant, and what follows from it. */
     void warn(String text) {
-        mistakes.warn(mark, path, text);
+        mistakes.warn(mark, path(), text);
     }
 
     /** Notes that the value, as the file writes it, is not what was expected. */
@@ -133,7 +157,7 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
         }
         List<Value> items = new ArrayList<>();
         for (Node item : sequence.getValue()) {
-            items.add(new Value(item, item.getStartMark(), "%s[%d]".formatted(path, items.size()), mistakes));
+            items.add(at(items.size(), item));
         }
         return items;
     }
@@ -147,19 +171,18 @@ record Value(Node node, Mark mark, String path, Mistakes mistakes) {
         }
         Map<String, Value> entries = new LinkedHashMap<>();
         for (NodeTuple tuple : mapping.getValue()) {
-            Value key = new Value(tuple.getKeyNode(), tuple.getKeyNode().getStartMark(), path, mistakes);
-            String name = key.scalar();
-            if (name == null) {
+            Value key = new Value(tuple.getKeyNode(), tuple.getKeyNode().getStartMark(), parent, name, mistakes);
+            String text = key.scalar();
+            if (text == null) {
                 key.mistake("%s as a key".formatted(key.shown()), "a text as the key");
                 continue;
             }
-            Value value =
-                    new Value(tuple.getValueNode(), key.mark, path.isEmpty() ? name : path + "." + name, mistakes);
+            Value value = at(key.node, text, tuple.getValueNode());
             if (key.node.getTag().equals(Tag.MERGE)) {
                 value.mistake("a merge key", "keys written out; what tenants share belongs in a plan");
                 continue;
             }
-            Value first = entries.putIfAbsent(name, value);
+            Value first = entries.putIfAbsent(text, value);
             if (first != null) {
                 value.mistake("a second time", "once; line %d has it already".formatted(first.line()));
             }

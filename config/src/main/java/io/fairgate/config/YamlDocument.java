@@ -51,9 +51,13 @@ final class YamlDocument {
             // SnakeYAML lets these out for escapes that are cut off or beyond Unicode.
             throw mistakes.unreadable(stream.getLine() + 1, "an escape that means nothing", "\"\\x41\" or \"\\u0041\"");
         }
-        Value value = new Value(root, root.getStartMark(), "", mistakes);
-        Expansion.check(value);
-        placeholders.fillAll(value);
+        Value value = Value.root(root, mistakes);
+        if (yaml.indexOf('&') >= 0) { // or there is no anchor that an alias could stand for
+            Expansion.check(value);
+        }
+        if (Placeholders.mayHold(yaml)) {
+            placeholders.fillAll(value);
+        }
         return value;
     }
 
@@ -96,7 +100,8 @@ final class YamlDocument {
         int line = 1;
         for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
             int c = text.codePointAt(i);
-            if (!StreamReader.isPrintable(c)) {
+            boolean isAscii = c >= ' ' && c <= '~';
+            if (!isAscii && !StreamReader.isPrintable(c)) {
                 throw mistakes.unreadable(line, "the character U+%04X".formatted(c), "text that can be printed");
             }
             line += c == '\n' ? 1 : 0;

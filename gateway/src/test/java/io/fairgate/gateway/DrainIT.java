@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.fairgate.gateway.FairgateProcess.Started;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -163,6 +164,40 @@ class DrainIT {
         assertThat(gateway.awaitExit()).isZero();
         assertThat(upstream.requests()).hasSize(2);
         assertThat(gateway.out()).containsOnlyOnce("Drained: ").doesNotContain("WARN");
+    }
+
+    @Test
+    void a_policy_that_changes_while_it_drains_loses_nobody_and_lets_nobody_in() throws Exception {
+        Started gateway = serve("fairgate.drain-time=5m", "spring.lifecycle.timeout-per-shutdown-phase=10m");
+        RawClient held = client(gateway).get("/fair/held", "b");
+        RawClient stream = client(gateway).get("/fair/stream", "a");
+        stream.readUntil("first");
+        awaitPool(gateway, 2, 0);
+        RawClient waiting = client(gateway).get("/fair/1", "a");
+        awaitPool(gateway, 2, 1);
+        gateway.terminate();
+        gateway.awaitOutput(Pattern.compile("Draining: 2 in flight, 1 waiting"));
+
+        Path file = folder.resolve("fairgate.yml");
+        Files.writeString(
+                file,
+                Files.readString(file).replace("  pool: {", "  other: {").replace("FairShare=pool", "FairShare=other"));
+        try (RawClient operator = new RawClient(gateway.managementPort())) {
+            assertThat(operator.send("POST /actuator/policy HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
+                            .readAll())
+                    .startsWith("HTTP/1.1 200")
+                    .contains("\"result\":\"CHANGED\"");
+        }
+        awaitPool(gateway, 2, 1);
+        assertRefused(client(gateway).get("/fair/late", "c").readAll());
+        release.countDown();
+
+        assertThat(stream.readAll()).contains("last\r\n0\r\n\r\n");
+        assertThat(held.readAll()).startsWith("HTTP/1.1 200").endsWith("held");
+        assertThat(waiting.readAll()).startsWith("HTTP/1.1 200").endsWith("ok");
+        assertThat(gateway.awaitExit()).isZero();
+        assertThat(upstream.highestConcurrency()).isEqualTo(2);
+        assertThat(gateway.out()).containsOnlyOnce("Drained: ");
     }
 
     @Test

@@ -27,6 +27,9 @@ final class PolicySchema {
     private static final String NAME = "^[A-Za-z0-9.-][A-Za-z0-9._-]{0,63}$";
     private static final String DURATION = "^(-?[0-9]+(ms|s|m|h|d)|-?[pP].*)$";
 
+    /** What YAML takes for a number or a truth is a text as well where a text is expected. */
+    private static final Map<String, Object> TEXT = ordered("type", List.of("string", "number", "boolean"));
+
     /** A value that stands elsewhere may be of any kind. */
     private static final Map<String, Object> PLACEHOLDER = ordered("type", "string", "pattern", "\\$\\{");
 
@@ -115,7 +118,7 @@ final class PolicySchema {
         } else if (listed != null) {
             boolean isStep = path.equals("routes[].predicates") || path.equals("routes[].filters");
             Map<String, Object> item = section(listed);
-            Map<String, Object> items = isStep ? ordered("anyOf", List.of(ordered("type", "string"), item)) : item;
+            Map<String, Object> items = isStep ? ordered("anyOf", List.of(TEXT, item)) : item;
             boolean notEmpty = path.equals("routes[].predicates") || path.equals("tenants.identify");
             return notEmpty ? list(items) : any(items);
         } else {
@@ -151,15 +154,15 @@ final class PolicySchema {
             case "rate-limit-headers" -> orPlaceholder(ordered("enum", List.of("draft", "legacy", "none")));
             case "algorithms" ->
                 list(ordered("enum", TokenRules.ALGORITHMS.stream().sorted().toList()));
-            case "api-keys" -> any(orPlaceholder(ordered("type", "string", "pattern", "^sha256:[0-9a-fA-F]{64}$")));
-            case "certificates" -> any(ordered("type", "string"));
-            case "trusted-from", "routes" -> list(ordered("type", "string"));
+            case "api-keys" -> any(orPlaceholder(ordered("type", "string", "pattern", "^sha256:[0-9a-f]{64}$")));
+            case "certificates" -> any(TEXT);
+            case "trusted-from", "routes" -> list(TEXT);
             case "metadata", "args" -> ordered("type", "object");
             case "name" ->
                 path.equals("tenants.identify[].client-certificate.name")
                         ? orPlaceholder(ordered("enum", List.of("subject-cn", "san-dns", "san-uri", "san-email")))
-                        : ordered("type", List.of("string", "number", "boolean"));
-            default -> ordered("type", List.of("string", "number", "boolean"));
+                        : TEXT;
+            default -> TEXT;
         };
     }
 

@@ -29,6 +29,8 @@ final class Lines {
             Subject.of("`checkNow`, `chargeNow`", QuotaBenchmark.class, "decide", QuotaBenchmark.BATCH);
     private static final Subject SUBSCRIBE =
             Subject.of("`check`, `charge`", QuotaBenchmark.class, "subscribe", QuotaBenchmark.BATCH);
+    private static final Subject READ = Subject.of("`PolicyReader`", PolicyBenchmark.class, "read", 1);
+    private static final Subject PARSE = Subject.of("SnakeYAML's tree of nodes", PolicyBenchmark.class, "parse", 1);
     private static final Subject GRANT = Subject.of("scheduler", GrantBenchmark.class, "grant", GrantBenchmark.BATCH);
     private static final Subject CANCEL = Subject.of("cancel", CancelBenchmark.class, "cancel", CancelBenchmark.BATCH);
 
@@ -81,7 +83,10 @@ final class Lines {
                         A rate and a calendar quota of one tenant. Bounded by the readings of both clocks, for the check and \
                         for the charge, and by taking the tenant's lock twice."""),
                 new Line("check and charge two quotas, subscribed to", SUBSCRIBE, List.of(DECIDE), Line.NO_LIMIT, """
-                        What the gateway does for each request: two subscriptions, and the charge that can be settled."""));
+                        What the gateway does for each request: two subscriptions, and the charge that can be settled."""),
+                new Line("read a policy of 10,000 tenants", READ, List.of(PARSE), 2, """
+                        Each with a key and two quotas, from text to a policy that is checked as a whole. The tree of nodes \
+                        is part of both."""));
     }
 
     private static Line contended(String how, int threads, String meaning) {

@@ -194,6 +194,9 @@ public final class PerformanceReport {
     }
 
     private static String time(double nanos) {
+        if (nanos >= 1e6) {
+            return number("%.0f ms", nanos / 1e6);
+        }
         return number(nanos < 100 ? "%.1f ns" : "%.0f ns", nanos);
     }
 

@@ -3,6 +3,7 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
@@ -37,8 +38,8 @@ class ResponseCostTest {
                     response.header("X-Cost", "2").sendWebsocket((in, out) -> out.sendString(Mono.just("welcome"))))
             .bindNow();
 
-    private static final List<String> TENANTS = List.of(
-            "bytes", "empty", "field", "kept", "numbers", "lost", "failed", "broken", "again", "left", "socket");
+    private static final List<String> TENANTS =
+            List.of("bytes", "empty", "field", "kept", "numbers", "lost", "failed", "broken", "again", "left");
 
     @BeforeAll
     static void start() throws IOException {
@@ -88,8 +89,12 @@ class ResponseCostTest {
                     filters: [ BY_FIELD, "FairShare=pool", { name: Retry, args: { retries: 1 } } ]
                   - id: socket
                     uri: "ws://127.0.0.1:SOCKETS"
-                    predicates: [ "Path=/socket/**" ]
+                    predicates: [ "Path=/socket/field" ]
                     filters: [ BY_FIELD, "FairShare=pool" ]
+                  - id: socket-bytes
+                    uri: "ws://127.0.0.1:SOCKETS"
+                    predicates: [ "Path=/socket/bytes" ]
+                    filters: [ { name: Cost, args: { units: 5, response: bytes } }, "FairShare=pool" ]
                   - { id: lost, uri: "http://127.0.0.1:NOBODY", predicates: [ "Path=/lost/**" ], filters: [ "Cost=7" ] }
                 """.replace("BY_FIELD", "{ name: Cost, args: { units: 5, response: 'header:X-Cost' } }")
                 .replace("UPSTREAM", upstream.url())
@@ -228,17 +233,24 @@ class ResponseCostTest {
     }
 
     @Test
-    void of_a_request_that_is_sent_again_the_last_response_tells() {
+    void of_a_request_that_is_sent_again_the_last_response_tells_and_nobody_when_there_is_none() {
         AtomicInteger sent = new AtomicInteger();
-        upstream.on(
-                "/again/x",
-                exchange -> exchange.send(
-                        sent.getAndIncrement() == 0
-                                ? "HTTP/1.1 503 No\r\nX-Cost: 9\r\nContent-Length: 0\r\n\r\n"
-                                : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+        upstream.on("/again/x", exchange -> {
+            boolean first = sent.getAndIncrement() % 2 == 0;
+            exchange.send((first ? "HTTP/1.1 503 No\r\nX-Cost: 9" : "HTTP/1.1 200 OK\r\nX-Cost: 2")
+                    + "\r\nContent-Length: 0\r\n\r\n");
+        });
+        upstream.on("/again/lost", exchange -> {
+            if (sent.getAndIncrement() % 2 == 0) {
+                exchange.send("HTTP/1.1 503 No\r\nX-Cost: 9\r\nContent-Length: 0\r\n\r\n");
+            }
+            exchange.reset();
+        });
         assertThat(ask("/again/x", "again").status()).isEqualTo(200);
-        assertThat(sent).hasValue(2);
-        balances.await("again", 5);
+        balances.await("again", 8);
+        assertThat(ask("/again/lost", "again").status()).isEqualTo(502);
+        balances.await("again", 3);
+        assertThat(sent).hasValue(4);
     }
 
     @Test
@@ -257,15 +269,20 @@ class ResponseCostTest {
         balances.await("left", 5);
     }
 
-    @Test
-    void a_websocket_takes_what_its_handshake_was_answered_with() throws IOException {
-        try (RawClient client = new RawClient(gateway.port())) {
-            client.send("GET /socket/x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: socket\r\nUpgrade: websocket\r\n"
-                            + "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
-                    .readUntil("welcome");
-        }
-        gateway.awaitInFlight("pool", 0);
-        balances.await("socket", 8);
+    @ParameterizedTest
+    @CsvSource({"/socket/field, 2", "/socket/bytes, 5"})
+    void a_websocket_takes_what_its_handshake_was_answered_with_or_the_estimate(String path, long units) {
+        assertThat(taken(() -> {
+                    try (RawClient client = new RawClient(gateway.port())) {
+                        client.send("GET " + path
+                                        + " HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: odd\r\nUpgrade: websocket\r\n"
+                                        + "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                                        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+                                .readUntil("welcome");
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                }))
+                .isEqualTo(units);
     }
 }

@@ -161,8 +161,8 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        HttpClientCustomizer fairgateSentUpstream() {
-            return SentUpstream.NOTED;
+        HttpClientCustomizer fairgateUpstreamWork() {
+            return UpstreamWork.NOTED;
         }
 
         @Bean

@@ -46,19 +46,18 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
             }
             QuotaCharge charge =
                     new QuotaCharge(request.quotas(), request.cost().units());
-            SentUpstream sent = new SentUpstream();
-            ChargedResponse response = new ChargedResponse(exchange.getResponse(), request.cost());
+            UpstreamWork work = new UpstreamWork(request.cost());
             return quotas.charge(charge)
-                    .flatMap(decision -> charged(exchange, chain, decision, response))
-                    .contextWrite(context -> context.put(SentUpstream.class, sent))
+                    .flatMap(decision -> charged(exchange, chain, decision, work))
+                    .contextWrite(context -> context.put(UpstreamWork.class, work))
                     // Not a step of the chain: what ends the request must not wait for it, and a cancelled one has
                     // none.
-                    .doFinally(end -> settle(charge, sent, response));
+                    .doFinally(end -> settle(charge, work));
         });
     }
 
     private Mono<Void> charged(
-            ServerWebExchange exchange, GatewayFilterChain chain, QuotaDecision decision, ChargedResponse response) {
+            ServerWebExchange exchange, GatewayFilterChain chain, QuotaDecision decision, UpstreamWork work) {
         TenantPolicy tenant = Exchanges.requireTenant(exchange);
         if (!decision.allowed()) {
             return meters.refuse(tenant, decision);
@@ -74,11 +73,17 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
                     policy.current().quotaTerms().told());
             return Mono.empty();
         });
-        return chain.filter(exchange.mutate().response(response).build());
+        return chain.filter(work.isCountedByBytes() ? counted(exchange, work) : exchange);
     }
 
-    private void settle(QuotaCharge charge, SentUpstream sent, ChargedResponse response) {
-        long actual = sent.isSent() ? response.units() : 0;
+    private static ServerWebExchange counted(ServerWebExchange exchange, UpstreamWork work) {
+        return exchange.mutate()
+                .response(new ChargedResponse(exchange.getResponse(), work))
+                .build();
+    }
+
+    private void settle(QuotaCharge charge, UpstreamWork work) {
+        long actual = work.units();
         if (actual != charge.units() || !charge.isCharged()) {
             var unused = quotas.settle(charge, actual).subscribe();
         }

@@ -123,7 +123,8 @@ final class RateLimitFields {
                 .min(Comparator.comparingLong(Balance::remaining)
                         .thenComparing(Balance::untilFull, Comparator.reverseOrder()))
                 .orElseThrow();
-        Long theirs = ResponseCost.number(headers.getOrDefault(LEGACY_REMAINING, List.of()));
+        List<String> lines = headers.getOrDefault(LEGACY_REMAINING, List.of());
+        Long theirs = lines.size() == 1 ? WholeNumber.of(lines.get(0)) : null;
         if (theirs != null && theirs <= least.remaining()) {
             return;
         }

@@ -133,7 +133,8 @@ final class IssuerKeys {
         }
         long now = now();
         Attempt before = last;
-        boolean silence = before != null && now - before.began() > 2 * location.refresh().toNanos();
+        boolean silence =
+                before != null && now - before.began() > 2 * location.refresh().toNanos();
         Fetch own = new Fetch(Sinks.empty(), silence ? now + LONGEST_WAIT.toNanos() : now);
         if (!mayFetch() || !running.compareAndSet(null, own)) {
             Fetch winner = running.get();

@@ -157,7 +157,9 @@ class IssuerKeysTest {
         haveOld();
         for (Duration age = Duration.ZERO; age.compareTo(REFRESH.multipliedBy(5)) < 0; age = age.plusSeconds(5)) {
             int before = fetches.size();
-            assertThat(Asked.asks(keys.with("old", null)).got).as("after %s", age).isSameAs(OLD);
+            assertThat(Asked.asks(keys.with("old", null)).got)
+                    .as("after %s", age)
+                    .isSameAs(OLD);
             assertThat(Asked.asks(keys.all(null)).got).as("after %s", age).isSameAs(OLD);
             time.advanceTimeBy(Duration.ofSeconds(5));
             if (fetches.size() > before) {

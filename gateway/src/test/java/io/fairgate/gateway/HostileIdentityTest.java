@@ -50,6 +50,7 @@ class HostileIdentityTest {
             joined by a comma                 | 'acme,globex'                   | 400
             joined by a comma and a space     | 'acme, acme'                    | 400
             a letter that looks the same      | '\\u0430cme'                    | 400
+            an accented letter                | 'acm\\u00ea'                     | 400
             full width                        | '\\uff41cme'                    | 400
             a combining accent                | 'acme\\u0301'                   | 400
             no width                          | 'ac\\u200bme'                   | 400

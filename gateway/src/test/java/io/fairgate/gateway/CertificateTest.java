@@ -77,6 +77,8 @@ class CertificateTest {
             one listed, one not            | O=test         | spiffe://test/a spiffe://test/z     | '' | 200 | a
             a common name                  | CN=b           | ''                  | ''             | 200 | b
             a common name among others     | 'CN=b,O=a,OU=a'| ''                  | ''             | 200 | b
+            a common name beside another   | 'CN=b+C=DE'    | ''                  | ''             | 200 | b
+            a member's id and another name | 'CN=a,CN=z'    | ''                  | ''             | 200 | a
             two names that agree           | CN=a           | spiffe://test/a     | ''             | 200 | a
             beside a header that agrees    | CN=a           | ''                  | 'X-Tenant-Id'  | 200 | a
             two tenants                    | O=test         | spiffe://test/a spiffe://test/b     | '' | 400 | malformed
@@ -108,6 +110,23 @@ class CertificateTest {
         } else {
             assertThat(told.body()).contains("\"reason\":\"" + tenantOrReason + "\"");
         }
+    }
+
+    @Test
+    void only_the_certificate_of_the_client_is_read_and_none_that_vouches_for_it() throws Exception {
+        X509Bundle between = new CertificateBuilder()
+                .ecp256()
+                .subject("CN=a")
+                .setIsCertificateAuthority(true)
+                .buildIssuedBy(AUTHORITY);
+        X509Bundle own = new CertificateBuilder()
+                .ecp256()
+                .subject("CN=b")
+                .addExtendedKeyUsageClientAuth()
+                .buildIssuedBy(between);
+        assertThat(own.getCertificatePath()).hasSizeGreaterThan(1);
+        assertThat(ask(own, HttpProtocol.HTTP11, null).status()).isEqualTo(200);
+        assertThat(both.got("X-Tenant-Id")).containsExactly("X-Tenant-Id: b");
     }
 
     @Test

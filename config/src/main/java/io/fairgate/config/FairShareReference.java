@@ -2,6 +2,7 @@ package io.fairgate.config;
 
 import io.fairgate.config.PoolsReader.Pool;
 import io.fairgate.config.PoolsReader.Pools;
+import io.fairgate.time.DurationText;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

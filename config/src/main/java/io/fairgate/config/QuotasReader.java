@@ -3,6 +3,7 @@ package io.fairgate.config;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.time.DurationText;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZoneId;

@@ -1,5 +1,6 @@
 package io.fairgate.config;
 
+import io.fairgate.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

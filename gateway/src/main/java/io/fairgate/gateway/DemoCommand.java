@@ -76,7 +76,7 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        String[] options = SpringOptions.checked(command, unmatched);
+        String[] options = GatewayRun.keepingNothing(SpringOptions.checked(command, unmatched));
         requirePositive("--quiet-seconds", quietSeconds);
         requirePositive("--noisy-seconds", noisySeconds);
         PrintWriter out = command.commandLine().getOut();

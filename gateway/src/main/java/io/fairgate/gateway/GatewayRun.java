@@ -49,17 +49,31 @@ final class GatewayRun {
         SpringApplication application = application(Map.of());
         application.addInitializers(context -> ((GenericApplicationContext) context)
                 .registerBean(ReactiveWebServerFactory.class, () -> handler -> new NoServer()));
-        List<String> options = new ArrayList<>(Arrays.asList(springOptions));
-        for (String own : List.of(
+        String[] options = keepingNothing(
+                springOptions,
                 "--management.server.port=-1",
-                "--fairgate.quotas.journal=",
                 "--fairgate.access-log=false",
                 "--logging.level.root=off",
-                "--logging.level.io.fairgate.gateway=off")) {
-            options.removeIf(option -> option.startsWith(own.substring(0, own.indexOf('=') + 1)));
-            options.add(own);
+                "--logging.level.io.fairgate.gateway=off",
+                "--logging.level.io.fairgate.audit=off");
+        return run(application, options);
+    }
+
+    /**
+     * Options of somebody's, which leave no file behind: neither they nor an {@code application.yml} can have one
+     * opened that belongs to a gateway which serves.
+     *
+     * @param more options that win over theirs
+     */
+    static String[] keepingNothing(String[] options, String... more) {
+        List<String> all = new ArrayList<>(Arrays.asList(options));
+        List<String> own = new ArrayList<>(List.of("--fairgate.quotas.journal=", "--fairgate.log-files.directory="));
+        own.addAll(Arrays.asList(more));
+        for (String option : own) {
+            all.removeIf(given -> given.startsWith(option.substring(0, option.indexOf('=') + 1)));
+            all.add(option);
         }
-        return run(application, options.toArray(String[]::new));
+        return all.toArray(String[]::new);
     }
 
     private SpringApplication application(Map<String, Object> defaults) {
@@ -68,7 +82,7 @@ final class GatewayRun {
         application.setBannerMode(Banner.Mode.OFF);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(defaults);
-        application.addInitializers(context -> registerPolicy((GenericApplicationContext) context));
+        application.addInitializers(context -> registerPolicy((GenericApplicationContext) context), new RecordOutput());
         return application;
     }
 

@@ -3,11 +3,7 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.policy.ApiKeyHash;
-import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -25,20 +21,11 @@ class ApiKeyTest {
     private static final String OF_B = "fg_only-key-of-b-0123456789";
 
     @RegisterExtension
-    static final RunningGateway gateway = new RunningGateway();
-
-    @RegisterExtension
-    static final ScriptedUpstream upstream = new ScriptedUpstream();
-
-    private static final Queue<String> heads = new ConcurrentLinkedQueue<>();
+    static final GatewayAndUpstream both = new GatewayAndUpstream();
 
     @BeforeAll
     static void start() {
-        upstream.on("/fair/x?secret=s", exchange -> {
-            heads.add(exchange.head());
-            ScriptedUpstream.OK.answer(exchange);
-        });
-        gateway.start(
+        both.start(
                 """
                 tenants:
                   identify:
@@ -46,6 +33,8 @@ class ApiKeyTest {
                     - { header: X-Edge-Tenant, trusted-from: [10.0.0.0/8] }
                     - api-key: { header: X-Api-Key }
                     - api-key: { header: Authorization, scheme: Key, forward: true }
+                    - api-key: { header: X-Partner-Key, forward: true }
+                    - api-key: { header: X-Auth, scheme: Key, forward: true }
                   forward-as: X-Tenant
                   plans: { plan: {} }
                   members:
@@ -55,21 +44,16 @@ class ApiKeyTest {
                   pool: { permits: 4 }
                 routes:
                   - id: fair
-                    uri: %s
+                    uri: http://UPSTREAM
                     predicates: [ "Path=/fair/**" ]
                     filters: [ "FairShare=pool", "AddRequestHeader=X-Api-Key,upstreams-own" ]
-                """.formatted(hash(OLD), hash(NEW), hash(OF_B), upstream.url()),
+                """.formatted(hash(OLD), hash(NEW), hash(OF_B)),
                 "--logging.level.io.fairgate.audit=info",
                 "--logging.level.io.fairgate=debug");
     }
 
     private static String hash(String key) {
         return ApiKeyHash.of(key).text();
-    }
-
-    @BeforeEach
-    void forget() {
-        heads.clear();
     }
 
     @ParameterizedTest(name = "{0}: {2} {3}")
@@ -81,6 +65,8 @@ class ApiKeyTest {
             after a scheme, other letters  | 'Authorization: kEY OFB'                | 200 | b
             the same tenant, two ways      | 'X-Api-Key: NEW~Authorization: Key OLD' | 200 | a
             beside a header that agrees    | 'X-Tenant-Id: a~X-Api-Key: NEW'         | 200 | a
+            after a scheme, two spaces     | 'Authorization: Key  OFB'               | 200 | b
+            after a scheme, and a tab      | 'Authorization: Key\tOFB'               | 200 | b
             beside another scheme          | 'Authorization: Basic eDp5~X-Api-Key: NEW' | 200 | a
             a key in the policy's form     | 'X-Api-Key: HASH'                       | 401 | invalid-key
             a key that nobody has          | 'X-Api-Key: fg_nobodys-0123456789012'   | 401 | invalid-key
@@ -89,10 +75,17 @@ class ApiKeyTest {
             a key and another, in one line | 'X-Api-Key: NEW,OLD'                    | 401 | invalid-key
             a very long one                | 'X-Api-Key: LONG'                       | 401 | invalid-key
             not valid, beside a header     | 'X-Tenant-Id: a~X-Api-Key: fg_nobodys-0123456789012' | 401 | invalid-key
+            not valid, after two spaces    | 'X-Tenant-Id: a~Authorization: Key  fg_nobodys-0123456789012' | 401 | invalid-key
+            not valid, after a tab         | 'X-Tenant-Id: a~Authorization: Key\tfg_nobodys-0123456789012' | 401 | invalid-key
+            not valid, after a wide space  | 'X-Tenant-Id: a~Authorization: kEY\u00a0fg_nobodys-0123456789012' | 401 | invalid-key
+            not valid, and a space before  | 'X-Tenant-Id: a~Authorization: \u00a0Key fg_nobodys-0123456789012' | 401 | invalid-key
+            not valid, in the second line  | 'X-Tenant-Id: a~Authorization: Basic eDp5~Authorization: Key x' | 401 | invalid-key
             an empty one                   | 'X-Api-Key: '                           | 400 | malformed
             an empty one after a scheme    | 'Authorization: Key'                    | 400 | malformed
             the same line twice            | 'X-Api-Key: NEW~X-Api-Key: NEW'         | 400 | malformed
             another scheme only            | 'Authorization: Bearer NEW'             | 401 | missing
+            a scheme that begins the same  | 'Authorization: Keys OFB'               | 401 | missing
+            a scheme that ends the same    | 'Authorization: MyKey OFB'              | 401 | missing
             no scheme                      | 'Authorization: NEW'                    | 401 | missing
             two tenants, two ways          | 'X-Api-Key: NEW~Authorization: Key OFB' | 403 | contradiction
             a header of another            | 'X-Tenant-Id: b~X-Api-Key: NEW'         | 403 | contradiction
@@ -109,10 +102,10 @@ class ApiKeyTest {
         String answer = raw(sent.split("~"));
         assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ").doesNotContain(NEW, OLD, OF_B);
         if (status == 200) {
-            assertThat(upstreamGot("X-Tenant")).containsExactly("X-Tenant: " + tenantOrReason);
+            assertThat(both.got("X-Tenant")).containsExactly("X-Tenant: " + tenantOrReason);
         } else {
             assertThat(answer).contains("\"reason\":\"" + tenantOrReason + "\"");
-            assertThat(heads).isEmpty();
+            assertThat(both.upstream().requests()).isEmpty();
         }
         assertThat(answer.contains("WWW-Authenticate")).isEqualTo(status == 401);
     }
@@ -120,33 +113,45 @@ class ApiKeyTest {
     @Test
     void the_upstream_gets_a_key_only_where_the_policy_says_so_and_a_route_may_set_its_own() throws Exception {
         raw("X-Api-Key: " + NEW, "x_api_key: " + NEW, "Authorization: Key " + OLD);
-        assertThat(upstreamGot("X-Api-Key")).containsExactly("X-Api-Key: upstreams-own");
-        assertThat(upstreamGot("x_api_key")).isEmpty();
-        assertThat(upstreamGot("Authorization")).containsExactly("Authorization: Key " + OLD);
-        heads.clear();
+        assertThat(both.got("X-Api-Key")).containsExactly("X-Api-Key: upstreams-own");
+        assertThat(both.got("x_api_key")).isEmpty();
+        assertThat(both.got("Authorization")).containsExactly("Authorization: Key " + OLD);
+        both.upstream().forgetRequests();
         raw("X-Tenant-Id: a", "Authorization: Basic eDp5");
-        assertThat(upstreamGot("Authorization")).containsExactly("Authorization: Basic eDp5");
+        assertThat(both.got("Authorization")).containsExactly("Authorization: Basic eDp5");
+    }
+
+    /** Programs behind CGI see one header under these names; only the one that was verified may get there. */
+    @Test
+    void a_key_that_is_forwarded_is_the_only_one_of_its_name_whatever_letters_that_is_written_in() throws Exception {
+        raw(
+                "X-Partner-Key: " + NEW,
+                "X_Partner_Key: " + OF_B,
+                "x.partner-key: fg_nobodys-0123456789012",
+                "X_Auth: Key fg_nobodys-0123456789012",
+                "X_Auth: Basic eDp5");
+        assertThat(both.got().lines().filter(line -> line.matches("(?i)x.partner.key:.*")))
+                .containsExactly("X-Partner-Key: " + NEW);
+        assertThat(both.got().lines().filter(line -> line.matches("(?i)x.auth:.*")))
+                .containsExactly("X_Auth: Basic eDp5");
     }
 
     @Test
     void who_shows_nothing_is_told_every_way() {
-        assertThat(Answer.to(gateway.url("/fair/x")).lines("WWW-Authenticate"))
+        assertThat(both.ask("/fair/x").lines("WWW-Authenticate"))
                 .containsExactly(
                         "Fairgate header=\"X-Tenant-Id\"",
                         "Fairgate header=\"X-Edge-Tenant\"",
                         "Fairgate header=\"X-Api-Key\"",
-                        "Key realm=\"fairgate\"");
+                        "Key realm=\"fairgate\"",
+                        "Fairgate header=\"X-Partner-Key\"",
+                        "Fairgate header=\"X-Auth\", scheme=\"Key\"");
     }
 
     @Test
     void every_refusal_is_in_the_audit_log_and_no_key_is_anywhere(CapturedOutput output) throws Exception {
         String nobodys = "fg_nobodys-0123456789012";
-        raw("X-Api-Key: " + nobodys);
-        raw("X-Tenant-Id: b", "X-Api-Key: " + NEW);
-        raw("X-Tenant-Id: \u0001b");
-        RunningGateway.eventually(() -> assertThat(audited(output)).hasSizeGreaterThanOrEqualTo(2));
-        List<String> lines = audited(output);
-        assertThat(lines.get(0))
+        assertThat(audited(output, raw("X-Api-Key: " + nobodys)))
                 .contains(
                         "\"event\":\"identity-refused\"", "\"decision\":\"", "\"status\":401", "\"peer\":\"127.0.0.1\"")
                 .contains(
@@ -154,41 +159,34 @@ class ApiKeyTest {
                         "\"key\":\"" + ApiKeyHash.of(nobodys).id() + "\"")
                 .contains("\"route\":\"fair\"", "\"method\":\"GET\"", "\"path\":\"/fair/x\"")
                 .doesNotContain("secret=");
-        assertThat(lines.get(1))
+        assertThat(audited(output, raw("X-Tenant-Id: b", "X-Api-Key: " + NEW)))
                 .contains(
                         "\"reason\":\"contradiction\"",
                         "\"claimed\":\"b\"",
                         "\"key\":\"" + ApiKeyHash.of(NEW).id());
         assertThat(output.getAll())
                 .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).hex());
-        String pages = Answer.to(gateway.managementUrl("/actuator/decisions")).body()
-                + Answer.to(gateway.managementUrl("/actuator/prometheus")).body();
+        String pages =
+                Answer.to(both.gateway().managementUrl("/actuator/decisions")).body()
+                        + Answer.to(both.gateway().managementUrl("/actuator/prometheus"))
+                                .body();
         assertThat(pages)
                 .contains("reason=\"invalid-key\"")
                 .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).id());
     }
 
-    private static List<String> audited(CapturedOutput output) {
+    /** The line about the refusal that this answer tells of. */
+    private static String audited(CapturedOutput output, String answer) {
+        String decision = answer.replaceFirst("(?s).*(\"decision\":\"\\w+\").*", "$1");
+        RunningGateway.eventually(() -> assertThat(output.getOut()).containsPattern("\"event\":[^\n]*" + decision));
         return output.getOut()
                 .lines()
-                .filter(line -> line.contains("fairgate-audit") || line.contains("\"event\":"))
-                .map(line -> line.substring(Math.max(0, line.indexOf("{\"event\""))))
-                .toList();
-    }
-
-    private static List<String> upstreamGot(String header) {
-        assertThat(heads).hasSize(1);
-        return heads.element()
-                .lines()
-                .filter(line -> line.regionMatches(true, 0, header + ":", 0, header.length() + 1))
-                .toList();
+                .filter(line -> line.contains("\"event\":") && line.contains(decision))
+                .findFirst()
+                .orElseThrow();
     }
 
     private static String raw(String... headers) throws Exception {
-        try (RawClient client = new RawClient(gateway.port())) {
-            return client.send("GET /fair/x?secret=s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
-                            + String.join("\r\n", headers) + "\r\n\r\n")
-                    .readAll();
-        }
+        return both.raw("/fair/x?secret=s", headers);
     }
 }

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,6 +106,41 @@ class CommandLineTest {
         String file = folder.resolve("absent.yml").toString();
         assertThat(Fairgate.run("check", file)).isEqualTo(1);
         assertThat(output.getAll()).startsWith(file + ":1: ").doesNotContain("\tat ");
+    }
+
+    @Test
+    void check_and_demo_leave_no_file_of_a_gateway_that_serves() throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
+        Path logs = Files.createDirectory(folder.resolve("logs"));
+        String[] serving = {
+            "--fairgate.log-files.directory=" + logs,
+            "--fairgate.access-log=true",
+            "--fairgate.quotas.journal=" + logs.resolve("usage"),
+            "--logging.level.io.fairgate=info",
+            "--server.port=0",
+            "--management.server.port=0"
+        };
+        assertThat(run(serving, "check", file)).isZero();
+        assertThat(run(serving, "demo", "--exit", "--quiet-seconds=1", "--noisy-seconds=1"))
+                .isZero();
+        assertThat(logs).isEmptyDirectory();
+    }
+
+    private static int run(String[] options, String... command) {
+        return Fairgate.run(Stream.of(command, options).flatMap(Stream::of).toArray(String[]::new));
+    }
+
+    @Test
+    void serving_with_logs_in_a_directory_that_is_not_there_names_the_property(CapturedOutput output)
+            throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
+        String absent = folder.resolve("absent").toString();
+        assertThat(Fairgate.run("--config=" + file, "--fairgate.log-files.directory=" + absent))
+                .isEqualTo(1);
+        assertThat(output.getErr())
+                .contains("fairgate.log-files.directory", absent, "a directory that exists")
+                .doesNotContain("\tat ");
+        assertThat(output.getOut()).isEmpty();
     }
 
     @Test

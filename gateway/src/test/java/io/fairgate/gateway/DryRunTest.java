@@ -126,6 +126,28 @@ class DryRunTest {
     }
 
     @Test
+    void while_the_policy_is_on_trial_a_stranger_goes_on_as_it_came_and_a_tenant_as_itself() {
+        gateway.start(
+                "enforce: false\n"
+                        + policy("permits: 1")
+                                .replace(
+                                        "  plans:",
+                                        "    - { header: X-Edge-Tenant, trusted-from: [10.0.0.0/8] }\n    - api-key: { header: X-Api-Key }\n  plans:"));
+        future("/fair/x", "X-Edge-Tenant", "b", "X-Api-Key", "nobodys", "X-Permit-Id", "1")
+                .join();
+        future("/fair/x", "X-Tenant-Id", "a", "x_tenant_id", "b", "X-Permit-Id", "1")
+                .join();
+        assertThat(upstream.heads())
+                .satisfiesExactly(
+                        stranger -> assertThat(stranger)
+                                .contains("X-Edge-Tenant: b\r\n", "X-Api-Key: nobodys\r\n")
+                                .doesNotContainIgnoringCase("x-tenant-id", "x-permit-id"),
+                        tenant -> assertThat(tenant)
+                                .contains("X-Tenant-Id: a\r\n")
+                                .doesNotContainIgnoringCase("x_tenant_id", "x-permit-id"));
+    }
+
+    @Test
     void a_stranger_does_not_reach_the_routes_of_a_tenant_while_the_policy_is_on_trial() {
         gateway.start("enforce: false\n"
                 + policy("permits: 1").replace("\"Path=/fair/**\" ]", "\"Path=/fair/**\", \"Tenant=a\" ]"));

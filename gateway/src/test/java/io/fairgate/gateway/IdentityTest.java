@@ -1,18 +1,8 @@
 package io.fairgate.gateway;
 
-import static com.github.tomakehurst.wiremock.client.WireMock.anyRequestedFor;
-import static com.github.tomakehurst.wiremock.client.WireMock.anyUrl;
-import static com.github.tomakehurst.wiremock.client.WireMock.ok;
-import static com.github.tomakehurst.wiremock.core.WireMockConfiguration.options;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.github.tomakehurst.wiremock.WireMockServer;
-import com.github.tomakehurst.wiremock.client.WireMock;
-import com.github.tomakehurst.wiremock.verification.LoggedRequest;
-import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,40 +14,19 @@ class IdentityTest {
     /** Boot lets X-Forwarded-For replace a request's remote address there, without being asked. */
     private static final String FORWARDED_HEADERS_ARE_BELIEVED = "--spring.main.cloud-platform=kubernetes";
 
-    private static final WireMockServer UPSTREAM = new WireMockServer(options().dynamicPort());
-
     @RegisterExtension
-    static final RunningGateway gateway = new RunningGateway();
+    static final GatewayAndUpstream both = new GatewayAndUpstream();
 
     @BeforeAll
     static void start() {
-        UPSTREAM.start();
-        gateway.start("""
+        both.start("""
                 tenants:
                   identify:
                     - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
                     - { header: X-Edge-Tenant, trusted-from: [10.0.0.0/8] }
                   plans: { plan: {} }
                   members: { a: { plan: plan }, b: { plan: plan } }
-                pools:
-                  pool: { permits: 4 }
-                routes:
-                  - id: fair
-                    uri: http://127.0.0.1:%d
-                    predicates: [ "Path=/fair/**" ]
-                    filters: [ "FairShare=pool" ]
-                """.formatted(UPSTREAM.port()), FORWARDED_HEADERS_ARE_BELIEVED);
-    }
-
-    @BeforeEach
-    void upstreamAnswers() {
-        UPSTREAM.resetAll();
-        UPSTREAM.stubFor(WireMock.any(anyUrl()).willReturn(ok("ok")));
-    }
-
-    @AfterAll
-    static void stop() {
-        UPSTREAM.stop();
+                """ + GatewayAndUpstream.FAIR_ROUTE, FORWARDED_HEADERS_ARE_BELIEVED);
     }
 
     @ParameterizedTest(name = "{0}: {2} {3}")
@@ -87,21 +56,21 @@ class IdentityTest {
             """)
     void a_request_is_its_tenants_or_is_refused(String what, String headers, int status, String reason)
             throws Exception {
-        String answer = raw(headers.split("~"));
+        String answer = both.raw("/fair/x", headers.split("~"));
         assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ");
         if (reason.isEmpty()) {
-            assertThat(answer).contains("\r\nok\r\n");
+            assertThat(answer).endsWith("\r\n\r\nok");
         } else {
             assertThat(answer)
                     .contains("application/problem+json")
                     .contains("\"type\":\"about:blank\"", "\"reason\":\"" + reason + "\"", "\"decision\":\"");
-            UPSTREAM.verify(0, anyRequestedFor(anyUrl()));
+            assertThat(both.upstream().requests()).isEmpty();
         }
     }
 
     @Test
     void who_names_no_tenant_is_told_by_which_headers_it_could() {
-        Answer answer = Answer.to(gateway.url("/fair/x"));
+        Answer answer = both.ask("/fair/x");
         assertThat(answer.status()).isEqualTo(401);
         assertThat(answer.lines("WWW-Authenticate"))
                 .containsExactly("Fairgate header=\"X-Tenant-Id\"", "Fairgate header=\"X-Edge-Tenant\"");
@@ -109,43 +78,34 @@ class IdentityTest {
 
     @Test
     void the_upstream_gets_the_tenants_header_once() {
-        Answer.to(gateway.url("/fair/x"), "X-Tenant-Id", "a");
-        List<LoggedRequest> requests = UPSTREAM.findAll(anyRequestedFor(anyUrl()));
-        assertThat(requests).hasSize(1);
-        assertThat(requests.get(0).header("X-Tenant-Id").values()).containsExactly("a");
+        both.ask("/fair/x", "X-Tenant-Id", "a");
+        assertThat(both.got("X-Tenant-Id")).containsExactly("X-Tenant-Id: a");
     }
 
     @Test
     void ids_that_are_refused_leave_nothing_behind() throws Exception {
-        raw("X-Tenant-Id: a");
-        raw("X-Tenant-Id: invented-0");
-        raw("X-Tenant-Id: {0}");
+        both.raw("/fair/x", "X-Tenant-Id: a");
+        both.raw("/fair/x", "X-Tenant-Id: invented-0");
+        both.raw("/fair/x", "X-Tenant-Id: {0}");
         long meters = fairgateMeters();
         for (int i = 1; i <= 50; i++) {
-            raw("X-Tenant-Id: invented-" + i);
-            raw("X-Tenant-Id: {" + i + "}");
+            both.raw("/fair/x", "X-Tenant-Id: invented-" + i);
+            both.raw("/fair/x", "X-Tenant-Id: {" + i + "}");
         }
-        assertThat(gateway.pool("pool").tenants()).hasSize(2);
+        assertThat(both.gateway().pool("pool").tenants()).hasSize(2);
         assertThat(fairgateMeters()).isEqualTo(meters);
-        assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())
+        assertThat(Answer.to(both.gateway().managementUrl("/actuator/prometheus"))
+                        .body())
                 .doesNotContain("invented")
                 .contains(
                         "fairgate_refusals_total{enforced=\"true\",pool=\"none\",reason=\"unknown-tenant\",tenant=\"_other\"}");
     }
 
     private static long fairgateMeters() {
-        return Answer.to(gateway.managementUrl("/actuator/prometheus"))
+        return Answer.to(both.gateway().managementUrl("/actuator/prometheus"))
                 .body()
                 .lines()
                 .filter(line -> line.startsWith("fairgate_"))
                 .count();
-    }
-
-    private static String raw(String... headers) throws Exception {
-        try (RawClient client = new RawClient(gateway.port())) {
-            return client.send("GET /fair/x HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
-                            + String.join("\r\n", headers) + "\r\n\r\n")
-                    .readAll();
-        }
     }
 }

@@ -149,7 +149,8 @@ final class RunningGateway implements BeforeAllCallback, AfterEachCallback, Afte
         }
     }
 
-    private void close() {
+    /** Ends it before its test does. */
+    void close() {
         contexts.forEach(ConfigurableApplicationContext::close);
         contexts.clear();
     }

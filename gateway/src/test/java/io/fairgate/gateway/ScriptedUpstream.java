@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
@@ -39,7 +40,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
     private final AtomicInteger now = new AtomicInteger();
     private final AtomicInteger highest = new AtomicInteger();
-    private final Queue<String> requests = new ConcurrentLinkedQueue<>();
+    private final Queue<String> heads = new ConcurrentLinkedQueue<>();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private boolean ofTheClass;
 
@@ -65,9 +66,18 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         return server.getLocalPort();
     }
 
+    /** What came of the requests: all but the bodies, in the order of their arrival. */
+    List<String> heads() {
+        return List.copyOf(heads);
+    }
+
     /** Request lines, in the order of their arrival. */
-    Queue<String> requests() {
-        return requests;
+    List<String> requests() {
+        return heads.stream().map(ScriptedUpstream::requestLine).toList();
+    }
+
+    void forgetRequests() {
+        heads.clear();
     }
 
     int highestConcurrency() {
@@ -183,9 +193,8 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
     }
 
     private void answer(Exchange exchange) throws Exception {
-        String requestLine = exchange.head().lines().findFirst().orElse("");
-        requests.add(requestLine);
-        String path = requestLine.split(" ", 3)[1];
+        heads.add(exchange.head());
+        String path = requestLine(exchange.head()).split(" ", 3)[1];
         highest.accumulateAndGet(now.incrementAndGet(), Math::max);
         try {
             if (!path.startsWith("/ws")) {
@@ -195,6 +204,10 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         } finally {
             now.decrementAndGet();
         }
+    }
+
+    private static String requestLine(String head) {
+        return head.lines().findFirst().orElse("");
     }
 
     private static String readHead(InputStream in) throws IOException {

@@ -17,6 +17,7 @@ import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jose.jwk.ECKey;
 import com.nimbusds.jose.jwk.RSAKey;
+import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.PlainJWT;
 import com.nimbusds.jwt.SignedJWT;
 import java.net.URI;
@@ -24,9 +25,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
-import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -56,26 +58,19 @@ class TokenTest {
     private static final RSAKey SHORT = TokenIssuer.rsa("short", 1024);
 
     @RegisterExtension
-    static final RunningGateway gateway = new RunningGateway();
+    static final GatewayAndUpstream both = new GatewayAndUpstream();
 
     @RegisterExtension
-    static final ScriptedUpstream upstream = new ScriptedUpstream();
+    static final ScriptedUpstream issuer = new ScriptedUpstream();
 
-    private static final Queue<String> heads = new ConcurrentLinkedQueue<>();
     private static volatile String published = TokenIssuer.published(RSA, EC, SHORT);
 
     @BeforeAll
     static void start() {
-        upstream.on(
-                        "/jwks",
-                        exchange -> exchange.send(
-                                "HTTP/1.1 200 OK\r\nContent-Length: " + published.length() + "\r\n\r\n" + published))
-                .on("/broken", exchange -> exchange.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"))
-                .on("/x", exchange -> {
-                    heads.add(exchange.head());
-                    ScriptedUpstream.OK.answer(exchange);
-                });
-        gateway.start(
+        issuer.on("/jwks", exchange -> exchange.send(ok(published)))
+                .on("/forged", exchange -> exchange.send(ok(TokenIssuer.published(FORGED))))
+                .on("/broken", exchange -> exchange.send("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"));
+        both.start(
                 """
                 tenants:
                   identify:
@@ -97,195 +92,82 @@ class TokenTest {
                   pool: { permits: 4 }
                 routes:
                   - id: plain
-                    uri: %s
+                    uri: http://UPSTREAM
                     predicates: [ "Path=/x" ]
-                """.formatted(upstream.url(), upstream.url(), upstream.url()),
+                """.formatted(issuer.url(), issuer.url()),
                 "--logging.level.io.fairgate.audit=info",
                 "--logging.level.io.fairgate=debug");
     }
 
+    private static String ok(String body) {
+        return "HTTP/1.1 200 OK\r\nContent-Length: " + body.length() + "\r\n\r\n" + body;
+    }
+
     static Stream<Arguments> tokens() throws Exception {
-        JWSHeader.Builder rs = header(RS256, RSA);
-        String good = signed(RS256, RSA, claims("a").build());
+        String good = rs(claims("a"));
         String[] parts = good.split("\\.", -1);
         String payload = new String(Base64.getUrlDecoder().decode(parts[1]), StandardCharsets.UTF_8);
         String changed = Base64.getUrlEncoder()
                 .withoutPadding()
                 .encodeToString(payload.replace("\"a\"", "\"b\"").getBytes(StandardCharsets.UTF_8));
+        JWTClaimsSet ofA = claims("a").build();
         return Stream.of(
-                arguments("a good one", good, 200, ""),
-                arguments("an elliptic curve", signed(ES256, EC, claims("a").build()), 200, ""),
-                arguments("PSS padding", signed(PS256, RSA, claims("a").build()), 200, ""),
-                arguments(
-                        "without a key id",
-                        signed(new JWSHeader(RS256), RSA, claims("a").build()),
-                        200,
-                        ""),
-                arguments(
-                        "an access token",
-                        signed(
-                                rs.type(new JOSEObjectType("at+jwt")).build(),
-                                RSA,
-                                claims("a").build()),
-                        200,
-                        ""),
-                arguments(
-                        "several audiences",
-                        signed(
-                                RS256,
-                                RSA,
-                                claims("a").audience(List.of("x", "fairgate")).build()),
-                        200,
-                        ""),
-                arguments(
-                        "expired within the skew",
-                        signed(
-                                RS256,
-                                RSA,
-                                claims("a").expirationTime(inSeconds(-5)).build()),
-                        200,
-                        ""),
-                arguments(
-                        "expired",
-                        signed(
-                                RS256,
-                                RSA,
-                                claims("a").expirationTime(inSeconds(-60)).build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "without an expiry",
-                        signed(RS256, RSA, claims("a").expirationTime(null).build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "not yet valid",
-                        signed(
-                                RS256,
-                                RSA,
-                                claims("a").notBeforeTime(inSeconds(60)).build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "another issuer",
-                        signed(RS256, RSA, claims("a").issuer("https://other/").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "another audience",
-                        signed(RS256, RSA, claims("a").audience("other").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "without an audience",
-                        signed(RS256, RSA, claims("a").audience((String) null).build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "a key of the same name",
-                        signed(RS256, FORGED, claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "a key that is too short",
-                        signed(RS256, SHORT, claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "an algorithm that is not allowed",
-                        signed(RS512, RSA, claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments("no algorithm", new PlainJWT(claims("a").build()).serialize(), 401, "invalid-token"),
-                arguments(
-                        "no algorithm, and a signature",
-                        new PlainJWT(claims("a").build()).serialize() + parts[2],
-                        401,
-                        "invalid-token"),
-                arguments("the public key as a secret", confused(), 401, "invalid-token"),
-                arguments(
-                        "a key of its own",
-                        signed(
-                                header(RS256, FORGED).jwk(FORGED.toPublicJWK()).build(),
-                                FORGED,
-                                claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "keys of its own",
-                        signed(
-                                header(RS256, FORGED)
-                                        .jwkURL(URI.create(upstream.url() + "/forged"))
-                                        .build(),
-                                FORGED,
-                                claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "a path for a key",
-                        signed(
-                                new JWSHeader.Builder(RS256)
-                                        .keyID("../../../../dev/null")
-                                        .build(),
-                                FORGED,
-                                claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "a very long key id",
-                        signed(
-                                new JWSHeader.Builder(RS256)
-                                        .keyID("k".repeat(300))
-                                        .build(),
-                                RSA,
-                                claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
+                good("a good one", good),
+                good("an elliptic curve", signed(ES256, EC, ofA)),
+                good("PSS padding", signed(PS256, RSA, ofA)),
+                good("without a key id", signed(new JWSHeader(RS256), RSA, ofA)),
+                good("an access token", rs(header -> header.type(new JOSEObjectType("at+jwt")), RSA)),
+                good("several audiences", rs(claims("a").audience(List.of("x", "fairgate")))),
+                good("expired within the skew", rs(claims("a").expirationTime(inSeconds(-5)))),
+                invalid("expired", rs(claims("a").expirationTime(inSeconds(-60)))),
+                invalid("without an expiry", rs(claims("a").expirationTime(null))),
+                invalid("not yet valid", rs(claims("a").notBeforeTime(inSeconds(60)))),
+                invalid("another issuer", rs(claims("a").issuer("https://other/"))),
+                invalid("without an issuer", rs(claims("a").issuer(null))),
+                invalid("another audience", rs(claims("a").audience("other"))),
+                invalid("without an audience", rs(claims("a").audience((String) null))),
+                invalid("a key of the same name", signed(RS256, FORGED, ofA)),
+                invalid("a key that is too short", signed(RS256, SHORT, ofA)),
+                invalid("an algorithm that is not allowed", signed(RS512, RSA, ofA)),
+                invalid("no algorithm", new PlainJWT(ofA).serialize()),
+                invalid("no algorithm, and a signature", new PlainJWT(ofA).serialize() + parts[2]),
+                invalid("the public key as a secret", confused()),
+                invalid("a key of its own", rs(header -> header.jwk(FORGED.toPublicJWK()), FORGED)),
+                invalid("keys of its own", rs(header -> header.jwkURL(URI.create(issuer.url() + "/forged")), FORGED)),
+                invalid("a path for a key", rs(header -> header.keyID("../../../../dev/null"), FORGED)),
+                invalid("a very long key id", rs(header -> header.keyID("k".repeat(300)), RSA)),
+                invalid(
                         "an extension that must be understood",
-                        signed(
-                                header(RS256, RSA)
-                                        .criticalParams(java.util.Set.of("exp"))
-                                        .build(),
-                                RSA,
-                                claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "another type",
-                        signed(
-                                header(RS256, RSA)
-                                        .type(new JOSEObjectType("logout+jwt"))
-                                        .build(),
-                                RSA,
-                                claims("a").build()),
-                        401,
-                        "invalid-token"),
-                arguments("a changed tenant", parts[0] + "." + changed + "." + parts[2], 401, "invalid-token"),
-                arguments("cut off", good.substring(0, good.length() - 10), 401, "invalid-token"),
-                arguments("two parts", parts[0] + "." + parts[1], 401, "invalid-token"),
-                arguments("an API key", "fg_0123456789", 401, "invalid-token"),
-                arguments(
-                        "no tenant",
-                        signed(RS256, RSA, claims("a").claim("org", null).build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "a tenant that is a list",
-                        signed(RS256, RSA, claims(List.of("a")).build()),
-                        401,
-                        "invalid-token"),
-                arguments(
-                        "a tenant with a space",
-                        signed(RS256, RSA, claims("a b").build()),
-                        400,
-                        "malformed"),
-                arguments(
-                        "a tenant with a line end",
-                        signed(RS256, RSA, claims("a\r\nX-Tenant-Id: b").build()),
-                        400,
-                        "malformed"),
-                arguments("nobody's", signed(RS256, RSA, claims("nobody").build()), 403, "unknown-tenant"));
+                        rs(header -> header.criticalParams(Set.of("exp")), RSA)),
+                invalid("another type", rs(header -> header.type(new JOSEObjectType("logout+jwt")), RSA)),
+                invalid("a changed tenant", parts[0] + "." + changed + "." + parts[2]),
+                invalid("cut off", good.substring(0, good.length() - 10)),
+                invalid("two parts", parts[0] + "." + parts[1]),
+                invalid("an API key", "fg_0123456789"),
+                invalid("a good one and more", good + " x"),
+                invalid("no tenant", rs(claims("a").claim("org", null))),
+                invalid("a tenant that is a list", rs(claims(List.of("a")))),
+                arguments("a tenant with a space", rs(claims("a b")), 400, "malformed"),
+                arguments("a tenant with a line end", rs(claims("a\r\nX-Tenant-Id: b")), 400, "malformed"),
+                arguments("nobody's", rs(claims("nobody")), 403, "unknown-tenant"));
+    }
+
+    private static Arguments good(String what, String token) {
+        return arguments(what, token, 200, "");
+    }
+
+    private static Arguments invalid(String what, String token) {
+        return arguments(what, token, 401, "invalid-token");
+    }
+
+    /** As the issuer signs. */
+    private static String rs(JWTClaimsSet.Builder claims) {
+        return signed(RS256, RSA, claims.build());
+    }
+
+    /** For tenant a, with another header than the issuer's. */
+    private static String rs(UnaryOperator<JWSHeader.Builder> header, RSAKey key) {
+        return signed(header.apply(header(RS256, key)).build(), key, claims("a").build());
     }
 
     /** What passes where a public key is taken for the secret of an HMAC. */
@@ -298,7 +180,7 @@ class TokenTest {
     @ParameterizedTest(name = "{0}: {2} {3}")
     @MethodSource("tokens")
     void a_token_is_its_tenants_or_is_refused(String what, String token, int status, String reason) {
-        Answer answer = Answer.to(gateway.url("/x"), "Authorization", "Bearer " + token);
+        Answer answer = both.ask("/x", "Authorization", "Bearer " + token);
         assertThat(answer.status()).as(what).isEqualTo(status);
         if (status != 200) {
             assertThat(answer.json("reason")).isEqualTo(reason);
@@ -309,56 +191,58 @@ class TokenTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"bearer ", "BEARER  ", "Bearer\t", "Bearer \t "})
+    void however_a_token_is_written_down_it_is_verified(String scheme) throws Exception {
+        String good = both.raw("/x", "X-Tenant-Id: a", "Authorization: " + scheme + rs(claims("a")));
+        assertThat(good).startsWith("HTTP/1.1 200 ");
+        String forged = both.raw(
+                "/x",
+                "X-Tenant-Id: a",
+                "Authorization: " + scheme + signed(RS256, FORGED, claims("a").build()));
+        assertThat(forged).startsWith("HTTP/1.1 401 ").contains("\"reason\":\"invalid-token\"");
+        assertThat(both.upstream().requests()).hasSize(1);
+    }
+
     @Test
     void what_is_beside_a_token_must_say_the_same() {
-        String token = "Bearer " + signed(RS256, RSA, claims("a").build());
-        assertThat(Answer.to(gateway.url("/x"), "Authorization", token, "X-Tenant-Id", "a")
-                        .status())
+        String token = "Bearer " + rs(claims("a"));
+        assertThat(both.ask("/x", "Authorization", token, "X-Tenant-Id", "a").status())
                 .isEqualTo(200);
-        Answer other = Answer.to(gateway.url("/x"), "Authorization", token, "X-Tenant-Id", "b");
+        Answer other = both.ask("/x", "Authorization", token, "X-Tenant-Id", "b");
         assertThat(other.json("reason")).isEqualTo("contradiction");
-        Answer forged = Answer.to(gateway.url("/x"), "Authorization", "Bearer x", "X-Tenant-Id", "b");
+        Answer forged = both.ask("/x", "Authorization", "Bearer x", "X-Tenant-Id", "b");
         assertThat(forged.json("reason")).isEqualTo("invalid-token");
     }
 
     @Test
     void the_upstream_gets_the_token_and_the_tenant() {
-        heads.clear();
-        String token = signed(RS256, RSA, claims("b").build());
-        Answer.to(gateway.url("/x"), "Authorization", "bearer " + token);
-        assertThat(heads.element())
-                .contains("X-Tenant-Id: b\r\n")
-                .containsIgnoringCase("Authorization: bearer " + token);
+        String token = rs(claims("b"));
+        both.ask("/x", "Authorization", "bearer " + token);
+        assertThat(both.got()).contains("X-Tenant-Id: b\r\n").containsIgnoringCase("Authorization: bearer " + token);
     }
 
     @Test
     void a_token_of_a_megabyte_is_refused_before_anybody_looks_at_it() throws Exception {
-        try (RawClient client = new RawClient(gateway.port())) {
-            String answer = client.send("GET /x HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Bearer "
-                            + "x".repeat(20_000) + "\r\n\r\n")
-                    .readAll();
-            assertThat(answer).startsWith("HTTP/1.1 431 ");
-        }
+        assertThat(both.raw("/x", "Authorization: Bearer " + "x".repeat(20_000)))
+                .startsWith("HTTP/1.1 431 ");
     }
 
     @Test
     void where_no_keys_can_be_had_a_token_is_neither_good_nor_bad() {
-        Answer answer = Answer.to(
-                gateway.url("/x"), "X-Token", signed(RS256, RSA, claims("a").build()));
+        Answer answer = both.ask("/x", "X-Token", rs(claims("a")));
         assertThat(answer.status()).isEqualTo(503);
         assertThat(answer.json("reason")).isEqualTo("identity-unavailable");
         assertThat(answer.field("Retry-After")).isEqualTo("1");
         assertThat(answer.lines("WWW-Authenticate")).isEmpty();
-        assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())
+        assertThat(Answer.to(both.gateway().managementUrl("/actuator/prometheus"))
+                        .body())
                 .contains("fairgate_keyset_fetches_total{result=\"failure\"}");
     }
 
     @Test
     void invented_keys_are_fetched_once_and_a_new_key_of_the_issuer_is_found() {
-        Answer.to(
-                gateway.url("/x"),
-                "Authorization",
-                "Bearer " + signed(RS256, RSA, claims("a").build()));
+        both.ask("/x", "Authorization", "Bearer " + rs(claims("a")));
         long before = fetches();
         assertThat(before).isPositive();
         List<CompletableFuture<Answer>> answers = new ArrayList<>();
@@ -366,7 +250,7 @@ class TokenTest {
             JWSHeader header =
                     new JWSHeader.Builder(RS256).keyID("invented-" + i).build();
             answers.add(Answer.future(
-                    gateway.url("/x"),
+                    both.gateway().url("/x"),
                     "Authorization",
                     "Bearer " + signed(header, FORGED, claims("a").build())));
         }
@@ -375,20 +259,21 @@ class TokenTest {
 
         published = TokenIssuer.published(RSA, EC, NEXT);
         String token = "Bearer " + signed(RS256, NEXT, claims("a").build());
-        RunningGateway.eventually(() -> assertThat(
-                        Answer.to(gateway.url("/x"), "Authorization", token).status())
-                .isEqualTo(200));
+        RunningGateway.eventually(() ->
+                assertThat(both.ask("/x", "Authorization", token).status()).isEqualTo(200));
     }
 
     @Test
     void no_token_is_in_a_log_or_on_a_page(CapturedOutput output) {
-        String good = signed(RS256, RSA, claims("a").build());
+        String good = rs(claims("a"));
         String forged = signed(RS256, FORGED, claims("a").build());
-        Answer.to(gateway.url("/x"), "Authorization", "Bearer " + good);
-        Answer.to(gateway.url("/x"), "Authorization", "Bearer " + forged);
+        both.ask("/x", "Authorization", "Bearer " + good);
+        both.ask("/x", "Authorization", "Bearer " + forged);
         RunningGateway.eventually(() -> assertThat(output.getOut()).contains("\"reason\":\"invalid-token\""));
-        String pages = Answer.to(gateway.managementUrl("/actuator/decisions")).body()
-                + Answer.to(gateway.managementUrl("/actuator/prometheus")).body();
+        String pages =
+                Answer.to(both.gateway().managementUrl("/actuator/decisions")).body()
+                        + Answer.to(both.gateway().managementUrl("/actuator/prometheus"))
+                                .body();
         for (String token : List.of(good, forged)) {
             for (String part : token.split("\\.", -1)) {
                 assertThat(output.getAll() + pages).doesNotContain(part);
@@ -397,7 +282,7 @@ class TokenTest {
     }
 
     private static long fetches() {
-        return upstream.requests().stream()
+        return issuer.requests().stream()
                 .filter(line -> line.startsWith("GET /jwks "))
                 .count();
     }

@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,26 +17,19 @@ import reactor.netty.http.client.HttpClient;
 class UpstreamIdentityTest {
 
     @RegisterExtension
-    static final RunningGateway gateway = new RunningGateway();
-
-    @RegisterExtension
-    static final ScriptedUpstream upstream = new ScriptedUpstream();
-
-    private static final Queue<String> heads = new ConcurrentLinkedQueue<>();
+    static final GatewayAndUpstream both = new GatewayAndUpstream();
 
     @BeforeAll
     static void start() {
-        upstream.on("/fair/x", exchange -> {
-            heads.add(exchange.head());
-            exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Tenant-Id: b\r\nx_tenant_id: b\r\n"
-                    + "x-http2-stream-id: 3\r\nX-Fairgate-Pool: p\r\nX-Permit-Id: 1\r\nX-Fencing-Token: 7\r\n"
-                    + "X-Upstream: kept\r\n\r\nok");
-        });
-        upstream.on("/ws", exchange -> {
-            heads.add(exchange.head());
-            exchange.send("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n");
-        });
-        gateway.start("""
+        both.upstream()
+                .on(
+                        "/fair/x",
+                        exchange -> exchange.send(
+                                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Tenant-Id: b\r\nx_tenant_id: b\r\n"
+                                        + "x-http2-stream-id: 3\r\nX-Fairgate-Pool: p\r\nX-Permit-Id: 1\r\nX-Fencing-Token: 7\r\n"
+                                        + "X-Upstream: kept\r\n\r\nok"))
+                .on("/ws", exchange -> exchange.send("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"));
+        both.start("""
                 tenants:
                   identify:
                     - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
@@ -47,22 +37,11 @@ class UpstreamIdentityTest {
                   unknown: plan
                   plans: { plan: {} }
                   members: { a: { plan: plan }, b: { plan: plan } }
-                pools:
-                  pool: { permits: 4 }
-                routes:
-                  - id: fair
-                    uri: %s
-                    predicates: [ "Path=/fair/**" ]
-                    filters: [ "FairShare=pool" ]
+                """ + GatewayAndUpstream.FAIR_ROUTE + """
                   - id: ws
-                    uri: ws://127.0.0.1:%d
+                    uri: ws://UPSTREAM
                     predicates: [ "Path=/ws" ]
-                """.formatted(upstream.url(), upstream.port()));
-    }
-
-    @BeforeEach
-    void forget() {
-        heads.clear();
+                """);
     }
 
     @ParameterizedTest
@@ -81,42 +60,39 @@ class UpstreamIdentityTest {
                 "x_fencing_token: 7"
             })
     void what_a_client_sends_under_our_names_ends_here_and_the_tenant_goes_on_once(String line) throws Exception {
-        raw("/fair/x", "X-Tenant-Id: a", line);
-        assertThat(ofOurs(heads.element())).containsExactly("X-Tenant-Id: a");
+        both.raw("/fair/x", "X-Tenant-Id: a", line);
+        assertThat(ofOurs(both.got())).containsExactly("X-Tenant-Id: a");
     }
 
     @Test
     void names_that_only_begin_like_ours_are_not_ours() throws Exception {
-        raw("/fair/x", "X-Tenant-Id: a", "X-Tenant-Ids: 1", "X-Http2: 2", "X-Fencing-Tokens: 3");
-        assertThat(heads.element()).contains("X-Tenant-Ids: 1", "X-Http2: 2", "X-Fencing-Tokens: 3");
+        both.raw("/fair/x", "X-Tenant-Id: a", "X-Tenant-Ids: 1", "X-Http2: 2", "X-Fencing-Tokens: 3");
+        assertThat(both.got()).contains("X-Tenant-Ids: 1", "X-Http2: 2", "X-Fencing-Tokens: 3");
     }
 
     @Test
     void an_unknown_id_goes_on_as_it_was_named() throws Exception {
-        raw("/fair/x", "X-Tenant-Id: somebody");
-        assertThat(ofOurs(heads.element())).containsExactly("X-Tenant-Id: somebody");
+        both.raw("/fair/x", "X-Tenant-Id: somebody");
+        assertThat(ofOurs(both.got())).containsExactly("X-Tenant-Id: somebody");
     }
 
     @Test
     void what_the_upstream_answers_under_our_names_ends_here() throws Exception {
-        String answer = raw("/fair/x", "X-Tenant-Id: a");
+        String answer = both.raw("/fair/x", "X-Tenant-Id: a");
         assertThat(ofOurs(answer)).isEmpty();
         assertThat(answer).contains("X-Upstream: kept");
     }
 
     @Test
     void a_websocket_upgrade_names_the_tenant_once() throws Exception {
-        raw(
-                "/ws",
-                "X-Tenant-Id: a",
-                "x_tenant_id: b",
-                "X-Permit-Id: 1",
-                "Upgrade: websocket",
-                "Connection: Upgrade, X-Tenant-Id",
-                "Sec-WebSocket-Version: 13",
-                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==");
-        RunningGateway.eventually(() -> assertThat(heads).hasSize(1));
-        assertThat(ofOurs(heads.element())).containsExactly("X-Tenant-Id: a");
+        try (RawClient client = new RawClient(both.gateway().port())) {
+            client.send("GET /ws HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\nx_tenant_id: b\r\nX-Permit-Id: 1\r\n"
+                            + "Upgrade: websocket\r\nConnection: Upgrade, X-Tenant-Id\r\nSec-WebSocket-Version: 13\r\n"
+                            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+                    .readUntil("\r\n\r\n");
+        }
+        RunningGateway.eventually(() -> assertThat(both.upstream().heads()).hasSize(1));
+        assertThat(ofOurs(both.got())).containsExactly("X-Tenant-Id: a");
     }
 
     @Test
@@ -125,12 +101,12 @@ class UpstreamIdentityTest {
                 .protocol(HttpProtocol.H2C)
                 .headers(headers -> headers.add("x-tenant-id", "a").add("x_tenant_id", "b"))
                 .get()
-                .uri(gateway.url("/fair/x"))
+                .uri(both.gateway().url("/fair/x"))
                 .responseSingle((response, body) ->
                         body.asString().thenReturn(response.responseHeaders().toString()))
                 .switchIfEmpty(Mono.just("nothing"))
                 .block();
-        assertThat(ofOurs(heads.element())).containsExactly("X-Tenant-Id: a");
+        assertThat(ofOurs(both.got())).containsExactly("X-Tenant-Id: a");
         assertThat(answered).contains("x-upstream").doesNotContain("x-tenant-id", "x-fencing-token", "x-permit-id");
     }
 
@@ -139,14 +115,5 @@ class UpstreamIdentityTest {
                 .filter(line -> line.matches(
                         "(?i)x[-_.](tenant[-_.]id|edge-tenant|http2[-_].*|fairgate-.*|permit-.*|fencing[-_]token):.*"))
                 .toList();
-    }
-
-    private static String raw(String path, String... headers) throws Exception {
-        try (RawClient client = new RawClient(gateway.port())) {
-            boolean connection = Arrays.stream(headers).anyMatch(line -> line.startsWith("Connection:"));
-            return client.send("GET " + path + " HTTP/1.1\r\nHost: test\r\n"
-                            + (connection ? "" : "Connection: close\r\n") + String.join("\r\n", headers) + "\r\n\r\n")
-                    .readUntil("\r\n\r\n");
-        }
     }
 }

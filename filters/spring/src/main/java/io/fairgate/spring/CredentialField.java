@@ -22,21 +22,48 @@ record CredentialField(String header, @Nullable String scheme) {
         List<String> values = headers.getOrDefault(header, List.of());
         String found = null;
         for (String value : values) {
-            if (carries(value)) {
-                String credential = scheme == null ? value : value.substring(scheme.length());
-                if (found != null || credential.isBlank()) {
+            int start = start(value);
+            if (start >= 0) {
+                if (found != null || value.substring(start).isBlank()) {
                     throw new IdentityRefusedException(Reason.MALFORMED);
                 }
-                found = credential.strip();
+                found = value.substring(start).strip();
             }
         }
         return found;
     }
 
-    /** Whether a value of this header is a credential of this kind. The scheme is written in any letters (RFC 9110, 11.1). */
+    /** Whether a value of this header is a credential of this kind. */
     boolean carries(String value) {
-        return scheme == null
-                || (value.regionMatches(true, 0, scheme, 0, scheme.length())
-                        && (value.length() == scheme.length() || value.charAt(scheme.length()) == ' '));
+        return start(value) >= 0;
+    }
+
+    /**
+     * Where the credential starts; below 0 when the value is none of this kind. The scheme is written in any letters
+     * (RFC 9110, 11.1), and between it and the credential belongs a space. But upstreams split at whatever they take
+     * for one, so everything that cannot be part of a scheme's name ends it, and may precede it: what is not looked at
+     * here could be believed there.
+     */
+    private int start(String value) {
+        if (scheme == null) {
+            return 0;
+        }
+        int from = 0;
+        while (from < value.length() && !isOfName(value.charAt(from))) {
+            from++;
+        }
+        int end = from + scheme.length();
+        return value.regionMatches(true, from, scheme, 0, scheme.length())
+                        && (end == value.length() || !isOfName(value.charAt(end)))
+                ? end
+                : -1;
+    }
+
+    /** The characters of a token (RFC 9110, 5.6.2). */
+    private static boolean isOfName(char c) {
+        return (c >= 'a' && c <= 'z')
+                || (c >= 'A' && c <= 'Z')
+                || (c >= '0' && c <= '9')
+                || "!#$%&'*+-.^_`|~".indexOf(c) >= 0;
     }
 }

@@ -110,7 +110,7 @@ public class FairgateAutoConfiguration {
 
         @Bean
         Drain fairgateDrain(PermitPools pools, FairgateMeters meters, FairgateProperties properties) {
-            return new Drain(pools, meters, properties.drainTime(), time());
+            return new Drain(pools, meters, properties.drainTime().value(), time());
         }
 
         @Bean
@@ -195,7 +195,7 @@ public class FairgateAutoConfiguration {
 
         @Bean
         UpstreamBodyIdleFilter fairgateUpstreamBodyIdleFilter(FairgateProperties properties) {
-            return new UpstreamBodyIdleFilter(properties.upstreamBodyIdle());
+            return new UpstreamBodyIdleFilter(properties.upstreamBodyIdle().value());
         }
 
         @Bean

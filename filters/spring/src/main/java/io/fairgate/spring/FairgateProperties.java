@@ -1,7 +1,6 @@
 package io.fairgate.spring;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -18,11 +17,11 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("fairgate")
 public record FairgateProperties(
-        @DefaultValue("10s") Duration drainTime,
+        @DefaultValue("10s") DurationSetting drainTime,
         @DefaultValue("64MB") DataSize waitingBodies,
         @DefaultValue Quotas quotas,
         @DefaultValue("false") boolean accessLog,
-        @DefaultValue("30s") Duration upstreamBodyIdle) {
+        @DefaultValue("30s") DurationSetting upstreamBodyIdle) {
 
     /**
      * Where usage is kept.
@@ -33,15 +32,15 @@ public record FairgateProperties(
     public record Quotas(@Nullable Path journal) {}
 
     public FairgateProperties {
-        if (drainTime.isNegative()) {
-            throw new IllegalArgumentException("fairgate.drain-time: %s (expected: >= 0)".formatted(drainTime));
+        if (drainTime.value().isNegative()) {
+            throw new IllegalArgumentException("fairgate.drain-time: %s (expected: >= 0)".formatted(drainTime.value()));
         }
         if (waitingBodies.isNegative()) {
             throw new IllegalArgumentException("fairgate.waiting-bodies: %s (expected: >= 0)".formatted(waitingBodies));
         }
-        if (upstreamBodyIdle.isZero() || upstreamBodyIdle.isNegative()) {
+        if (upstreamBodyIdle.value().isZero() || upstreamBodyIdle.value().isNegative()) {
             throw new IllegalArgumentException(
-                    "fairgate.upstream-body-idle: %s (expected: > 0)".formatted(upstreamBodyIdle));
+                    "fairgate.upstream-body-idle: %s (expected: > 0)".formatted(upstreamBodyIdle.value()));
         }
     }
 }

@@ -5,7 +5,6 @@ import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.IdentitySource.CertificateName;
 import io.fairgate.policy.KeySetLocation;
 import io.fairgate.policy.TokenRules;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -33,7 +32,13 @@ public record IdentifyProperties(
      * @param scheme what precedes it there, such as {@code Bearer}
      * @param forward whether the upstream gets it as well
      */
-    public record ApiKey(String header, @Nullable String scheme, boolean forward) {}
+    public record ApiKey(@Nullable String header, @Nullable String scheme, boolean forward) {
+
+        private IdentitySource source(PropertyPath at) {
+            String named = at.at("header").required(header, "the header that carries the key");
+            return at.read(() -> new IdentitySource.ApiKey(named, scheme, forward));
+        }
+    }
 
     /**
      * A JSON Web Token.
@@ -55,12 +60,12 @@ public record IdentifyProperties(
             @DefaultValue(TokenRules.DEFAULT_CLAIM) String claim,
             @Nullable Set<String> algorithms,
             @Nullable String jwks,
-            @Nullable Duration refresh,
-            @Nullable Duration skew,
+            @Nullable DurationSetting refresh,
+            @Nullable DurationSetting skew,
             @DefaultValue("true") boolean forward) {
 
-        IdentitySource source() {
-            return new IdentitySource.Jwt(
+        private IdentitySource source(PropertyPath at) {
+            return at.read(() -> new IdentitySource.Jwt(
                     header,
                     forward,
                     new TokenRules(
@@ -68,9 +73,10 @@ public record IdentifyProperties(
                             audience == null ? "" : audience,
                             claim,
                             algorithms == null ? Set.copyOf(TokenRules.DEFAULT_ALGORITHMS) : algorithms,
-                            skew == null ? TokenRules.DEFAULT_SKEW : skew),
+                            skew == null ? TokenRules.DEFAULT_SKEW : skew.value()),
                     new KeySetLocation(
-                            jwks == null ? "" : jwks, refresh == null ? KeySetLocation.DEFAULT_REFRESH : refresh));
+                            jwks == null ? "" : jwks,
+                            refresh == null ? KeySetLocation.DEFAULT_REFRESH : refresh.value())));
         }
     }
 
@@ -80,32 +86,38 @@ public record IdentifyProperties(
      * @param name which of its names is the tenant's: {@code subject-cn}, {@code san-dns}, {@code san-uri} or
      *     {@code san-email}
      */
-    public record ClientCertificate(String name) {}
+    public record ClientCertificate(@Nullable String name) {
 
-    IdentitySource source() {
+        private IdentitySource source(PropertyPath at) {
+            String named = at.at("name").required(name, "one of " + String.join(", ", CertificateName.labels()));
+            return at.read(() -> new IdentitySource.ClientCertificate(CertificateName.of(named)));
+        }
+    }
+
+    /** @param at where it stands, for messages */
+    IdentitySource source(PropertyPath at) {
         long ways = Stream.of(header, apiKey, jwt, clientCertificate)
                 .filter(way -> way != null)
                 .count();
         if (ways != 1) {
-            throw new IllegalArgumentException(
-                    "fairgate.policy.tenants.identify: a source with %d ways (expected: one of header, api-key, jwt, client-certificate)"
-                            .formatted(ways));
+            throw at.mistake("%d ways (expected: one of header, api-key, jwt, client-certificate)".formatted(ways));
         }
         if (header != null) {
-            return new IdentitySource.Header(
-                    header, trustedFrom.stream().map(Cidr::parse).toList());
+            List<Cidr> networks = at.at("trusted-from")
+                    .parsed(() -> trustedFrom.stream().map(Cidr::parse).toList());
+            return at.read(() -> new IdentitySource.Header(header, networks));
         }
         if (!trustedFrom.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "fairgate.policy.tenants.identify: trusted-from: %s (expected: nothing: only peers that send a plain header are trusted)"
+            throw at.at("trusted-from")
+                    .mistake("%s (expected: nothing: only peers that send a plain header are trusted)"
                             .formatted(trustedFrom));
         }
         if (apiKey != null) {
-            return new IdentitySource.ApiKey(apiKey.header(), apiKey.scheme(), apiKey.forward());
+            return apiKey.source(at.at("api-key"));
         } else if (jwt != null) {
-            return jwt.source();
+            return jwt.source(at.at("jwt"));
         } else if (clientCertificate != null) {
-            return new IdentitySource.ClientCertificate(CertificateName.of(clientCertificate.name()));
+            return clientCertificate.source(at.at("client-certificate"));
         } else {
             throw new IllegalStateException("counted above");
         }

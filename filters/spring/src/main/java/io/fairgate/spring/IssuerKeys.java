@@ -23,9 +23,11 @@ import reactor.core.scheduler.Schedulers;
  * more.
  *
  * <p>A request waits in three cases only, and never for longer than {@link #LONGEST_WAIT}: when there are no keys yet,
- * when nobody has asked for so long that the keys are twice as old as they may be, and when its token names a key that
- * is not among them. All who wait share one fetch. However many keys are invented, there is no fetch sooner than
- * {@link #PAUSE} after the last.
+ * when its token names a key that is not among them, and after a silence: when keys were last asked for, in vain or
+ * not, twice as long ago as they may be old. Otherwise a key that the issuer has withdrawn meanwhile would still let in
+ * those who come first. The silence ends with the attempt that it makes: {@link #LONGEST_WAIT} after that has begun, or
+ * when it has failed, the old keys answer at once, and go on doing so while others fail. All who wait share one fetch.
+ * However many keys are invented, there is no fetch sooner than {@link #PAUSE} after the last.
  *
  * <p>When a fetch fails, the old keys stay in use.
  */
@@ -43,13 +45,23 @@ final class IssuerKeys {
     private final Consumer<Boolean> count;
     private final Scheduler time;
 
-    private final AtomicReference<Sinks.@Nullable Empty<Void>> running = new AtomicReference<>();
+    private final AtomicReference<@Nullable Fetch> running = new AtomicReference<>();
     private volatile @Nullable Keys keys;
-    private volatile long nextFetch = Long.MIN_VALUE;
+    private volatile @Nullable Attempt last;
     private volatile boolean failing;
 
     /** @param due when they are to be fetched again, in nanoseconds of the clock */
-    private record Keys(JWKSet set, long fetched, long due) {}
+    private record Keys(JWKSet set, long due) {}
+
+    /** When keys were last asked for, and from when on they may be asked for again. */
+    private record Attempt(long began, long next) {}
+
+    /**
+     * A fetch that is under way.
+     *
+     * @param serving from when on the old keys answer all the same
+     */
+    private record Fetch(Sinks.Empty<Void> end, long serving) {}
 
     /**
      * Nothing is fetched before somebody asks.
@@ -76,48 +88,61 @@ final class IssuerKeys {
     Mono<JWKSet> all(@Nullable Executor home) {
         return Mono.defer(() -> {
             Keys now = keys;
-            if (now == null || now() - now.fetched() > 2 * location.refresh().toNanos()) {
-                return afterFetch(home);
+            if (now == null) {
+                return afterFetch(LONGEST_WAIT, home);
             }
-            if (now() - now.due() >= 0) {
-                fetched();
+            if (now() - now.due() < 0) {
+                return Mono.just(now.set());
             }
-            return Mono.just(now.set());
+            Mono<Void> unused = fetched();
+            Fetch fetch = running.get();
+            long wait = fetch == null ? 0 : fetch.serving() - now();
+            return wait > 0 ? afterFetch(Duration.ofNanos(wait), home) : Mono.fromSupplier(this::set);
         });
     }
 
     /** The keys, fetched again when they do not have this one and may be fetched. */
     Mono<JWKSet> with(String keyId, @Nullable Executor home) {
         return all(home)
-                .flatMap(set -> set.getKeyByKeyId(keyId) != null || !mayFetch() ? Mono.just(set) : afterFetch(home));
+                .flatMap(set -> set.getKeyByKeyId(keyId) != null || !mayFetch()
+                        ? Mono.just(set)
+                        : afterFetch(LONGEST_WAIT, home));
     }
 
-    private Mono<JWKSet> afterFetch(@Nullable Executor home) {
-        Mono<Void> ended = fetched().timeout(LONGEST_WAIT, Mono.empty(), time);
-        return (home == null ? ended : ended.publishOn(Schedulers.fromExecutor(home))).then(Mono.fromSupplier(() -> {
-            Keys now = keys;
-            return now == null ? null : now.set();
-        }));
+    private Mono<JWKSet> afterFetch(Duration longest, @Nullable Executor home) {
+        Mono<Void> ended = fetched().timeout(longest, Mono.empty(), time);
+        return (home == null ? ended : ended.publishOn(Schedulers.fromExecutor(home)))
+                .then(Mono.fromSupplier(this::set));
+    }
+
+    private @Nullable JWKSet set() {
+        Keys now = keys;
+        return now == null ? null : now.set();
     }
 
     private boolean mayFetch() {
-        return running.get() != null || nextFetch == Long.MIN_VALUE || now() - nextFetch >= 0;
+        Attempt before = last;
+        return running.get() != null || before == null || now() - before.next() >= 0;
     }
 
     /** Ends with the fetch that runs, or that begins now; at once when it is too early for one. Never fails. */
     private Mono<Void> fetched() {
-        Sinks.Empty<Void> others = running.get();
+        Fetch others = running.get();
         if (others != null) {
-            return others.asMono();
+            return others.end().asMono();
         }
-        Sinks.Empty<Void> end = Sinks.empty();
-        if (!mayFetch() || !running.compareAndSet(null, end)) {
-            Sinks.Empty<Void> winner = running.get();
-            return winner == null ? Mono.empty() : winner.asMono();
+        long now = now();
+        Attempt before = last;
+        boolean silence =
+                before != null && now - before.began() > 2 * location.refresh().toNanos();
+        Fetch own = new Fetch(Sinks.empty(), silence ? now + LONGEST_WAIT.toNanos() : now);
+        if (!mayFetch() || !running.compareAndSet(null, own)) {
+            Fetch winner = running.get();
+            return winner == null ? Mono.empty() : winner.end().asMono();
         }
-        nextFetch = now() + (keys == null ? PAUSE_WITHOUT_KEYS : PAUSE).toNanos();
-        var unused = fetch.apply(location).subscribe(this::succeeded, this::failed, () -> ended(end));
-        return end.asMono();
+        last = new Attempt(now, now + (keys == null ? PAUSE_WITHOUT_KEYS : PAUSE).toNanos());
+        var unused = fetch.apply(location).subscribe(this::succeeded, this::failed, () -> ended(own));
+        return own.end().asMono();
     }
 
     private void succeeded(JWKSet set) {
@@ -125,7 +150,7 @@ final class IssuerKeys {
         // Several gateways that began together are not to ask together for ever.
         long jitter = ThreadLocalRandom.current().nextLong(refresh / 10);
         boolean first = keys == null;
-        keys = new Keys(set, now(), now() + refresh - jitter);
+        keys = new Keys(set, now() + refresh - jitter);
         count.accept(true);
         if (first || failing) {
             log.info("Keys of {}: {}", location.location(), set.size());
@@ -143,15 +168,15 @@ final class IssuerKeys {
                     failure.toString(),
                     keys == null ? "tokens that need them are refused" : "the old ones stay in use");
         }
-        Sinks.Empty<Void> end = running.get();
-        if (end != null) {
-            ended(end);
+        Fetch fetch = running.get();
+        if (fetch != null) {
+            ended(fetch);
         }
     }
 
-    private void ended(Sinks.Empty<Void> end) {
+    private void ended(Fetch fetch) {
         running.set(null);
-        end.tryEmitEmpty();
+        fetch.end().tryEmitEmpty();
     }
 
     private long now() {

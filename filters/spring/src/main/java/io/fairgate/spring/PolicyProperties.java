@@ -7,30 +7,27 @@ import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.ApiKeys;
 import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Identification;
+import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.Quota;
 import io.fairgate.tenant.TenantId;
-import java.time.Duration;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.convert.DurationStyle;
 
 /**
  * The policy as Spring properties, for a gateway of one's own that has no {@code fairgate.yml}: the same tree, under
  * {@code fairgate.policy}.
+ *
+ * <p>Over 250 lines because the whole tree is in one place, with how a policy is made of it.
  *
  * @param enabled whether it counts
  * @param tenants who a request belongs to, and what tenants may claim and use
@@ -82,18 +79,16 @@ public record PolicyProperties(
             @Nullable Integer maxWaiting,
             @Nullable Integer guaranteed,
             @Nullable Integer reserved,
-            @Nullable List<QuotaSettings> quotas,
+            @Nullable List<QuotaProperties> quotas,
             @DefaultValue List<String> apiKeys,
             @DefaultValue List<String> certificates) {
 
-        ShareSettings share(ShareSettings basis) {
+        private ShareSettings share(ShareSettings basis) {
             return new Share(parent, weight, maxInFlight, maxWaiting, guaranteed, reserved).settings(basis);
         }
 
-        List<QuotaRule> quotas(List<QuotaRule> basis) {
-            return quotas == null
-                    ? basis
-                    : quotas.stream().map(QuotaSettings::rule).toList();
+        private List<QuotaRule> quotas(List<QuotaRule> basis, PropertyPath at) {
+            return quotas == null ? basis : QuotaProperties.rules(quotas, at.at("quotas"));
         }
     }
 
@@ -110,7 +105,7 @@ public record PolicyProperties(
             @Nullable Integer maxWaiting,
             @Nullable Integer guaranteed,
             @Nullable Integer reserved,
-            @DefaultValue List<QuotaSettings> quotas) {
+            @DefaultValue List<QuotaProperties> quotas) {
 
         ShareGroups.Group group() {
             return new ShareGroups.Group(
@@ -149,108 +144,60 @@ public record PolicyProperties(
         }
     }
 
-    /**
-     * One quota.
-     *
-     * @param per a duration for a rate; {@code hour}, {@code day}, {@code week} or {@code month} for a calendar quota;
-     *     {@code total} for units that do not come back
-     * @param within instead of {@code per}: the length of a sliding window
-     * @param burst for a rate: units at once after a pause, {@code limit} by default
-     * @param zone for a calendar quota: its time zone, UTC by default
-     * @param routes the ids of the routes that it applies to; all of them by default
-     * @param enforce whether it refuses
-     */
-    public record QuotaSettings(
-            String name,
-            long limit,
-            @Nullable String per,
-            @Nullable Duration within,
-            @Nullable Long burst,
-            @Nullable ZoneId zone,
-            @DefaultValue Set<String> routes,
+    /** One pool; see {@link PoolSettings}. */
+    public record Pool(
+            @Nullable Integer permits,
+            @DefaultValue("1000") int maxWaiting,
+            @DefaultValue("2s") DurationSetting maxWait,
+            @DefaultValue("60s") DurationSetting maxHold,
             @DefaultValue("true") boolean enforce) {
 
-        QuotaRule rule() {
-            return new QuotaRule(quota(), routes, enforce);
-        }
-
-        private Quota quota() {
-            if (within != null) {
-                refuse("per", per, "nothing: within is the window already");
-                refuse("burst", burst, "nothing: only a rate has one");
-                refuse("zone", zone, "nothing: only a calendar quota has one");
-                return new Quota.Sliding(name, limit, within);
-            }
-            if (per == null) {
-                throw new IllegalArgumentException(
-                        "fairgate.policy.tenants: quota %s: per: nothing (expected: per or within)".formatted(name));
-            }
-            return switch (per) {
-                case "hour" -> calendar(Quota.CalendarUnit.HOUR);
-                case "day" -> calendar(Quota.CalendarUnit.DAY);
-                case "week" -> calendar(Quota.CalendarUnit.WEEK);
-                case "month" -> calendar(Quota.CalendarUnit.MONTH);
-                case "total" -> total();
-                default -> rate(DurationStyle.detectAndParse(per));
-            };
-        }
-
-        private Quota total() {
-            refuse("burst", burst, "nothing: only a rate has one");
-            refuse("zone", zone, "nothing: only a calendar quota has one");
-            return new Quota.Total(name, limit);
-        }
-
-        private Quota calendar(Quota.CalendarUnit unit) {
-            refuse("burst", burst, "nothing: a calendar quota has none");
-            return new Quota.Calendar(name, limit, unit, zone == null ? ZoneOffset.UTC : zone);
-        }
-
-        private Quota rate(Duration window) {
-            refuse("zone", zone, "nothing: only a calendar quota has one");
-            return new Quota.Rate(name, limit, window, burst == null ? limit : burst);
-        }
-
-        private void refuse(String key, @Nullable Object given, String expected) {
-            if (given != null) {
-                throw new IllegalArgumentException("fairgate.policy.tenants: quota %s: %s: %s (expected: %s)"
-                        .formatted(name, key, given, expected));
-            }
+        private PoolSettings settings(PropertyPath at) {
+            int size = at.at("permits").required(permits, "how many requests may be in flight at once");
+            return at.read(() -> new PoolSettings(size, maxWaiting, maxWait.value(), maxHold.value()));
         }
     }
 
-    /** One pool; see {@link PoolSettings}. */
-    public record Pool(
-            int permits,
-            @DefaultValue("1000") int maxWaiting,
-            @DefaultValue("2s") Duration maxWait,
-            @DefaultValue("60s") Duration maxHold,
-            @DefaultValue("true") boolean enforce) {}
+    private static final PropertyPath POLICY = new PropertyPath("fairgate.policy");
+    private static final PropertyPath TENANTS = POLICY.at("tenants");
+    private static final PropertyPath PLANS = TENANTS.at("plans");
+    private static final PropertyPath MEMBERS = TENANTS.at("members");
 
-    /** @throws IllegalArgumentException naming the key, what was found and what was expected */
+    /** @throws IllegalArgumentException naming the property, what was found and what was expected */
     Policy toPolicy() {
+        Map<String, Plan> plans = new LinkedHashMap<>();
+        tenants.plans().forEach((name, plan) -> plans.put(name, plan(name, plan)));
         Map<TenantId, TenantPolicy> members = new LinkedHashMap<>();
-        tenants.members().forEach((id, member) -> {
-            String plan = Objects.requireNonNull(
-                    member.plan(),
-                    () -> "fairgate.policy.tenants.members." + id + ".plan: nothing (expected: the name of a plan)");
-            members.put(TenantId.of(id), tenant(TenantId.of(id), plan, member));
+        tenants.members().forEach((name, member) -> {
+            PropertyPath at = MEMBERS.named(name);
+            String plan = at.at("plan").required(member.plan(), "the name of a plan");
+            members.put(TenantId.of(name), tenant(name, member, planOf(plan, plans, at.at("plan")), at));
         });
-        TenantPolicy unknown = tenants.unknown().equals("refuse")
+        PropertyPath unknown = TENANTS.at("unknown");
+        TenantPolicy guests = tenants.unknown().equals("refuse")
                 ? null
-                : tenant(TenantId.UNKNOWN, tenants.unknown(), planOf(tenants.unknown()));
+                : planOf(tenants.unknown(), plans, unknown).tenant(TenantId.UNKNOWN);
         Map<String, PoolSettings> poolSettings = new LinkedHashMap<>();
-        pools.forEach((name, pool) -> poolSettings.put(
-                name, new PoolSettings(pool.permits(), pool.maxWaiting(), pool.maxWait(), pool.maxHold())));
-        return new Policy(
-                identification(),
-                members,
-                unknown,
-                poolSettings,
-                groups(),
-                classes(),
-                new QuotaTerms(groupQuotas(), rateLimitHeaders),
-                new Enforcement(enforce, poolsOnTrial()));
+        pools.forEach((name, pool) ->
+                poolSettings.put(name, pool.settings(POLICY.at("pools").named(name))));
+        Identification identification = identification();
+        Map<String, ShareGroups.Group> groups = groups();
+        Map<String, ShareSettings> classes = classes();
+        QuotaTerms quotas = new QuotaTerms(groupQuotas(), rateLimitHeaders);
+        Enforcement enforcement = new Enforcement(enforce, poolsOnTrial());
+        try {
+            return new Policy(identification, members, guests, poolSettings, groups, classes, quotas, enforcement);
+        } catch (IllegalArgumentException e) {
+            boolean ofPools = String.valueOf(e.getMessage()).startsWith("pools.");
+            throw new IllegalArgumentException((ofPools ? POLICY : TENANTS).name() + "." + e.getMessage(), e);
+        }
+    }
+
+    /** What tenants of a plan have that say nothing else. */
+    private record Plan(String name, @Nullable String parent, ShareSettings share, List<QuotaRule> quotas) {
+        TenantPolicy tenant(TenantId id) {
+            return new TenantPolicy(id, name, parent, share, quotas);
+        }
     }
 
     private Set<String> poolsOnTrial() {
@@ -262,7 +209,9 @@ public record PolicyProperties(
 
     private Map<String, ShareGroups.Group> groups() {
         Map<String, ShareGroups.Group> groups = new LinkedHashMap<>();
-        tenants.groups().forEach((name, group) -> groups.put(name, group.group()));
+        tenants.groups()
+                .forEach((name, group) ->
+                        groups.put(name, TENANTS.at("groups").named(name).read(group::group)));
         return groups;
     }
 
@@ -270,69 +219,85 @@ public record PolicyProperties(
         Map<String, List<QuotaRule>> quotas = new LinkedHashMap<>();
         tenants.groups()
                 .forEach((name, group) -> quotas.put(
-                        name, group.quotas().stream().map(QuotaSettings::rule).toList()));
+                        name,
+                        QuotaProperties.rules(
+                                group.quotas(), TENANTS.at("groups").at(name).at("quotas"))));
         return quotas;
     }
 
     private Map<String, ShareSettings> classes() {
         Map<String, ShareSettings> classes = new LinkedHashMap<>();
         tenants.classes().forEach((name, share) -> {
+            PropertyPath at = TENANTS.at("classes").named(name);
             if (share.parent() != null) {
-                throw new IllegalArgumentException(
-                        "fairgate.policy.tenants.classes.%s.parent: %s (expected: nothing: each tenant has each class)"
-                                .formatted(name, share.parent()));
+                throw at.at("parent")
+                        .mistake("%s (expected: nothing: each tenant has each class)".formatted(share.parent()));
             }
-            classes.put(name, share.settings(ShareSettings.EQUAL));
+            classes.put(name, at.read(() -> share.settings(ShareSettings.EQUAL)));
         });
         return classes;
     }
 
     private Identification identification() {
+        PropertyPath identify = TENANTS.at("identify");
+        if (tenants.identify().isEmpty()) {
+            throw identify.mistake("nothing (expected: a list of ways to identify a tenant, such as a header)");
+        }
+        List<IdentitySource> sources = new ArrayList<>();
+        for (IdentifyProperties way : tenants.identify()) {
+            sources.add(way.source(identify.at(sources.size())));
+        }
         List<ApiKeys.Key> keys = new ArrayList<>();
         Map<String, TenantId> certificates = new LinkedHashMap<>();
         tenants.members().forEach((id, member) -> {
-            member.apiKeys().forEach(key -> keys.add(new ApiKeys.Key(ApiKeyHash.parse(key), TenantId.of(id))));
+            PropertyPath at = MEMBERS.named(id);
+            member.apiKeys()
+                    .forEach(key -> keys.add(new ApiKeys.Key(at.read(() -> ApiKeyHash.parse(key)), TenantId.of(id))));
             member.certificates().forEach(name -> {
                 TenantId other = certificates.put(name, TenantId.of(id));
-                if (other != null) {
-                    throw new IllegalArgumentException(
-                            "certificates: %s of %s and of %s (expected: each name once)".formatted(name, other, id));
+                if (other != null || name.isBlank()) {
+                    throw at.at("certificates")
+                            .mistake(
+                                    name.isBlank()
+                                            ? "nothing (expected: a name in a certificate)"
+                                            : "%s of %s and of %s (expected: each name once)"
+                                                    .formatted(name, other, id));
                 }
             });
         });
-        return new Identification(
-                tenants.identify().stream().map(IdentifyProperties::source).toList(),
+        return TENANTS.read(() -> new Identification(
+                sources,
                 tenants.forwardAs().equals("none") ? null : tenants.forwardAs(),
                 ApiKeys.of(keys),
-                certificates);
+                certificates));
     }
 
-    private TenantPolicy tenant(TenantId id, String plan, Settings own) {
-        Settings basis = planOf(plan);
+    private static TenantPolicy tenant(String id, Settings own, Plan plan, PropertyPath at) {
         return new TenantPolicy(
-                id,
-                plan,
-                own.parent() == null ? basis.parent() : own.parent(),
-                own.share(basis.share(ShareSettings.EQUAL)),
-                own.quotas(basis.quotas(List.of())));
+                TenantId.of(id),
+                plan.name(),
+                own.parent() == null ? plan.parent() : own.parent(),
+                at.read(() -> own.share(plan.share())),
+                own.quotas(plan.quotas(), at));
     }
 
-    private Settings planOf(String name) {
-        Settings plan = tenants.plans().get(name);
+    private static Plan planOf(String name, Map<String, Plan> plans, PropertyPath at) {
+        Plan plan = plans.get(name);
         if (plan == null) {
-            throw new IllegalArgumentException("fairgate.policy.tenants: plan %s (expected: one of %s)"
-                    .formatted(name, tenants.plans().keySet()));
-        }
-        if (plan.plan() != null) {
-            throw new IllegalArgumentException(
-                    "fairgate.policy.tenants.plans.%s.plan: %s (expected: nothing: only a member has a plan)"
-                            .formatted(name, plan.plan()));
-        }
-        if (!plan.apiKeys().isEmpty() || !plan.certificates().isEmpty()) {
-            throw new IllegalArgumentException(
-                    "fairgate.policy.tenants.plans.%s: api-keys or certificates (expected: nothing: only a member has them)"
-                            .formatted(name));
+            throw at.mistake("%s (expected: one of %s)".formatted(name.isEmpty() ? "nothing" : name, plans.keySet()));
         }
         return plan;
+    }
+
+    private static Plan plan(String name, Settings plan) {
+        PropertyPath at = PLANS.named(name);
+        if (plan.plan() != null) {
+            throw at.at("plan").mistake("%s (expected: nothing: only a member has a plan)".formatted(plan.plan()));
+        }
+        if (!plan.apiKeys().isEmpty() || !plan.certificates().isEmpty()) {
+            throw at.mistake("api-keys or certificates (expected: nothing: only a member has them)");
+        }
+        return new Plan(
+                name, plan.parent(), at.read(() -> plan.share(ShareSettings.EQUAL)), plan.quotas(List.of(), at));
     }
 }

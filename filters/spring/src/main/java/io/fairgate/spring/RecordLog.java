@@ -13,7 +13,8 @@ import org.springframework.beans.factory.DisposableBean;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A log for programs to read: one JSON object per line, at level INFO of a logger of its own.
+ * A log for programs to read: each message is one JSON object on one line, at level INFO of a logger of its own. Where they go
+ * is for the logging of the application that this is part of.
  *
  * <p>A thread of its own writes it: a log that blocks, because a disk is full or a reader is slow, blocks no request.
  * What does not fit into the queue meanwhile is lost, counted, and told of by one line.

@@ -64,17 +64,21 @@ final class Refusals {
         return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, headers);
     }
 
-    /** How the tenant could be named by this way; {@code Bearer} is RFC 6750's, what has no scheme of its own is ours. */
+    /** How the tenant could be named by this way; {@code Bearer} is RFC 6750's, what is not in {@code Authorization} is ours. */
     private static String challenge(IdentitySource source, IdentityRefusedException.Reason reason) {
         if (source instanceof IdentitySource.ClientCertificate certificate) {
             return "Fairgate certificate=\"%s\"".formatted(certificate.name().label());
         }
-        if (source.readScheme() == null) {
+        String scheme = source.readScheme();
+        if (scheme == null) {
             return "Fairgate header=\"%s\"".formatted(source.readHeader());
+        }
+        if (!HttpHeaders.AUTHORIZATION.equalsIgnoreCase(source.readHeader())) {
+            return "Fairgate header=\"%s\", scheme=\"%s\"".formatted(source.readHeader(), scheme);
         }
         boolean invalid =
                 source instanceof IdentitySource.Jwt && reason == IdentityRefusedException.Reason.INVALID_TOKEN;
-        return source.readScheme() + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
+        return scheme + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
     }
 
     private Refusal quota(QuotaRefusedException failure) {

@@ -57,38 +57,49 @@ final class TenantFilter implements GlobalFilter, Ordered {
     private static ServerWebExchange withoutCredentials(ServerWebExchange exchange, Identification by) {
         ServerWebExchange bare = exchange;
         for (IdentitySource source : by.sources()) {
-            CredentialField field = keptFromUpstream(source);
-            if (field != null && isIn(bare.getRequest().getHeaders(), field)) {
+            Stray stray = stray(source);
+            if (stray != null && stray.isIn(bare.getRequest().getHeaders())) {
                 bare = bare.mutate()
-                        .request(request -> request.headers(headers -> remove(headers, field)))
+                        .request(request -> request.headers(stray::removeFrom))
                         .build();
             }
         }
         return bare;
     }
 
-    private static @Nullable CredentialField keptFromUpstream(IdentitySource source) {
-        if (source instanceof IdentitySource.ApiKey key && !key.forward()) {
-            return new CredentialField(key.header(), key.scheme());
-        } else if (source instanceof IdentitySource.Jwt token && !token.forward()) {
-            return new CredentialField(token.header(), token.scheme());
+    private static @Nullable Stray stray(IdentitySource source) {
+        if (source instanceof IdentitySource.ApiKey key) {
+            return new Stray(new CredentialField(key.header(), key.scheme()), key.forward());
+        } else if (source instanceof IdentitySource.Jwt token) {
+            return new Stray(new CredentialField(token.header(), token.scheme()), token.forward());
         } else {
             return null;
         }
     }
 
-    private static boolean isIn(HttpHeaders headers, CredentialField field) {
-        return headers.headerNames().stream().anyMatch(name -> HeaderAlias.isSame(name, field.header()));
-    }
+    /**
+     * What the upstream is not to have: the credential, unless it is forwarded, and in either case whatever stands in
+     * headers that the upstream may take for this one. Nobody has verified that.
+     */
+    private record Stray(CredentialField field, boolean forwarded) {
 
-    private static void remove(HttpHeaders headers, CredentialField field) {
-        for (String name : List.copyOf(headers.headerNames())) {
-            if (HeaderAlias.isSame(name, field.header())) {
-                List<String> others = headers.getOrDefault(name, List.of()).stream()
-                        .filter(value -> !field.carries(value))
-                        .toList();
-                headers.remove(name);
-                headers.addAll(name, others);
+        private boolean isIn(HttpHeaders headers) {
+            return headers.headerNames().stream().anyMatch(this::isNamed);
+        }
+
+        private boolean isNamed(String name) {
+            return HeaderAlias.isSame(name, field.header()) && !(forwarded && name.equalsIgnoreCase(field.header()));
+        }
+
+        private void removeFrom(HttpHeaders headers) {
+            for (String name : List.copyOf(headers.headerNames())) {
+                if (isNamed(name)) {
+                    List<String> others = headers.getOrDefault(name, List.of()).stream()
+                            .filter(value -> !field.carries(value))
+                            .toList();
+                    headers.remove(name);
+                    headers.addAll(name, others);
+                }
             }
         }
     }

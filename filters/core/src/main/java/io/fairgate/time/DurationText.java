@@ -1,4 +1,4 @@
-package io.fairgate.config;
+package io.fairgate.time;
 
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
@@ -8,9 +8,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Durations as Spring's simple style writes them, and as ISO 8601 does. */
-final class DurationText {
-    static final String EXPECTED = "a duration such as 250ms, 1s, 5m, 2h or 1d";
+/**
+ * Durations as Spring's simple style writes them, and as ISO 8601 does. A number alone is none: what it counts would be a
+ * guess.
+ */
+public final class DurationText {
+    /** What messages say that was expected. */
+    public static final String EXPECTED = "a duration such as 250ms, 1s, 5m, 2h or 1d";
 
     private static final Pattern SIMPLE = Pattern.compile("(-?[0-9]+)(ms|s|m|h|d)");
     private static final Map<String, ChronoUnit> UNITS = Map.of(
@@ -26,7 +30,7 @@ final class DurationText {
      * Null when the text is no duration. One that is too long to count is the longest there is: the records of the
      * core then refuse it and say what they allow.
      */
-    static @Nullable Duration parse(String text) {
+    public static @Nullable Duration parse(String text) {
         Matcher simple = SIMPLE.matcher(text);
         try {
             if (simple.matches()) {

@@ -1,0 +1,154 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Where the lines of the audit log and of the access log go, and that they are JSON and nothing else. */
+class RecordOutputTest {
+
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+    private static final String ACCESS_LOG = "--fairgate.access-log=true";
+
+    @RegisterExtension
+    final RunningGateway gateway = new RunningGateway();
+
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // by JUnit
+    Path folder;
+
+    private void start(String... options) {
+        gateway.start(
+                TestPolicy.onePool(upstream.url(), "permits: 1"),
+                Stream.concat(Stream.of("--logging.level.io.fairgate=info"), Stream.of(options))
+                        .toArray(String[]::new));
+    }
+
+    /** One request that passes, and one that does not. */
+    private void ask() {
+        assertThat(Answer.to(gateway.url("/fair/x"), "X-Tenant-Id", "a").status())
+                .isEqualTo(200);
+        assertThat(Answer.to(gateway.url("/fair/x"), "X-Tenant-Id", "nobody").status())
+                .isEqualTo(403);
+    }
+
+    private static Map<String, Object> json(String line) {
+        return JSON.readValue(line, new TypeReference<>() {});
+    }
+
+    private List<String> lines(String file) {
+        try {
+            return Files.readAllLines(folder.resolve(file));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private String directory() {
+        return "--fairgate.log-files.directory=" + folder;
+    }
+
+    private static Logger logger(String name) {
+        return (Logger) LoggerFactory.getLogger("io.fairgate." + name);
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void on_standard_output_a_record_is_a_line_of_json_once_and_without_anything_before_it(CapturedOutput output) {
+        start(ACCESS_LOG);
+        ask();
+        RunningGateway.eventually(() -> assertThat(output.getOut().lines().filter(line -> line.contains("\"path\":")))
+                .hasSize(3));
+        assertThat(output.getOut().lines().filter(line -> line.contains("\"path\":")))
+                .extracting(RecordOutputTest::json)
+                .satisfiesExactlyInAnyOrder(
+                        access ->
+                                assertThat(access).containsEntry("status", 200).containsEntry("tenant", "a"),
+                        access ->
+                                assertThat(access).containsEntry("status", 403).containsKey("decisions"),
+                        audit -> assertThat(audit)
+                                .containsEntry("event", "identity-refused")
+                                .containsEntry("enforced", true));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void with_a_directory_each_log_has_a_file_and_standard_output_has_none_of_it(CapturedOutput output) {
+        start(ACCESS_LOG, directory());
+        ask();
+        RunningGateway.eventually(() -> assertThat(lines("access.log")).hasSize(2));
+        RunningGateway.eventually(() -> assertThat(lines("audit.log")).hasSize(1));
+        assertThat(lines("access.log"))
+                .extracting(line -> json(line).get("status"))
+                .containsExactlyInAnyOrder(200, 403);
+        assertThat(json(lines("audit.log").get(0))).containsEntry("reason", "unknown-tenant");
+        assertThat(output.getOut()).doesNotContain("\"path\":");
+    }
+
+    @Test
+    void a_file_that_is_full_is_put_aside_compressed_under_its_day() throws IOException {
+        Files.writeString(folder.resolve("audit.log"), "x".repeat(2000));
+        start(directory(), "--fairgate.log-files.max-size=1KB");
+        ask();
+        RunningGateway.eventually(
+                () -> assertThat(lines("audit.log")).singleElement().asString().startsWith("{\"event\""));
+        RunningGateway.eventually(() -> assertThat(folder.toFile().list())
+                .hasSize(2)
+                .anySatisfy(name -> assertThat(name).matches("audit\\.\\d{4}-\\d\\d-\\d\\d\\.0\\.log\\.gz")));
+    }
+
+    @Test
+    void a_gateway_that_has_ended_leaves_the_logs_as_they_were_and_every_record_written() {
+        start(ACCESS_LOG, directory());
+        ask();
+        gateway.close();
+        assertThat(lines("access.log")).hasSize(2);
+        for (String name : List.of("audit", "access")) {
+            assertThat(logger(name).iteratorForAppenders()).isExhausted();
+            assertThat(logger(name).isAdditive()).isTrue();
+        }
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void an_operators_own_configuration_of_these_logs_stays_as_it_is(CapturedOutput output) throws IOException {
+        Path own = Files.writeString(folder.resolve("own.xml"), """
+                <configuration>
+                  <appender name="own" class="ch.qos.logback.core.FileAppender">
+                    <file>%s</file>
+                    <encoder><pattern>own %%msg%%n</pattern></encoder>
+                  </appender>
+                  <logger name="io.fairgate.audit" additivity="false"><appender-ref ref="own"/></logger>
+                </configuration>
+                """.formatted(folder.resolve("own.log")));
+        start("--logging.config=" + own);
+        ask();
+        RunningGateway.eventually(() -> assertThat(lines("own.log"))
+                .singleElement()
+                .asString()
+                .startsWith("own {\"event\":\"identity-refused\""));
+        assertThat(output.getOut()).doesNotContain("identity-refused");
+    }
+}

@@ -18,7 +18,7 @@ record JournaledQuotas(EmbeddedQuotas quotas, @Nullable UsageJournal journal) im
     /** @param path null or empty when the process keeps nothing */
     static JournaledQuotas open(@Nullable Path path, FairgateMeters meters) {
         UsageJournal journal =
-                path == null || path.toString().isEmpty() ? null : UsageJournal.open(path, new JournalLog(meters));
+                path == null || path.toString().isEmpty() ? null : UsageJournal.open(path, MonotonicScheduler.INSTANCE, new JournalLog(meters));
         return new JournaledQuotas(
                 new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system(), journal), journal);
     }

@@ -3,7 +3,6 @@ package io.fairgate.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.quota.JournalRecord.Key;
 import io.fairgate.quota.Quota.CalendarUnit;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -33,8 +32,8 @@ class JournalFileTest {
         return directory.resolve("usage");
     }
 
-    private static Key key(String name) {
-        return new Key(new QuotaOwner(QuotaOwner.Kind.TENANT, name), UsageKey.of(DAILY));
+    private static JournalRecord.Key key(String name) {
+        return new JournalRecord.Key(new QuotaOwner(QuotaOwner.Kind.TENANT, name), UsageKey.of(DAILY));
     }
 
     private static JournalRecord record(String name, long used) {
@@ -56,7 +55,7 @@ class JournalFileTest {
         return Files.readAllBytes(file());
     }
 
-    private static long used(Map<Key, JournalRecord> live, String name) {
+    private static long used(Map<JournalRecord.Key, JournalRecord> live, String name) {
         return Objects.requireNonNull(live.get(key(name))).used();
     }
 

@@ -32,6 +32,7 @@ class QuotaBoundsTest {
     private static final int RUNS = 150;
     private static final int STEPS = 150;
     private static final Duration LONGEST = Duration.ofSeconds(20);
+    private static final List<CalendarUnit> UNITS = List.of(CalendarUnit.values());
     private static final List<ZoneId> ZONES =
             List.of(ZoneOffset.UTC, ZoneId.of("Europe/Berlin"), ZoneId.of("Asia/Kathmandu"));
 
@@ -78,14 +79,14 @@ class QuotaBoundsTest {
         }
 
         private Quota anyQuota() {
-            long limit = 1 + random.nextInt(random.nextBoolean() ? 20 : 2000);
+            long limit = 1L + random.nextInt(random.nextBoolean() ? 20 : 2000);
             ZoneId zone = ZONES.get(random.nextInt(ZONES.size()));
             return switch (random.nextInt(7)) {
                 case 0 -> new Quota.Total("any", limit);
-                case 1 -> new Quota.Rate("any", limit, Duration.ofHours(1), 1 + random.nextInt(2000));
+                case 1 -> new Quota.Rate("any", limit, Duration.ofHours(1), 1L + random.nextInt(2000));
                 case 2 -> new Quota.Sliding("any", limit, Duration.ofHours(3));
                 default -> {
-                    CalendarUnit unit = CalendarUnit.values()[random.nextInt(4)];
+                    CalendarUnit unit = UNITS.get(random.nextInt(UNITS.size()));
                     // Hours of a zone whose clocks do not change are easy to number.
                     yield new Quota.Calendar("any", limit, unit, unit == CalendarUnit.HOUR ? ZoneOffset.UTC : zone);
                 }

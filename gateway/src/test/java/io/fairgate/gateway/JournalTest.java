@@ -59,8 +59,22 @@ class JournalTest {
     }
 
     @Test
+    void health_says_whether_the_journal_is_written() {
+        Path journal = directory.resolve("usage");
+        try (ConfigurableApplicationContext gateway = start(journal)) {
+            String port = gateway.getEnvironment().getProperty("local.management.port");
+            Answer health = Answer.to("http://127.0.0.1:" + port + "/actuator/health");
+            assertThat(health.status()).isEqualTo(200);
+            assertThat(health.body())
+                    .contains("\"fairgateJournal\":{\"details\":{\"file\":\"" + journal + "\",\"written\":true}");
+        }
+    }
+
+    @Test
     void a_journal_that_cannot_be_used_stops_the_start() {
         assertThatThrownBy(() -> start(directory.resolve("missing").resolve("usage")))
-                .hasRootCauseInstanceOf(UnusableJournalException.class);
+                .hasRootCauseInstanceOf(UnusableJournalException.class)
+                .rootCause()
+                .hasMessageContaining(": no such directory ");
     }
 }

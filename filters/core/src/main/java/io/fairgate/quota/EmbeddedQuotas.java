@@ -44,12 +44,16 @@ public final class EmbeddedQuotas implements Quotas {
     /**
      * @param clock as above; what waited for the journal goes on on its workers
      * @param calendar as above
-     * @param journal keeps calendar quotas and totals over a restart; null for nothing
+     * @param journal keeps calendar quotas and totals over a restart; null for nothing. Its listener is told now when it
+     *     has usage of windows that have not begun
      */
     public EmbeddedQuotas(Scheduler clock, InstantSource calendar, @Nullable UsageJournal journal) {
         this.clock = clock;
         this.calendar = calendar;
         this.journal = journal;
+        if (journal != null) {
+            journal.tellOfWindowsAfter(calendar.instant());
+        }
     }
 
     /** @throws IllegalArgumentException at once, when {@code units} is below 1 */

@@ -9,16 +9,21 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * The file of a journal: a line that says what it is, then one line for each record, of which the last of a key counts.
- * Appended to and forced to the disk; rewritten when most of its lines no longer count, by the rename of a new file. Used
- * by one thread at a time.
+ * Appended to and forced to the disk; rewritten when most of its lines no longer count, by the rename of a new file.
+ *
+ * <p>A crash can leave a last line without its end: nobody was given anything for it, and it is cut off. Every other line
+ * was on the disk as a whole. So when one is not what was written, something else than a crash has been at the file, and
+ * what that line said of whom is unknown: such a file is refused, and left as it is. To leave the line out would give again
+ * what it said was used.
  */
-final class JournalFile implements AutoCloseable {
+final class JournalFile implements JournalStore {
 
     static final String HEADER = "fairgate usage 1";
 
@@ -27,11 +32,21 @@ final class JournalFile implements AutoCloseable {
 
     private final Path path;
     private final Map<JournalRecord.Key, JournalRecord> live = new LinkedHashMap<>();
+    /**
+     * The last record of the window before that of the live one: what counts again when an operator takes out the lines
+     * of a window in the future.
+     */
+    private final Map<JournalRecord.Key, JournalRecord> before = new LinkedHashMap<>();
+
     private FileChannel channel;
     /** The end of the last line that is on the disk for certain. */
     private long end;
 
     private int lines;
+    /** From how many lines on it is rewritten, at the earliest. */
+    private int enough = SUPERSEDED;
+    /** Whether the name of the file leads to it for certain. */
+    private boolean isNamed;
 
     private JournalFile(Path path, FileChannel channel) {
         this.path = path;
@@ -41,7 +56,7 @@ final class JournalFile implements AutoCloseable {
     /**
      * Opens a file, and makes it when it does not exist.
      *
-     * @throws UnusableJournalException when it is another kind of file, or damaged before its end
+     * @throws UnusableJournalException when it is another kind of file, or damaged
      */
     static JournalFile open(Path path) throws IOException {
         FileChannel channel =
@@ -57,59 +72,81 @@ final class JournalFile implements AutoCloseable {
     }
 
     private void read(String text) throws IOException {
-        if (text.isEmpty() || (HEADER + "\n").startsWith(text)) {
-            channel.truncate(0);
+        if ((HEADER + "\n").startsWith(text)) {
             append(HEADER + "\n");
             return;
         }
         List<String> all = new ArrayList<>(List.of(text.split("\n", -1)));
-        // What follows the last line end was cut off while it was written, and nobody was given anything for it.
-        all.remove(all.size() - 1);
+        String torn = all.remove(all.size() - 1);
         if (all.isEmpty() || !all.get(0).equals(HEADER)) {
             throw new UnusableJournalException(
                     "usage journal %s: not a journal (expected: a file that begins with \"%s\", or none)"
                             .formatted(path, HEADER));
         }
-        end = HEADER.length() + 1L;
-        int damaged = 0;
         for (int i = 1; i < all.size(); i++) {
-            JournalRecord record = JournalRecord.parse(all.get(i));
-            if (record == null) {
-                damaged = damaged == 0 ? i + 1 : damaged;
-            } else if (damaged > 0) {
-                throw new UnusableJournalException(
-                        "usage journal %s: line %d is damaged (expected: what was written; move the file away to begin with nothing used)"
-                                .formatted(path, damaged));
-            } else {
-                live.put(record.key(), record);
-                end += all.get(i).length() + 1L;
-                lines++;
-            }
+            keep(intact(all.get(i), i + 1));
         }
-        channel.truncate(end);
+        lines = all.size() - 1;
+        end = (long) text.length() - torn.length();
+        if (!torn.isEmpty() && JournalRecord.parse(torn.substring(0, torn.length() - 1)) != null) {
+            throw damaged(all.size() + 1); // whole, but for its end
+        }
+        // Forced, because what others are given from now on follows it.
+        append("");
     }
 
-    /** The last record of each key. */
-    Map<JournalRecord.Key, JournalRecord> live() {
+    private JournalRecord intact(String line, int number) {
+        JournalRecord record = JournalRecord.parse(line);
+        if (record == null) {
+            throw damaged(number);
+        }
+        return record;
+    }
+
+    private UnusableJournalException damaged(int line) {
+        return new UnusableJournalException(
+                "usage journal %s: line %d is damaged (expected: what was written; without the line, what it said may be given again, and without the file all)"
+                        .formatted(path, line));
+    }
+
+    private void keep(JournalRecord record) {
+        JournalRecord last = live.put(record.key(), record);
+        if (last != null && !last.window().equals(record.window())) {
+            before.put(record.key(), last);
+        }
+    }
+
+    /** A copy. */
+    @Override
+    public Map<JournalRecord.Key, JournalRecord> live() {
         return Map.copyOf(live);
     }
 
-    /** Returns when all of them are on the disk; after a failure, none of them counts. */
-    void write(List<JournalRecord> records) throws IOException {
-        StringBuilder text = new StringBuilder();
-        records.forEach(record -> text.append(record.line()).append('\n'));
-        append(text.toString());
-        records.forEach(record -> live.put(record.key(), record));
+    @Override
+    public void write(Collection<JournalRecord> records) throws IOException {
+        append(text(records));
+        records.forEach(this::keep);
         lines += records.size();
-        if (lines > SUPERSEDED + 2 * live.size()) {
+        if (lines > enough && lines > 2 * (live.size() + before.size())) {
             rewrite();
         }
+    }
+
+    private static String text(Collection<JournalRecord> records) {
+        StringBuilder text = new StringBuilder();
+        records.forEach(record -> text.append(record.line()).append('\n'));
+        return text.toString();
     }
 
     private void append(String text) throws IOException {
         // A failed attempt may have left a part of a line.
         channel.truncate(end);
-        end = write(channel, text, end);
+        long written = write(channel, text, end);
+        if (!isNamed) {
+            forceDirectory();
+            isNamed = true;
+        }
+        end = written;
     }
 
     private static long write(FileChannel to, String text, long at) throws IOException {
@@ -122,37 +159,47 @@ final class JournalFile implements AutoCloseable {
         return position;
     }
 
+    /** What it does not succeed with is tried again later: all that counts is on the disk in the old file. */
     private void rewrite() throws IOException {
-        StringBuilder text = new StringBuilder(HEADER).append('\n');
-        live.values().forEach(record -> text.append(record.line()).append('\n'));
+        enough = lines + SUPERSEDED;
+        String text = HEADER + "\n" + text(before.values()) + text(live.values());
         Path next = path.resolveSibling(path.getFileName() + ".next");
-        FileChannel written = FileChannel.open(
-                next,
-                StandardOpenOption.CREATE,
-                StandardOpenOption.TRUNCATE_EXISTING,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE);
+        FileChannel written = null;
         try {
-            long length = write(written, text.toString(), 0);
+            written = FileChannel.open(
+                    next,
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.TRUNCATE_EXISTING,
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE);
+            long length = write(written, text, 0);
             Files.move(next, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            forceDirectory();
-            channel.close();
+            FileChannel old = channel;
             channel = written;
+            written = old;
             end = length;
-            lines = live.size();
+            lines = live.size() + before.size();
+            enough = SUPERSEDED;
+            isNamed = false;
         } catch (IOException e) {
-            written.close();
-            throw e;
+            // As said above.
+        } finally {
+            if (written != null) {
+                written.close();
+            }
         }
     }
 
-    /** A rename is on the disk when its directory is. Not every system can open a directory; then it does not need it. */
-    private void forceDirectory() {
-        Path directory = path.toAbsolutePath().getParent();
-        try (FileChannel entries = FileChannel.open(directory, StandardOpenOption.READ)) {
-            entries.force(true);
+    /** A name is on the disk when its directory is. Not every system can open a directory; such a one does not need it. */
+    private void forceDirectory() throws IOException {
+        FileChannel directory;
+        try {
+            directory = FileChannel.open(path.toAbsolutePath().getParent(), StandardOpenOption.READ);
         } catch (IOException e) {
-            // Whichever of the two files is found after a crash, its records are true.
+            return;
+        }
+        try (directory) {
+            directory.force(true);
         }
     }
 

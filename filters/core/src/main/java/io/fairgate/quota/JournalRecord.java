@@ -20,19 +20,22 @@ record JournalRecord(Key key, CalendarWindow window, long used) {
     private static final Pattern LINE = Pattern.compile(
             "([0-9a-f]{8}) ((tenant|group) (\\S+) (\\S+) (\\S+) (-?[0-9]{1,19}) (-?[0-9]{1,19}) ([0-9]{1,18}))");
 
-    /** Names have no spaces, so that none has to be escaped. */
     String line() {
+        String text = label() + " " + used;
+        return checksum(text) + " " + text;
+    }
+
+    /** What it is a record of: the same for all of a usage in one window. Names have no spaces, so none is escaped. */
+    String label() {
         // Not formatted: that would write the digits of the locale.
-        String text = String.join(
+        return String.join(
                 " ",
                 key.owner.kind().name().toLowerCase(Locale.ROOT),
                 key.owner.name(),
                 key.usage.name(),
                 key.usage.window(),
                 Long.toString(window.startMillis()),
-                Long.toString(window.endMillis()),
-                Long.toString(used));
-        return checksum(text) + " " + text;
+                Long.toString(window.endMillis()));
     }
 
     /** Null when the line is not what was written. */

@@ -1,21 +1,22 @@
 package io.fairgate.quota;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -26,168 +27,257 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>All writing is done on a thread of its own. Whatever was asked for while it wrote is written together, and forced to
  * the disk once. When the file cannot be written, the listener is told, quotas go on to be counted in memory, and each
- * further write is another attempt.
+ * further write is another attempt, which also writes what the failed ones did not. A write that takes longer than
+ * {@link #LONGEST_WRITE} is a failure until it returns: a disk that hangs must not hold up more than one that fails.
  *
  * <p>One process has the file; a lock beside it refuses others.
  */
 public final class UsageJournal implements AutoCloseable {
 
-    private record Request(@Nullable JournalRecord record, Runnable done) {}
+    /** Far above what a busy disk takes, and about as long as somebody waits for an answer. */
+    static final Duration LONGEST_WRITE = Duration.ofSeconds(1);
 
-    private final JournalFile file;
-    private final FileChannel lock;
-    private final JournalListener listener;
-    private final Map<JournalRecord.Key, JournalRecord> found;
-    private final Queue<Request> requests = new ConcurrentLinkedQueue<>();
-    /** How many requests have come since nobody was writing. */
-    private final AtomicInteger unseen = new AtomicInteger();
+    private static final Duration LONGEST_END = Duration.ofSeconds(10);
 
-    private final Scheduler thread = Schedulers.newBoundedElastic(1, Integer.MAX_VALUE, "fairgate-journal");
-    private boolean isFailing;
-    private volatile boolean isClosed;
+    private final JournalStore store;
+    private final @Nullable JournalLock lock;
+    private final Scheduler clock;
+    private final JournalNews news;
+    private final Map<JournalRecord.Key, JournalRecord> onDisk;
 
-    private UsageJournal(JournalFile file, FileChannel lock, JournalListener listener) {
-        this.file = file;
+    private final Scheduler thread = Schedulers.newBoundedElastic(1, Integer.MAX_VALUE, "fairgate-journal", 60, true);
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    // ---- under the lock of this object, which is held for nothing that takes time ----
+
+    /** What is to be written next, the last of each usage; what could not be written is in it as well. */
+    private Map<JournalRecord.Key, JournalRecord> next = new LinkedHashMap<>();
+    /** Who is answered after that: first who wrote, because the others ask those again. */
+    private Deque<Runnable> waiting = new ArrayDeque<>();
+    /** Whether somebody has asked for something since the last batch was taken. */
+    private boolean isAsked;
+    /** What is with the thread now. */
+    private @Nullable Batch running;
+    /** Whether that takes so long that nobody waits for it any more. */
+    private boolean isSlow;
+
+    private boolean isScheduled;
+    private boolean isClosed;
+    /** Why it cannot be written; null when it can. */
+    private @Nullable IOException failure;
+
+    private static final class Batch {
+        private final List<JournalRecord> records;
+        private final Deque<Runnable> answers;
+
+        Batch(Collection<JournalRecord> records, Deque<Runnable> answers) {
+            this.records = List.copyOf(records);
+            this.answers = answers;
+        }
+    }
+
+    UsageJournal(JournalStore store, @Nullable JournalLock lock, Scheduler clock, JournalListener listener) {
+        this.store = store;
         this.lock = lock;
-        this.listener = listener;
-        this.found = file.live();
+        this.clock = clock;
+        this.news = new JournalNews(listener);
+        this.onDisk = new ConcurrentHashMap<>(store.live());
     }
 
     /**
      * Opens the file, or makes it in a directory that exists. Blocks, as files do.
      *
+     * @param clock for the timer of a write that takes too long
      * @throws UnusableJournalException saying in one sentence why it cannot be used
      */
-    public static UsageJournal open(Path path, JournalListener listener) {
-        FileChannel lock = null;
+    public static UsageJournal open(Path path, Scheduler clock, JournalListener listener) {
         try {
-            lock = lock(path);
-            return new UsageJournal(JournalFile.open(path), lock, listener);
+            // One file under two names has one lock, and it is the file that is replaced, not a link to it.
+            Path file = Files.exists(path) ? path.toRealPath() : path;
+            JournalLock lock = JournalLock.of(file);
+            try {
+                return new UsageJournal(JournalFile.open(file), lock, clock, listener);
+            } catch (IOException | RuntimeException e) {
+                lock.close();
+                throw e;
+            }
         } catch (IOException e) {
-            close(lock);
             String reason = e instanceof NoSuchFileException ? "no such directory" : e.toString();
             throw new UnusableJournalException(
                     "usage journal %s: %s (expected: a file in a directory that can be written)"
                             .formatted(path, reason));
-        } catch (UnusableJournalException e) {
-            close(lock);
-            throw e;
         }
     }
 
-    /** Not on the file itself, which is replaced from time to time. */
-    private static FileChannel lock(Path path) throws IOException {
-        FileChannel channel = FileChannel.open(
-                path.resolveSibling(path.getFileName() + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        FileLock lock = null;
-        try {
-            lock = channel.tryLock();
-        } catch (OverlappingFileLockException e) {
-            // Another one in this process, which is the same to us.
-        }
-        if (lock == null) {
-            channel.close();
-            throw new UnusableJournalException(
-                    "usage journal %s: in use already (expected: one process for each file)".formatted(path));
-        }
-        return channel;
-    }
-
-    private static void close(@Nullable FileChannel channel) {
-        try {
-            if (channel != null) {
-                channel.close();
-            }
-        } catch (IOException e) {
-            // Nothing was written to it.
-        }
-    }
-
-    /** What was written down of a usage before this process began; null when nothing was. */
+    /** What is on the disk of a usage, from this process or one before; null when nothing is. */
     @Nullable
     JournalRecord found(JournalRecord.Key key) {
-        return found.get(key);
+        return onDisk.get(key);
     }
 
-    /** @param done runs on the journal's thread when the record is on the disk, or could not be written */
+    /** Tells the listener when units are charged to windows that have not begun. */
+    void tellOfWindowsAfter(Instant now) {
+        news.tellOfWindowsAfter(now, onDisk.values());
+    }
+
+    /**
+     * @param done runs when the record is on the disk, or as good as that because it could not be written: on the
+     *     journal's thread, or on that of the timer, or at once here, when nobody is to wait for the disk
+     */
     void write(JournalRecord record, Runnable done) {
-        request(new Request(record, done));
+        ask(record, done);
     }
 
-    /** Completes on the journal's thread when all that was asked for before the subscription is done. */
+    /** Completes, on one of the same threads, when all that was asked for before the subscription is done. */
     Mono<Void> written() {
-        return Mono.create(sink -> request(new Request(null, sink::success)));
+        return Mono.create(sink -> ask(null, sink::success));
     }
 
-    /** Lets every further write fail, as a disk does, for tests. */
-    void breakFile() throws IOException {
-        file.close();
-    }
-
-    private void request(Request request) {
-        if (isClosed) {
-            // Too late for the disk; nobody is to wait for it.
-            request.done.run();
-            return;
+    private void ask(@Nullable JournalRecord record, Runnable answer) {
+        synchronized (this) {
+            if (!isClosed) {
+                if (record != null) {
+                    next.put(record.key(), record);
+                }
+                schedule();
+                if (!isSlow) {
+                    if (record != null) {
+                        waiting.addFirst(answer);
+                    } else {
+                        waiting.addLast(answer);
+                    }
+                    return;
+                }
+            }
         }
-        requests.add(request);
-        if (unseen.getAndIncrement() == 0) {
+        // The disk is too slow, or it is too late for it; nobody is to wait.
+        answer.run();
+    }
+
+    private synchronized void schedule() {
+        isAsked = true;
+        if (!isScheduled) {
+            isScheduled = true;
             var unused = thread.schedule(this::writeAll);
         }
     }
 
     private void writeAll() {
-        int seen = unseen.get();
-        while (seen > 0) {
-            List<Request> batch = new ArrayList<>();
-            List<JournalRecord> records = new ArrayList<>();
-            for (Request next = requests.poll(); next != null; next = requests.poll()) {
-                batch.add(next);
-                if (next.record != null) {
-                    records.add(next.record);
-                }
+        for (Batch batch = take(); batch != null; batch = take()) {
+            Batch taken = batch;
+            if (!taken.records.isEmpty()) {
+                write(taken);
             }
-            if (!records.isEmpty()) {
-                write(records);
-            }
-            batch.forEach(request -> request.done.run());
-            seen = unseen.addAndGet(-seen);
+            taken.answers.forEach(JournalNews::guard);
         }
     }
 
-    private void write(List<JournalRecord> records) {
-        try {
-            file.write(records);
-            if (isFailing) {
-                isFailing = false;
-                listener.recovered();
+    /** Null when nobody has asked for anything; what could not be written waits for somebody who does. */
+    private synchronized @Nullable Batch take() {
+        isScheduled = isAsked;
+        if (!isAsked) {
+            if (isClosed) {
+                letGo();
             }
+            return null;
+        }
+        isAsked = false;
+        running = new Batch(next.values(), waiting);
+        next = new LinkedHashMap<>();
+        waiting = new ArrayDeque<>();
+        return running;
+    }
+
+    private void write(Batch batch) {
+        Disposable watch = clock.schedule(() -> tooSlow(batch), LONGEST_WRITE.toMillis(), TimeUnit.MILLISECONDS);
+        IOException cause = null;
+        try {
+            store.write(batch.records);
         } catch (IOException e) {
-            if (!isFailing) {
-                isFailing = true;
-                listener.failed(e);
-            }
+            cause = e;
+        } catch (RuntimeException | Error bug) {
+            // The thread goes on, because others wait for it, and the next attempt may succeed.
+            cause = new IOException(bug);
         }
+        watch.dispose();
+        synchronized (this) {
+            // What failed is written with the next batch, unless there is something newer.
+            batch.records.forEach(
+                    cause == null
+                            ? record -> onDisk.put(record.key(), record)
+                            : record -> next.putIfAbsent(record.key(), record));
+            failure = cause;
+            running = null;
+            isSlow = false;
+        }
+        news.tell(this::failure);
     }
 
-    /** Writes what has been asked for, and lets go of the file. Blocks until that is done. */
-    @Override
-    public void close() throws IOException {
-        if (isClosed) {
-            return;
+    /** On the timer's thread: from now on nobody waits until it returns. */
+    private void tooSlow(Batch batch) {
+        Deque<Runnable> released = new ArrayDeque<>();
+        synchronized (this) {
+            if (running != batch) {
+                return;
+            }
+            isSlow = true;
+            failure = new IOException("a write takes longer than %s".formatted(LONGEST_WRITE));
+            move(batch.answers, released);
+            move(waiting, released);
         }
-        CountDownLatch written = new CountDownLatch(1);
-        request(new Request(null, written::countDown));
-        isClosed = true;
+        released.forEach(JournalNews::guard);
+        news.tell(this::failure);
+    }
+
+    private static void move(Deque<Runnable> from, Deque<Runnable> to) {
+        to.addAll(from);
+        from.clear();
+    }
+
+    /**
+     * Writes what has been asked for, and lets go of the file. Blocks until that is done, at most ten seconds; a disk
+     * that takes longer keeps the file, and others out of it, until it is done or the process ends. Only the first call
+     * does anything; what is charged after it is not written, and does not wait.
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (isClosed) {
+                return;
+            }
+            isClosed = true;
+            schedule();
+        }
         try {
-            if (!written.await(10, TimeUnit.SECONDS)) {
-                listener.failed(new IOException("the last usage was not written within 10 s"));
+            if (!ended.await(LONGEST_END.toMillis(), TimeUnit.MILLISECONDS)) {
+                synchronized (this) {
+                    failure = new IOException("the last usage was not written within %s".formatted(LONGEST_END));
+                }
+                news.tell(this::failure);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private synchronized @Nullable IOException failure() {
+        return failure;
+    }
+
+    private void letGo() {
+        close(store);
+        if (lock != null) {
+            close(lock);
+        }
+        ended.countDown();
         thread.dispose();
-        file.close();
-        lock.close();
+    }
+
+    private static void close(AutoCloseable resource) {
+        try {
+            resource.close();
+        } catch (Exception e) {
+            // What could be written is on the disk, and the system lets go of the rest when the process ends.
+        }
     }
 }

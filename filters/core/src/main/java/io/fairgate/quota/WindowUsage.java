@@ -125,6 +125,8 @@ final class WindowUsage extends Usage {
     @Override
     boolean isNothing(Moment now) {
         CalendarWindow last = window;
-        return last == null || used == 0 || now.wallMillis() >= last.endMillis();
+        // What is written down is a chunk more than what is used, and would be found again.
+        boolean isUnused = used == 0 && journaled == null;
+        return last == null || isUnused || now.wallMillis() >= last.endMillis();
     }
 }

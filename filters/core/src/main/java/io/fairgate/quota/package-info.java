@@ -33,8 +33,9 @@
  * clock that is set back therefore refills nothing: units are charged to the latest window that was ever reached. When the
  * clock runs ahead and is corrected, at most {@code limit} units pass early, and the window they belong to is that much
  * poorer; until it ends, nothing is counted anew, which admits too little rather than too much. A clock that once stood
- * a year ahead thus holds a tenant to a single {@code limit} for that year, or until the process is started again. A total
- * is a window that does not end.
+ * a year ahead thus holds a tenant to a single {@code limit} for that year, or until the process is started again; with a
+ * {@link io.fairgate.quota.UsageJournal} that does not help either, and the start says so. A total is a window that does not
+ * end.
  *
  * <h2>Several owners</h2>
  *
@@ -53,6 +54,9 @@
  * every interval that begins after this one; and every interval that contains it loses no more than was given back. So the
  * definition above holds for what was not given back, and out-of-order refunds of an almost empty bucket give back a little
  * less than they could.
+ *
+ * <p>What was forgotten meanwhile, because nothing of it was used, has nothing to give back: a window was over, and a
+ * rate was empty. A debt of a rate is owed by the usage that has taken its place.
  *
  * <p>Units above the estimate are charged although the limit may be reached. That debt is bounded by one more limit: a
  * single answer of unknown size shuts its tenant out for no longer than one window of the quota.

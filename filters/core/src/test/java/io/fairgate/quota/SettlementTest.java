@@ -136,6 +136,39 @@ class SettlementTest {
         }
     }
 
+    /** New names until the quotas of which nothing is used have made room for them. */
+    private void forgetWhatIsUnused() {
+        for (int i = 0; i < 2 * Account.KEPT; i++) {
+            virtual.charge(1, new Quota.Rate("another-" + i, 1, Duration.ofMillis(1), 1));
+            virtual.pass(Duration.ofMillis(1));
+        }
+    }
+
+    @Test
+    void a_late_settlement_of_a_usage_that_was_forgotten_gives_nothing_back_and_a_rate_is_owed_its_debt() {
+        QuotaCharge nothing = virtual.charged(4, RATE, SLIDING, DAILY);
+        QuotaCharge more = virtual.charged(1, RATE, SLIDING, DAILY);
+        virtual.pass(Duration.ofDays(1));
+        virtual.setWallClock("2026-03-11T12:00:00Z");
+        forgetWhatIsUnused();
+        virtual.charge(5, RATE, SLIDING, DAILY);
+        virtual.settle(nothing, 0);
+        assertRemaining(5, 5, 5, 10);
+        virtual.settle(more, 3);
+        assertRemaining(3, 5, 5, 10);
+        virtual.setWallClock("2026-03-10T12:00:00Z");
+        assertRemaining(3, 5, 5, 10);
+    }
+
+    @Test
+    void a_debt_is_owed_also_when_nobody_has_asked_for_the_rate_since_it_was_forgotten() {
+        QuotaCharge charge = virtual.charged(1, RATE);
+        virtual.pass(Duration.ofDays(1));
+        forgetWhatIsUnused();
+        virtual.settle(charge, 8);
+        assertThat(virtual.remaining(RATE)).isEqualTo(3);
+    }
+
     @Test
     void a_total_does_not_come_back() {
         virtual.charged(8, TOTAL);

@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.quota.Quota.CalendarUnit;
 import io.fairgate.quota.QuotaDecision.Balance;
-import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -25,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Flux;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** Usage that survives its process. A crash is a copy of the file at some moment: what the disk knew then. */
 class UsageJournalTest {
@@ -39,6 +37,9 @@ class UsageJournalTest {
 
     private final List<UsageJournal> open = new ArrayList<>();
     private final Queue<String> heard = new ConcurrentLinkedQueue<>();
+    /** Stands, so that no disk is too slow. */
+    private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+
     private volatile Instant wall = Instant.parse("2026-03-10T12:00:00Z");
     private int crashes;
 
@@ -52,13 +53,16 @@ class UsageJournalTest {
         public void recovered() {
             heard.add("recovered");
         }
+
+        @Override
+        public void ranAhead(String what) {
+            heard.add(what);
+        }
     };
 
     @AfterEach
-    void close() throws IOException {
-        for (UsageJournal journal : open) {
-            journal.close();
-        }
+    void close() {
+        open.forEach(UsageJournal::close);
     }
 
     private Path file() {
@@ -66,15 +70,19 @@ class UsageJournalTest {
     }
 
     private EmbeddedQuotas start(Path file) {
-        UsageJournal journal = UsageJournal.open(file, listener);
+        UsageJournal journal = UsageJournal.open(file, time, listener);
         open.add(journal);
-        return new EmbeddedQuotas(MonotonicScheduler.INSTANCE, () -> wall, journal);
+        return new EmbeddedQuotas(time, () -> wall, journal);
     }
 
-    private EmbeddedQuotas restart(EmbeddedQuotas quotas) throws IOException {
+    private EmbeddedQuotas restart(EmbeddedQuotas quotas) {
+        stop(quotas);
+        return start(file());
+    }
+
+    private void stop(EmbeddedQuotas quotas) {
         quotas.writeExactly();
         open.get(open.size() - 1).close();
-        return start(file());
     }
 
     /** What a new process finds when the old one ends now, without a word. */
@@ -218,100 +226,149 @@ class UsageJournalTest {
     }
 
     @Test
-    void a_last_line_that_was_cut_off_is_as_if_it_had_not_been_written() throws IOException {
+    void a_clock_that_ran_ahead_is_told_at_the_start_and_refills_nothing() throws IOException {
         EmbeddedQuotas quotas = start(file());
+        charge(quotas, 30, DAILY, TOTAL);
+        wall = Instant.parse("2027-03-10T12:00:00Z");
+        charge(quotas, 100, DAILY);
+        wall = Instant.parse("2026-03-10T12:30:00Z");
         charge(quotas, 50, DAILY);
-        quotas.writeExactly();
-        open.get(0).close();
-        String text = Files.readString(file());
-        for (int cut = 1; cut < 12; cut++) {
-            Files.writeString(file(), text + "0badc0de tenant acme da".substring(0, cut));
-            assertThat(used(crash(), DAILY)).isEqualTo(50);
-        }
-        Files.writeString(file(), text + "a damaged line\n");
-        EmbeddedQuotas next = start(file());
-        assertThat(used(next, DAILY)).isEqualTo(50);
-        charge(next, 20, DAILY);
-        assertThat(used(crash(), DAILY)).isBetween(70L, 70L + CHUNK);
+        assertThat(heard).isEmpty();
+
+        EmbeddedQuotas next = restart(quotas);
+        String label = "tenant acme daily day 1804636800000 1804723200000";
+        assertThat(heard)
+                .containsExactly(
+                        "used in a window that begins after 2026-03-10T12:30:00Z, and charged to it until it ends: "
+                                + label);
+        assertThat(used(next, DAILY)).isEqualTo(150);
+        assertThat(charge(next, 851, DAILY)).isFalse();
+
+        // What docs/quotas.md says an operator may do.
+        stop(next);
+        List<String> lines = Files.readAllLines(file());
+        lines.removeIf(line -> line.contains(" " + label + " "));
+        Files.write(file(), lines);
+        heard.clear();
+        EmbeddedQuotas mended = start(file());
+        assertThat(heard).isEmpty();
+        assertThat(used(mended, DAILY)).isBetween(30L, 30L + CHUNK);
+        assertThat(used(mended, TOTAL)).isEqualTo(30);
     }
 
     @Test
-    void a_file_that_cannot_be_used_is_refused_with_one_sentence() throws IOException {
-        Path foreign = Files.writeString(directory.resolve("foreign"), "hello\nworld\n");
-        assertThatThrownBy(() -> UsageJournal.open(foreign, listener))
-                .isInstanceOf(UnusableJournalException.class)
-                .hasMessage(
-                        "usage journal %s: not a journal (expected: a file that begins with \"fairgate usage 1\", or none)",
-                        foreign);
-        assertThat(foreign).hasContent("hello\nworld");
+    void of_many_usages_in_the_future_a_few_are_named() {
+        wall = Instant.parse("2027-03-10T12:00:00Z");
+        EmbeddedQuotas quotas = start(file());
+        for (int i = 0; i < 8; i++) {
+            charge(quotas, 1, new Quota.Calendar("daily-" + i, 10, CalendarUnit.DAY, ZoneOffset.UTC));
+        }
+        wall = Instant.parse("2026-03-10T12:00:00Z");
+        restart(quotas);
+        assertThat(heard).hasSize(1);
+        assertThat(heard.element())
+                .contains("tenant acme daily-4 day ")
+                .doesNotContain("daily-5")
+                .endsWith("; and 3 more");
+    }
 
+    @Test
+    void one_process_has_the_file_under_whatever_name() throws IOException {
+        charge(start(file()), 50, DAILY);
+        Path link = Files.createSymbolicLink(directory.resolve("link"), file());
+        for (Path name : List.of(file(), link)) {
+            assertThatThrownBy(() -> UsageJournal.open(name, time, listener))
+                    .isInstanceOf(UnusableJournalException.class)
+                    .hasMessage("usage journal %s: in use already (expected: one process for each file)", file());
+        }
+    }
+
+    @Test
+    void another_process_is_kept_out_until_the_one_before_has_ended_however_it_ends() throws Exception {
+        Process other = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        OtherProcess.class.getName(),
+                        file().toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try {
+            assertThat(other.getInputStream().read()).isEqualTo('o');
+            assertThatThrownBy(() -> UsageJournal.open(file(), time, listener))
+                    .hasMessage("usage journal %s: in use already (expected: one process for each file)", file());
+        } finally {
+            other.destroyForcibly().waitFor();
+        }
+        assertThat(used(start(file()), DAILY)).isBetween(70L, 70L + CHUNK);
+    }
+
+    /** Charges 70 units, says so, and holds on to the file until it is killed. */
+    static final class OtherProcess {
+        private OtherProcess() {}
+
+        public static void main(String[] args) throws IOException {
+            VirtualTimeScheduler time = VirtualTimeScheduler.create();
+            UsageJournal journal = UsageJournal.open(Path.of(args[0]), time, new UsageJournalTest().listener);
+            charge(new EmbeddedQuotas(time, () -> Instant.parse("2026-03-10T12:00:00Z"), journal), 70, DAILY);
+            System.out.write('o');
+            System.out.flush();
+            while (System.in.read() >= 0) {
+                // Nobody writes; it waits.
+            }
+        }
+    }
+
+    @Test
+    void a_journal_that_cannot_be_used_is_refused_with_one_sentence() throws IOException {
         Path nowhere = directory.resolve("missing/usage");
-        assertThatThrownBy(() -> UsageJournal.open(nowhere, listener))
+        assertThatThrownBy(() -> UsageJournal.open(nowhere, time, listener))
                 .isInstanceOf(UnusableJournalException.class)
                 .hasMessageStartingWith("usage journal %s: no such directory ", nowhere)
                 .hasMessageEndingWith("(expected: a file in a directory that can be written)");
-        assertThatThrownBy(() -> UsageJournal.open(directory, listener)).isInstanceOf(UnusableJournalException.class);
+        assertThatThrownBy(() -> UsageJournal.open(directory, time, listener))
+                .isInstanceOf(UnusableJournalException.class);
 
-        charge(start(file()), 50, DAILY);
-        assertThatThrownBy(() -> UsageJournal.open(file(), listener))
-                .hasMessage("usage journal %s: in use already (expected: one process for each file)", file());
-
-        open.get(0).close();
-        Files.writeString(
-                file(), Files.readString(file()).replaceFirst("\n", "\nxx"), StandardOpenOption.TRUNCATE_EXISTING);
-        Files.writeString(
-                file(),
-                new JournalRecord(
-                                        new JournalRecord.Key(QuotaOwner.group("a"), UsageKey.of(DAILY)),
-                                        CalendarWindow.ALWAYS,
-                                        1)
-                                .line()
-                        + "\n",
-                StandardOpenOption.APPEND);
-        assertThatThrownBy(() -> UsageJournal.open(file(), listener)).hasMessageContaining("line 2 is damaged");
+        Path foreign = Files.writeString(directory.resolve("foreign"), "hello\nworld\n");
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> UsageJournal.open(foreign, time, listener))
+                    .as("the lock is let go")
+                    .hasMessageContaining("not a journal");
+        }
     }
 
     @Test
-    void a_file_is_written_anew_when_most_of_its_lines_no_longer_count() throws IOException {
+    void a_settlement_of_a_usage_that_was_forgotten_does_not_come_back_from_an_old_window() throws IOException {
         EmbeddedQuotas quotas = start(file());
-        Quota.Total wide = new Quota.Total("wide", 5000);
-        for (int i = 0; i < 1500; i++) {
-            QuotaCharge charge = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, wide), 1);
-            quotas.charge(charge).block(LONGEST);
-            quotas.settle(charge, 60).block();
-            quotas.writeExactly();
-            if (used(quotas, wide) > 4000) {
-                break;
-            }
+        QuotaCharge old = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, DAILY), 5);
+        quotas.charge(old).block(LONGEST);
+        QuotaCharge refund = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, DAILY), 5);
+        quotas.charge(refund).block(LONGEST);
+        wall = Instant.parse("2026-03-11T12:00:00Z");
+        for (int i = 0; i < 2 * Account.KEPT; i++) {
+            charge(quotas, 1, new Quota.Rate("another-" + i, 1, Duration.ofMillis(1), 1));
+            time.advanceTimeBy(Duration.ofMillis(1));
         }
-        for (int i = 0; i < 1200; i++) {
-            quotas.writeExactly();
-        }
+        charge(quotas, 700, DAILY);
+        wall = Instant.parse("2026-03-10T12:00:00Z");
+        quotas.settle(old, 400).block();
+        quotas.settle(refund, 0).block();
         open.get(0).written().block(LONGEST);
-        for (int i = 0; i < 5; i++) {
-            quotas.writeExactly();
-            open.get(0).written().block(LONGEST);
-        }
-        assertThat(Files.readAllLines(file(), StandardCharsets.ISO_8859_1)).hasSizeLessThan(1000);
-        assertThat(used(restart(quotas), wide)).isBetween(4000L, 4100L);
+        wall = Instant.parse("2026-03-11T12:00:00Z");
+        assertThat(used(quotas, DAILY)).isEqualTo(700);
+        assertThat(used(crash(), DAILY)).isBetween(700L, 700L + CHUNK);
     }
 
     @Test
-    void while_the_disk_fails_usage_is_counted_in_memory_and_that_is_told_once() throws IOException {
+    void a_usage_that_was_forgotten_is_found_again_as_it_was_written() {
         EmbeddedQuotas quotas = start(file());
-        charge(quotas, 1, DAILY);
-        open.get(0).breakFile();
-        for (int i = 0; i < 999; i++) {
-            assertThat(charge(quotas, 1, DAILY)).isTrue();
+        charge(quotas, 1000, DAILY);
+        wall = Instant.parse("2026-03-11T12:00:00Z");
+        for (int i = 0; i < 2 * Account.KEPT; i++) {
+            charge(quotas, 1, new Quota.Rate("another-" + i, 1, Duration.ofMillis(1), 1));
+            time.advanceTimeBy(Duration.ofMillis(1));
         }
+        wall = Instant.parse("2026-03-10T23:59:00Z");
         assertThat(charge(quotas, 1, DAILY)).isFalse();
-        assertThat(heard).containsExactly("failed");
-    }
-
-    @Test
-    void whoever_comes_after_the_end_does_not_wait() throws IOException {
-        EmbeddedQuotas quotas = start(file());
-        open.get(0).close();
-        assertThat(charge(quotas, 1, DAILY)).isTrue();
     }
 }

@@ -4,7 +4,10 @@ import io.fairgate.policy.Policy;
 import io.fairgate.quota.Quotas;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.Objects;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -13,13 +16,19 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.StringUtils;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -59,6 +68,38 @@ public class FairgateAutoConfiguration {
         }
     }
 
+    /** Where usage is to be kept: an empty name is none, so that a setting can be taken back. */
+    static final class JournalNamed implements Condition {
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata where) {
+            return StringUtils.hasLength(context.getEnvironment().getProperty("fairgate.quotas.journal"));
+        }
+    }
+
+    /** What there is to see of the usage journal. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(Policy.class)
+    @Conditional(JournalNamed.class)
+    static class Journal {
+
+        /** @throws IllegalStateException when nobody would write it */
+        @Bean
+        JournalLog fairgateJournalLog(FairgateProperties properties, FairgateMeters meters, ListableBeanFactory beans) {
+            Path file = Objects.requireNonNull(properties.quotas().journal());
+            if (beans.getBeanNamesForType(JournaledQuotas.class, true, false).length == 0) {
+                throw new IllegalStateException(
+                        "fairgate.quotas.journal: %s (expected: none, because the application has Quotas of its own, which it would not keep)"
+                                .formatted(file));
+            }
+            return new JournalLog(file, meters, InstantSource.system());
+        }
+
+        @Bean
+        HealthIndicator fairgateJournalHealthIndicator(JournalLog log) {
+            return new JournalHealth(log);
+        }
+    }
+
     /** Everything else, once there is a policy. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBean(Policy.class)
@@ -71,8 +112,8 @@ public class FairgateAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean(Quotas.class)
-        JournaledQuotas fairgateJournaledQuotas(FairgateProperties properties, FairgateMeters meters) {
-            return JournaledQuotas.open(properties.quotas().journal(), meters);
+        JournaledQuotas fairgateJournaledQuotas(ObjectProvider<JournalLog> log) {
+            return JournaledQuotas.open(log.getIfAvailable());
         }
 
         @Bean

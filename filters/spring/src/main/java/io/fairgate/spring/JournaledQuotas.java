@@ -3,8 +3,6 @@ package io.fairgate.spring;
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.UsageJournal;
 import io.fairgate.time.MonotonicScheduler;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
@@ -15,17 +13,16 @@ import org.jspecify.annotations.Nullable;
  */
 record JournaledQuotas(EmbeddedQuotas quotas, @Nullable UsageJournal journal) implements AutoCloseable {
 
-    /** @param path null or empty when the process keeps nothing */
-    static JournaledQuotas open(@Nullable Path path, FairgateMeters meters) {
-        UsageJournal journal =
-                path == null || path.toString().isEmpty() ? null : UsageJournal.open(path, new JournalLog(meters));
+    /** @param log of the file; null when the process keeps nothing */
+    static JournaledQuotas open(@Nullable JournalLog log) {
+        UsageJournal journal = log == null ? null : UsageJournal.open(log.file(), MonotonicScheduler.INSTANCE, log);
         return new JournaledQuotas(
                 new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system(), journal), journal);
     }
 
     /** Writes what is used to the unit. */
     @Override
-    public void close() throws IOException {
+    public void close() {
         if (journal != null) {
             quotas.writeExactly();
             journal.close();

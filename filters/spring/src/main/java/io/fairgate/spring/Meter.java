@@ -78,6 +78,8 @@ enum Meter {
             Type.COUNTER,
             "failures",
             "How often the usage journal could no longer be written; until it can again, usage is in memory alone."),
+    JOURNAL_FAILING(
+            "fairgate.quota.journal.failing", Type.GAUGE, "1 or 0", "1 while the usage journal cannot be written."),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

@@ -4,11 +4,14 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.Quotas;
+import io.netty.channel.EventLoop;
+import java.util.function.Supplier;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.Ordered;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Charges the quotas of a request once it may go, and tells the client how they stand. A request that waited in vain never
@@ -48,12 +51,19 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
                     new QuotaCharge(request.quotas(), request.cost().units());
             UpstreamWork work = new UpstreamWork(request.cost());
             return quotas.charge(charge)
-                    .flatMap(decision -> charged(exchange, chain, decision, work))
+.flatMap(decision -> atHome(exchange, () -> charged(exchange, chain, decision, work)))
                     .contextWrite(context -> context.put(UpstreamWork.class, work))
                     // Not a step of the chain: what ends the request must not wait for it, and a cancelled one has
                     // none.
                     .doFinally(end -> settle(charge, work));
         });
+    }
+
+    /** What had to wait for a disk or another process comes back on a thread of theirs. */
+    private static Mono<Void> atHome(ServerWebExchange exchange, Supplier<Mono<Void>> rest) {
+        return Exchanges.home(exchange) instanceof EventLoop home && !home.inEventLoop()
+                ? Mono.defer(rest).subscribeOn(Schedulers.fromExecutor(home))
+                : rest.get();
     }
 
     private Mono<Void> charged(

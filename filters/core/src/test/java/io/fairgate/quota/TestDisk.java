@@ -1,0 +1,83 @@
+package io.fairgate.quota;
+
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A disk that hangs and fails when a test says so, and knows what would be found on it. */
+final class TestDisk implements JournalStore {
+    private final Map<JournalRecord.Key, JournalRecord> kept = new ConcurrentHashMap<>();
+    private final AtomicInteger writes = new AtomicInteger();
+    private volatile CountDownLatch reached = new CountDownLatch(1);
+    private volatile CountDownLatch goesOn = new CountDownLatch(0);
+    private volatile @Nullable Throwable failure;
+    private volatile boolean isClosed;
+
+    /** What is found when the process ends now, without a word. */
+    TestDisk crash() {
+        TestDisk found = new TestDisk();
+        found.kept.putAll(kept);
+        return found;
+    }
+
+    /** From now on a write returns when it is let. */
+    void hang() {
+        reached = new CountDownLatch(1);
+        goesOn = new CountDownLatch(1);
+    }
+
+    void goOn() {
+        goesOn.countDown();
+    }
+
+    void awaitWrite() throws InterruptedException {
+        reached.await();
+    }
+
+    /** From now on a write throws; null for no more. */
+    void failWith(@Nullable Throwable next) {
+        failure = next;
+    }
+
+    int writes() {
+        return writes.get();
+    }
+
+    boolean isClosed() {
+        return isClosed;
+    }
+
+    @Override
+    public Map<JournalRecord.Key, JournalRecord> live() {
+        return Map.copyOf(kept);
+    }
+
+    @Override
+    public void write(Collection<JournalRecord> records) throws IOException {
+        writes.incrementAndGet();
+        reached.countDown();
+        try {
+            goesOn.await();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+        Throwable now = failure;
+        if (now instanceof IOException e) {
+            throw e;
+        } else if (now instanceof Error e) {
+            throw e;
+        } else if (now != null) {
+            throw new IllegalStateException(now);
+        }
+        records.forEach(record -> kept.put(record.key(), record));
+    }
+
+    @Override
+    public void close() {
+        isClosed = true;
+    }
+}

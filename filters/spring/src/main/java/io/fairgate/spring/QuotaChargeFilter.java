@@ -51,7 +51,7 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
                     new QuotaCharge(request.quotas(), request.cost().units());
             UpstreamWork work = new UpstreamWork(request.cost());
             return quotas.charge(charge)
-.flatMap(decision -> atHome(exchange, () -> charged(exchange, chain, decision, work)))
+                    .flatMap(decision -> atHome(exchange, () -> charged(exchange, chain, decision, work)))
                     .contextWrite(context -> context.put(UpstreamWork.class, work))
                     // Not a step of the chain: what ends the request must not wait for it, and a cancelled one has
                     // none.

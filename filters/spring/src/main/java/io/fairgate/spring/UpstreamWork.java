@@ -73,8 +73,10 @@ final class UpstreamWork {
         isWhole = true;
     }
 
-    /** Nothing, when nothing was sent. Of a body that was not written to its end the upstream has done as
-     * much work as was estimated, or more. */
+    /**
+     * Nothing, when nothing was sent. Of a body that was not written to its end the upstream has done as much work as was
+     * estimated, or more.
+     */
     long units() {
         if (!isSent) {
             return 0;

@@ -77,7 +77,13 @@ class JournalStarterTest {
     private ConfigurableApplicationContext start(Class<?> more, String journal) {
         SpringApplication application = new SpringApplication(SomebodysGateway.class, more);
         application.setLogStartupInfo(false);
-        application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off", "spring.reactor.netty.shutdown-quiet-period", "0s"));
+        application.setDefaultProperties(Map.of(
+                "logging.level.root",
+                "off",
+                "spring.main.banner-mode",
+                "off",
+                "spring.reactor.netty.shutdown-quiet-period",
+                "0s"));
         ConfigurableApplicationContext context = application.run(
                 "--fairgate.policy.enabled=true",
                 "--fairgate.policy.tenants.identify[0].header=X-Tenant-Id",

@@ -26,9 +26,6 @@ final class Account {
         UsageKey key = UsageKey.of(quota);
         Usage usage = usages.get(key);
         if (usage == null) {
-            if (usages.size() >= KEPT) {
-                forgetUnused(now);
-            }
             usage = Usage.of(quota, now, journaled(key));
             usages.put(key, usage);
         }
@@ -50,9 +47,13 @@ final class Account {
 
     /**
      * A policy that changes again and again names ever new quotas. Those of which nothing is used go, whoever still wants
-     * them: it finds them forgotten, and asks again.
+     * them: it finds them forgotten, and asks again. To be called once before all usages of a set are asked for, and not
+     * for each: those of the set that nobody has used yet would go in favour of each other, for ever.
      */
-    private void forgetUnused(Moment now) {
+    synchronized void makeRoom(Moment now) {
+        if (usages.size() < KEPT) {
+            return;
+        }
         Iterator<Usage> all = usages.values().iterator();
         while (all.hasNext()) {
             Usage usage = all.next();

@@ -49,10 +49,16 @@ final class BoundQuotas {
         now.read(clock, this.calendar);
         SortedMap<QuotaOwner, Account> byOwner = new TreeMap<>();
         for (int i = 0; i < quotas.length; i++) {
-            Account account = byOwner.computeIfAbsent(quotas[i].owner(), home::account);
+            Account account = byOwner.computeIfAbsent(quotas[i].owner(), this::accountWithRoom);
             usages[i] = account.usage(quotas[i].quota(), now);
         }
         accounts = byOwner.values().toArray(Account[]::new);
+    }
+
+    private Account accountWithRoom(QuotaOwner owner) {
+        Account account = home.account(owner);
+        account.makeRoom(now);
+        return account;
     }
 
     boolean isOf(EmbeddedQuotas quotas) {

@@ -114,17 +114,21 @@ final class JournaledUsage {
         journal.write(written, () -> {});
     }
 
-    /** What is used, what is wanted, and a chunk beyond that, which others may use up before those get theirs. */
+    /**
+     * What is used, what is wanted, and a chunk beyond that, which others may use up before those get theirs. Nothing when
+     * that much is covered: a lower record would take back what may be given by now.
+     */
     private void write() {
+        long upTo = Math.max(used, Math.min(limit, used + wanted + chunk()));
         if (!isWriting) {
-            promised = wanted;
+            promised = upTo > covered() ? wanted : promised;
             wanted = 0;
-            write(Math.max(used, Math.min(limit, used + promised + chunk())));
+            write(upTo);
         }
     }
 
     private void write(long upTo) {
-        if (!isWriting) {
+        if (!isWriting && upTo > covered()) {
             isWriting = true;
             JournalRecord next = new JournalRecord(key, window, upTo);
             asked = next;

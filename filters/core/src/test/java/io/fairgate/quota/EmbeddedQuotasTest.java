@@ -21,7 +21,9 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import reactor.core.publisher.Mono;
 
 class EmbeddedQuotasTest {
@@ -121,6 +123,19 @@ class EmbeddedQuotasTest {
                 .as("finds its balance again")
                 .isTrue();
         assertThat(virtual.remaining(BURST)).as("the one that all find").isEqualTo(5);
+    }
+
+    @Test
+    @Timeout(20)
+    void an_owner_may_use_more_quotas_than_are_kept_unused_and_several_new_ones_at_once() {
+        Quota[] many = IntStream.range(0, 2 * Account.KEPT)
+                .mapToObj(i -> new Quota.Calendar("daily-" + i, 10, CalendarUnit.DAY, ZoneOffset.UTC))
+                .toArray(Quota[]::new);
+        assertThat(virtual.charge(1, many).allowed()).isTrue();
+        assertThat(virtual.charge(1, BURST, DAILY).allowed()).isTrue();
+        assertThat(virtual.check(1, many).balances())
+                .extracting(Balance::remaining)
+                .containsOnly(9L);
     }
 
     @Test

@@ -16,11 +16,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** A journal whose disk hangs, fails and is lost as the test says; time is virtual. */
@@ -274,18 +277,82 @@ class JournalOnTestDiskTest {
     }
 
     @Test
+    void a_record_is_not_followed_by_a_lower_one_while_what_it_covers_is_given() throws Exception {
+        QuotaOwner acme = QuotaOwner.tenant(VirtualQuotas.ACME);
+        Account account = new Account(acme, journal);
+        JournaledUsage usage = new JournaledUsage(journal, new JournalRecord.Key(acme, UsageKey.of(SMALL)), account);
+        disk.hang();
+        synchronized (account) {
+            assertThat(usage.covers(CalendarWindow.ALWAYS, 0, 50, 100)).isFalse();
+            assertThat(usage.covers(CalendarWindow.ALWAYS, 0, 20, 100)).isFalse();
+        }
+        disk.letOneGoOn();
+        boolean isGiven = false;
+        while (!isGiven) {
+            synchronized (account) {
+                isGiven = usage.found() != null && usage.covers(CalendarWindow.ALWAYS, 0, 50, 100);
+            }
+        }
+        CompletableFuture<Void> written = journal.written().toFuture();
+        disk.letOneGoOn();
+        while (!written.isDone() && disk.writes() < 3) {
+            Thread.onSpinWait();
+        }
+        assertThat(usedOnDisk()).isGreaterThanOrEqualTo(50);
+    }
+
+    private long usedOnDisk() {
+        return disk.live().values().stream().mapToLong(JournalRecord::used).sum();
+    }
+
+    @Test
+    void at_every_moment_what_was_given_to_a_crowd_is_on_the_disk() {
+        Quota.Total prepaid = new Quota.Total("prepaid", 15_000);
+        AtomicLong given = new AtomicLong();
+        Long ahead = Flux.range(0, 10_000)
+                .flatMap(
+                        i -> quotas.charge(new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, prepaid), 1 + i % 3))
+                                .subscribeOn(Schedulers.parallel())
+                                .map(decision -> given.addAndGet(decision.allowed() ? 1 + i % 3 : 0) > usedOnDisk()),
+                        500)
+                .filter(isAhead -> isAhead)
+                .count()
+                .block(LONGEST);
+        assertThat(ahead).isZero();
+        assertThat(given).hasValue(15_000);
+    }
+
+    @Test
     void a_debt_that_is_made_while_a_record_is_on_its_way_is_written_next() throws Exception {
         QuotaCharge charge = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, DAILY), 1);
         assertThat(passes(quotas.charge(charge).toFuture())).isTrue();
         disk.hang();
-        CompletableFuture<QuotaDecision> waits = charge(200, DAILY);
+        assertThat(passes(charge(7, DAILY))).as("asks for the next chunk").isTrue();
         disk.awaitWrite();
         quotas.settle(charge, 700).block();
         disk.goOn();
-        assertThat(passes(waits)).isTrue();
         awaitWritten();
         awaitWritten();
-        assertThat(usedAfterACrash(DAILY)).isBetween(900L, 900L + CHUNK);
+        assertThat(usedAfterACrash(DAILY)).isBetween(707L, 707L + CHUNK);
+    }
+
+    @Test
+    void the_end_waits_for_what_is_on_its_way() throws Exception {
+        assertThat(passes(charge(7, DAILY))).isTrue();
+        disk.hang();
+        quotas.writeExactly();
+        disk.awaitWrite();
+        CompletableFuture<Void> end = CompletableFuture.runAsync(journal::close);
+        // Who asks now is answered only because it is being closed.
+        while (!end.isDone() && !journal.written().toFuture().isDone()) {
+            Thread.onSpinWait();
+        }
+        assertThat(end).isNotDone();
+        assertThat(disk.isClosed()).isFalse();
+        disk.goOn();
+        end.get(LONGEST.toSeconds(), TimeUnit.SECONDS);
+        assertThat(disk.isClosed()).isTrue();
+        assertThat(usedAfterACrash(DAILY)).isEqualTo(7);
     }
 
     @Test
@@ -297,6 +364,8 @@ class JournalOnTestDiskTest {
         quotas.writeExactly();
         disk.goOn();
         assertThat(passes(waits)).isTrue();
+        awaitWritten();
+        assertThat(usedAfterACrash(DAILY)).isBetween(27L, 27L + CHUNK);
         quotas.writeExactly();
         journal.close();
         journal.close();

@@ -139,7 +139,7 @@ class QuotaBoundsTest {
         }
 
         private void charge(String what) {
-            long units = 1 + random.nextLong(random.nextInt(4) == 0 ? quota.limit() + 1 : 1 + quota.limit() / 10);
+            long units = anyUnits();
             QuotaCharge charge = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, quota), units);
             boolean passes =
                     Objects.requireNonNull(quotas.charge(charge).block(LONGEST)).allowed();
@@ -162,6 +162,19 @@ class QuotaBoundsTest {
                 admitted.add(new long[] {time.now(TimeUnit.NANOSECONDS), units});
             }
             awaitWritten();
+        }
+
+        /** Around what is left now and then: one too many, or exactly all. */
+        private long anyUnits() {
+            QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, quota);
+            long left = Objects.requireNonNull(quotas.balances(set).block(LONGEST))
+                    .get(0)
+                    .remaining();
+            return switch (random.nextInt(6)) {
+                case 0, 1 -> Math.max(1, left + random.nextInt(3) - 1);
+                case 2 -> 1 + random.nextLong(quota.limit() + 1);
+                default -> 1 + random.nextLong(1 + quota.limit() / 10);
+            };
         }
 
         private long remaining(Quota.Rate rate) {

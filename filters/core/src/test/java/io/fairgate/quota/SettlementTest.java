@@ -139,8 +139,7 @@ class SettlementTest {
     /** New names until the quotas of which nothing is used have made room for them. */
     private void forgetWhatIsUnused() {
         for (int i = 0; i < 2 * Account.KEPT; i++) {
-            virtual.charge(1, new Quota.Rate("another-" + i, 1, Duration.ofMillis(1), 1));
-            virtual.pass(Duration.ofMillis(1));
+            virtual.charge(1, new Quota.Calendar("another-" + i, 1, CalendarUnit.HOUR, ZoneOffset.UTC));
         }
     }
 

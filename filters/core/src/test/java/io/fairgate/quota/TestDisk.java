@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
 final class TestDisk implements JournalStore {
     private final Map<JournalRecord.Key, JournalRecord> kept = new ConcurrentHashMap<>();
     private final AtomicInteger writes = new AtomicInteger();
-    private volatile CountDownLatch reached = new CountDownLatch(1);
-    private volatile CountDownLatch goesOn = new CountDownLatch(0);
+    private static final int ALL = Integer.MAX_VALUE / 2;
+
+    private final Semaphore reached = new Semaphore(0);
+    private final Semaphore goesOn = new Semaphore(ALL);
     private volatile @Nullable Throwable failure;
     private volatile boolean isClosed;
 
@@ -26,16 +28,21 @@ final class TestDisk implements JournalStore {
 
     /** From now on a write returns when it is let. */
     void hang() {
-        reached = new CountDownLatch(1);
-        goesOn = new CountDownLatch(1);
+        reached.drainPermits();
+        goesOn.drainPermits();
     }
 
     void goOn() {
-        goesOn.countDown();
+        goesOn.drainPermits();
+        goesOn.release(ALL);
+    }
+
+    void letOneGoOn() {
+        goesOn.release();
     }
 
     void awaitWrite() throws InterruptedException {
-        reached.await();
+        reached.acquire();
     }
 
     /** From now on a write throws; null for no more. */
@@ -59,9 +66,9 @@ final class TestDisk implements JournalStore {
     @Override
     public void write(Collection<JournalRecord> records) throws IOException {
         writes.incrementAndGet();
-        reached.countDown();
+        reached.release();
         try {
-            goesOn.await();
+            goesOn.acquire();
         } catch (InterruptedException e) {
             throw new IOException(e);
         }

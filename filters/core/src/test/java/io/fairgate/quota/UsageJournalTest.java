@@ -168,6 +168,9 @@ class UsageJournalTest {
         EmbeddedQuotas quotas = start(file());
         charge(quotas, 900, DAILY);
         wall = Instant.parse("2026-03-11T00:00:00Z");
+        assertThat(quotas.chargeNow(QuotaSet.of(VirtualQuotas.ACME, DAILY), 1))
+                .as("its first chunk is not on the disk")
+                .isNull();
         EmbeddedQuotas next = restart(quotas);
         assertThat(used(next, DAILY)).isZero();
         assertThat(charge(next, 1000, DAILY)).isTrue();
@@ -337,6 +340,13 @@ class UsageJournalTest {
         }
     }
 
+    /** New names until the quotas whose window is over have been forgotten. */
+    private static void forgetWhatIsOver(EmbeddedQuotas quotas) {
+        for (int i = 0; i < 2 * Account.KEPT; i++) {
+            charge(quotas, 1, new Quota.Calendar("another-" + i, 1, CalendarUnit.HOUR, ZoneOffset.UTC));
+        }
+    }
+
     @Test
     void a_settlement_of_a_usage_that_was_forgotten_does_not_come_back_from_an_old_window() throws IOException {
         EmbeddedQuotas quotas = start(file());
@@ -345,10 +355,7 @@ class UsageJournalTest {
         QuotaCharge refund = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, DAILY), 5);
         quotas.charge(refund).block(LONGEST);
         wall = Instant.parse("2026-03-11T12:00:00Z");
-        for (int i = 0; i < 2 * Account.KEPT; i++) {
-            charge(quotas, 1, new Quota.Rate("another-" + i, 1, Duration.ofMillis(1), 1));
-            time.advanceTimeBy(Duration.ofMillis(1));
-        }
+        forgetWhatIsOver(quotas);
         charge(quotas, 700, DAILY);
         wall = Instant.parse("2026-03-10T12:00:00Z");
         quotas.settle(old, 400).block();
@@ -364,10 +371,7 @@ class UsageJournalTest {
         EmbeddedQuotas quotas = start(file());
         charge(quotas, 1000, DAILY);
         wall = Instant.parse("2026-03-11T12:00:00Z");
-        for (int i = 0; i < 2 * Account.KEPT; i++) {
-            charge(quotas, 1, new Quota.Rate("another-" + i, 1, Duration.ofMillis(1), 1));
-            time.advanceTimeBy(Duration.ofMillis(1));
-        }
+        forgetWhatIsOver(quotas);
         wall = Instant.parse("2026-03-10T23:59:00Z");
         assertThat(charge(quotas, 1, DAILY)).isFalse();
     }

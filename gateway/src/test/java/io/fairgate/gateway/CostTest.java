@@ -58,7 +58,7 @@ class CostTest {
                     uri: "UPSTREAM"
                     predicates: [ "Path=/rules/**" ]
                     filters: [ { name: Cost, args: { rules: "GET /rules/reports/** = 4, * /rules/** = 2" } } ]
-                """.replace("UPSTREAM", upstream.url()));
+                """.replace("UPSTREAM", upstream.url()), "--fairgate.ambiguous-paths=pass");
     }
 
     @BeforeEach

@@ -46,7 +46,7 @@ class QuotaScopeTest {
                   - { id: plain, uri: "UPSTREAM", predicates: [ "Path=/plain/**" ] }
                   - { id: five, uri: "UPSTREAM", predicates: [ "Path=/five/**" ], filters: [ "Cost=5" ] }
                   - { id: rest, uri: "UPSTREAM", predicates: [ "Path=/**" ] }
-                """.replace("UPSTREAM", upstream.url()));
+                """.replace("UPSTREAM", upstream.url()), "--fairgate.ambiguous-paths=pass");
     }
 
     private static Answer ask(String path, String tenant) {

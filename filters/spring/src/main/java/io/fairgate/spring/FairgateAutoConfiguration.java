@@ -155,6 +155,11 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        AmbiguousPaths fairgateAmbiguousPaths(FairgateMeters meters, FairgateProperties properties) {
+            return new AmbiguousPaths(meters, properties.ambiguousPaths() == FairgateProperties.OnAmbiguousPath.PASS);
+        }
+
+        @Bean
         TenantIdentifier fairgateTenantIdentifier(LivePolicy policy, ObjectProvider<Evidence.Tokens> tokens) {
             TenantIdentifier identifier =
                     new TenantIdentifier(policy.current(), tokens.getIfAvailable(() -> Evidence.Tokens.NONE));

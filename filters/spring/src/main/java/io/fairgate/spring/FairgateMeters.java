@@ -142,6 +142,10 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         return counter(Meter.JOURNAL_FAILURES, Tags.empty());
     }
 
+    void pathRefused() {
+        refused(NO_POOL, OTHER, "ambiguous-path", true);
+    }
+
     void drainRefused() {
         refused(NO_POOL, OTHER, "draining", true);
     }

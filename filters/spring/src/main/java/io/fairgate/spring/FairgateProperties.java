@@ -13,6 +13,7 @@ import org.springframework.util.unit.DataSize;
  * @param waitingBodies memory for the bodies of waiting requests, all of them together
  * @param quotas where usage is kept
  * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
+ * @param ambiguousPaths what becomes of a path that servers read in different ways
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
  */
 @ConfigurationProperties("fairgate")
@@ -21,7 +22,16 @@ public record FairgateProperties(
         @DefaultValue("64MB") DataSize waitingBodies,
         @DefaultValue Quotas quotas,
         @DefaultValue("false") boolean accessLog,
+        @DefaultValue("refuse") OnAmbiguousPath ambiguousPaths,
         @DefaultValue("30s") DurationSetting upstreamBodyIdle) {
+
+    /** What becomes of a path that servers read in different ways. */
+    public enum OnAmbiguousPath {
+        /** It is refused, because whoever writes it could choose by which route it goes. */
+        REFUSE,
+        /** It goes by the route that it fits as it came. */
+        PASS
+    }
 
     /**
      * Where usage is kept.

@@ -12,6 +12,8 @@ enum FilterOrder {
     ACCESS_LOG(-600),
     /** First: while draining nothing else is to happen. */
     DRAIN(-500),
+    /** Before anything else looks at the path: what comes later depends on what it means. */
+    PATH(-450),
     /** Who is asking, before anything is kept per tenant. */
     TENANT(-400),
     /** What it takes of its quotas, before they are asked. */

@@ -43,6 +43,11 @@ final class Refusals {
             return quota(quota);
         } else if (failure instanceof DrainingException) {
             return draining();
+        } else if (failure instanceof AmbiguousPathException) {
+            return Refusal.of(
+                    HttpStatus.BAD_REQUEST,
+                    "ambiguous-path",
+                    "The path has an empty segment, a segment of dots, or an encoded slash, which servers read in different ways.");
         } else if (failure instanceof PermitRefusedException permit) {
             return permit(permit);
         } else if (failure instanceof HoldExpiredException) {

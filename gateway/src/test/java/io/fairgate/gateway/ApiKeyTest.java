@@ -137,6 +137,13 @@ class ApiKeyTest {
     }
 
     @Test
+    void nobody_but_the_gateway_writes_the_header_that_names_the_tenant_upstream() throws Exception {
+        raw("X-Api-Key: " + NEW, "X-Tenant: b", "X_Tenant: b", "x.tenant: b");
+        assertThat(both.got().lines().filter(line -> line.matches("(?i)x.tenant:.*")))
+                .containsExactly("X-Tenant: a");
+    }
+
+    @Test
     void who_shows_nothing_is_told_every_way() {
         assertThat(both.ask("/fair/x").lines("WWW-Authenticate"))
                 .containsExactly(

@@ -240,6 +240,15 @@ class TokenTest {
                 .contains("fairgate_keyset_fetches_total{result=\"failure\"}");
     }
 
+    /** The keys for this header cannot be had: whoever wanted them would say that. */
+    @Test
+    void a_token_that_no_key_could_make_good_is_refused_before_any_is_asked_for() {
+        for (String token : List.of(
+                signed(RS512, RSA, claims("a").build()), rs(header -> header.keyID("k".repeat(300)), RSA), "x.y.z")) {
+            assertThat(both.ask("/x", "X-Token", token).status()).isEqualTo(401);
+        }
+    }
+
     @Test
     void invented_keys_are_fetched_once_and_a_new_key_of_the_issuer_is_found() {
         both.ask("/x", "Authorization", "Bearer " + rs(claims("a")));

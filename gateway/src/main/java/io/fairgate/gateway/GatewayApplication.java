@@ -1,7 +1,7 @@
 package io.fairgate.gateway;
 
+import io.fairgate.spring.DurationSetting;
 import io.fairgate.spring.LivePolicy;
-import java.time.Duration;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
@@ -47,8 +47,8 @@ class GatewayApplication {
 
     @Bean
     WatchedPolicy watchedPolicy(
-            PolicySource source, PolicyReload reload, @Value("${fairgate.watch-policy}") Duration every) {
-        return new WatchedPolicy(source, reload, every);
+            PolicySource source, PolicyReload reload, @Value("${fairgate.watch-policy}") DurationSetting every) {
+        return new WatchedPolicy(source, reload, every.value());
     }
 
     @Bean

@@ -45,7 +45,7 @@ class ReloadTest {
     }
 
     private void start(String policy) {
-        gateway.start(file.write(policy).path(), "--fairgate.watch-policy=0");
+        gateway.start(file.write(policy).path(), "--fairgate.watch-policy=0s");
     }
 
     private Answer reload() {

@@ -79,7 +79,7 @@ class ReloadUnderLoadTest {
     void no_request_fails_and_no_permit_or_balance_is_lost(@TempDir Path folder) {
         SplittableRandom random = new SplittableRandom(4);
         PolicyFileOnDisk file = new PolicyFileOnDisk(folder.resolve("fairgate.yml")).write(policy(random));
-        gateway.start(file.path(), "--fairgate.watch-policy=0", "--logging.level.io.fairgate.gateway=off");
+        gateway.start(file.path(), "--fairgate.watch-policy=0s", "--logging.level.io.fairgate.gateway=off");
         PolicyReload reload = gateway.context().getBean(PolicyReload.class);
 
         List<CompletableFuture<Void>> clients = new ArrayList<>();

@@ -91,7 +91,17 @@ public final class PolicyWatcher implements AutoCloseable {
         return watcher;
     }
 
+    /** What throws would end the looks for good, and nobody would notice. */
     private void look() {
+        try {
+            lookOnce();
+        } catch (RuntimeException | Error e) {
+            Thread thread = Thread.currentThread();
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+        }
+    }
+
+    private void lookOnce() {
         Look now = Look.at(file);
         boolean settled = now.equals(latest);
         latest = now;
@@ -108,12 +118,7 @@ public final class PolicyWatcher implements AutoCloseable {
         }
         told = now;
         toldContents = contents;
-        try {
-            changed.run();
-        } catch (RuntimeException | Error e) {
-            Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
-        }
+        changed.run();
     }
 
     /** A digest of it; of nothing when it cannot be read, which whoever is told will find out as well. */

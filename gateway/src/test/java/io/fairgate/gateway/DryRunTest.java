@@ -154,6 +154,16 @@ class DryRunTest {
         assertThat(future("/fair/x").join().status()).isEqualTo(404);
         assertThat(ask("nobody").status()).isEqualTo(404);
         assertThat(ask("a").status()).isEqualTo(200);
+        assertThat(refusals("none", "_other", "unknown-tenant", false))
+                .as("once, though it comes to no route")
+                .isEqualTo(1);
+    }
+
+    @Test
+    void an_ambiguous_path_passes_and_is_counted_while_the_policy_is_on_trial() {
+        gateway.start("enforce: false\n" + policy("permits: 1"));
+        assertThat(future("/fair//x").join().status()).isEqualTo(200);
+        assertThat(refusals("none", "_other", "ambiguous-path", false)).isEqualTo(1);
     }
 
     @Test

@@ -71,6 +71,11 @@ public final class QuotaSets {
         return QuotaSet.of(rules.stream().map(Applying::quota).toList());
     }
 
+    /** Whether the policy names this tenant; of others nothing is known, not that they have no quotas. */
+    public boolean know(TenantId tenant) {
+        return byTenant.containsKey(tenant);
+    }
+
     /**
      * The quotas of a request.
      *

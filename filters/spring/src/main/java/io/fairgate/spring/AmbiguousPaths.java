@@ -21,10 +21,14 @@ final class AmbiguousPaths implements GlobalFilter, Ordered {
     private static final Pattern AMBIGUOUS =
             Pattern.compile("//|\\\\|%2f|%5c|(^|/)(\\.|%2e){1,2}(/|;|%3b|$)", Pattern.CASE_INSENSITIVE);
 
+    private final LivePolicy policy;
+    private final Decisions decisions;
     private final FairgateMeters meters;
     private final boolean mayPass;
 
-    AmbiguousPaths(FairgateMeters meters, boolean mayPass) {
+    AmbiguousPaths(LivePolicy policy, Decisions decisions, FairgateMeters meters, boolean mayPass) {
+        this.policy = policy;
+        this.decisions = decisions;
         this.meters = meters;
         this.mayPass = mayPass;
     }
@@ -37,10 +41,15 @@ final class AmbiguousPaths implements GlobalFilter, Ordered {
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
         return Mono.defer(() -> {
-            if (!mayPass && isAmbiguous(exchange.getRequest().getURI().getRawPath())) {
-                meters.pathRefused();
+            if (mayPass || !isAmbiguous(exchange.getRequest().getURI().getRawPath())) {
+                return chain.filter(exchange);
+            }
+            boolean enforced = policy.current().enforcement().isOn();
+            meters.pathRefused(enforced);
+            if (enforced) {
                 return Mono.error(new AmbiguousPathException());
             }
+            decisions.onTrial(exchange, new AmbiguousPathException());
             return chain.filter(exchange);
         });
     }

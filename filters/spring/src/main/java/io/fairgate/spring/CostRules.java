@@ -4,6 +4,7 @@ import static io.fairgate.spring.CostGatewayFilterFactory.mistake;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +67,8 @@ final class CostRules {
         if (exact.isEmpty()) {
             return otherwise;
         }
-        String method = request.getMethod().name();
+        // Methods are told apart by letter case (RFC 9110, 9.1), but not by all servers.
+        String method = request.getMethod().name().toUpperCase(Locale.ROOT);
         String asked = request.getPath().pathWithinApplication().value();
         return PathReadings.of(asked).stream()
                 .map(PathContainer::parsePath)

@@ -23,6 +23,9 @@ record CredentialField(String header, @Nullable String scheme) {
         String found = null;
         for (String value : values) {
             int start = start(value);
+            if (isElsewhere(value, start)) {
+                throw new IdentityRefusedException(Reason.MALFORMED);
+            }
             if (start >= 0) {
                 if (found != null || value.substring(start).isBlank()) {
                     throw new IdentityRefusedException(Reason.MALFORMED);
@@ -35,7 +38,25 @@ record CredentialField(String header, @Nullable String scheme) {
 
     /** Whether a value of this header is a credential of this kind. */
     boolean carries(String value) {
-        return start(value) >= 0;
+        int start = start(value);
+        return start >= 0 || isElsewhere(value, start);
+    }
+
+    /**
+     * Whether the scheme is written behind something else, where nobody here looks at what follows: {@code Basic eA==,
+     * Bearer ey…}. There are servers that search the whole line for it.
+     */
+    private boolean isElsewhere(String value, int start) {
+        if (scheme == null) {
+            return false;
+        }
+        for (int i = Math.max(0, start); i + scheme.length() < value.length(); i++) {
+            if (value.regionMatches(true, i, scheme, 0, scheme.length())
+                    && Character.isWhitespace(value.charAt(i + scheme.length()))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

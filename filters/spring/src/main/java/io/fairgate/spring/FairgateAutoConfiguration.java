@@ -155,8 +155,10 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        AmbiguousPaths fairgateAmbiguousPaths(FairgateMeters meters, FairgateProperties properties) {
-            return new AmbiguousPaths(meters, properties.ambiguousPaths() == FairgateProperties.OnAmbiguousPath.PASS);
+        AmbiguousPaths fairgateAmbiguousPaths(
+                LivePolicy policy, Decisions decisions, FairgateMeters meters, FairgateProperties properties) {
+            return new AmbiguousPaths(
+                    policy, decisions, meters, properties.ambiguousPaths() == FairgateProperties.OnAmbiguousPath.PASS);
         }
 
         @Bean
@@ -168,15 +170,20 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        Strangers fairgateStrangers(Decisions decisions, FairgateMeters meters) {
+            return new Strangers(decisions, meters);
+        }
+
+        @Bean
         TenantFilter fairgateTenantFilter(
-                TenantIdentifier identifier, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
-            return new TenantFilter(identifier, policy, decisions, meters);
+                TenantIdentifier identifier, LivePolicy policy, Strangers strangers, FairgateMeters meters) {
+            return new TenantFilter(identifier, policy, strangers, meters);
         }
 
         @Bean
         TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(
-                TenantIdentifier identifier, LivePolicy policy) {
-            return new TenantRoutePredicateFactory(identifier, policy);
+                TenantIdentifier identifier, LivePolicy policy, Strangers strangers) {
+            return new TenantRoutePredicateFactory(identifier, policy, strangers);
         }
 
         @Bean

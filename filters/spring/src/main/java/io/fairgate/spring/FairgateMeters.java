@@ -84,12 +84,15 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
     }
 
     private void keep(Map<Row, ? extends io.micrometer.core.instrument.Meter> meters, Predicate<Tags> kept) {
-        meters.forEach((row, meter) -> {
+        for (Row row : meters.keySet()) {
             if (!kept.test(row.tags())) {
-                meters.remove(row);
-                registry.remove(meter);
+                // One step, or whoever counts meanwhile would be given the meter that is being removed.
+                meters.computeIfPresent(row, (r, meter) -> {
+                    registry.remove(meter);
+                    return null;
+                });
             }
-        });
+        }
     }
 
     @Override
@@ -132,6 +135,12 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         return Mono.error(new QuotaRefusedException(tenant, decision));
     }
 
+    /** The same, of a request that is nobody's. */
+    <T> Mono<T> refuse(IdentityRefusedException refused) {
+        identityRefused(refused.reason(), true);
+        return Mono.error(refused);
+    }
+
     /** Counts a request that a quota on trial would have refused. */
     void wouldRefuse(TenantPolicy tenant) {
         refused(NO_POOL, tag(tenant.id()), "quota", false);
@@ -142,8 +151,8 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         return counter(Meter.JOURNAL_FAILURES, Tags.empty());
     }
 
-    void pathRefused() {
-        refused(NO_POOL, OTHER, "ambiguous-path", true);
+    void pathRefused(boolean enforced) {
+        refused(NO_POOL, OTHER, "ambiguous-path", enforced);
     }
 
     void drainRefused() {

@@ -2,6 +2,7 @@ package io.fairgate.spring;
 
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.IdentityRefusedException.Reason;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.Ordered;
@@ -33,6 +34,9 @@ final class QuotaCheckFilter implements GlobalFilter, Ordered {
         return Mono.defer(() -> {
             TenantPolicy tenant = Exchanges.tenant(exchange);
             RequestQuotas request = tenant == null ? RequestQuotas.NONE : routes.of(exchange, tenant.id());
+            if (request == null) {
+                return meters.refuse(new IdentityRefusedException(Reason.UNKNOWN_TENANT));
+            }
             Exchanges.setQuotas(exchange, request);
             if (tenant == null || request.areUnlimited()) {
                 return chain.filter(exchange);

@@ -38,6 +38,9 @@ final class RateLimitFields {
 
     private static final Pattern NAME = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
 
+    /** Some tell a window behind it: {@code 40;w=60}. */
+    private static final Pattern LEADING_NUMBER = Pattern.compile("\\s*([0-9]+)\\s*(;.*)?");
+
     private RateLimitFields() {}
 
     /** Adds the fields; what the upstream sent under their names is never made more permissive, for its limits hold too. */
@@ -123,9 +126,7 @@ final class RateLimitFields {
                 .min(Comparator.comparingLong(Balance::remaining)
                         .thenComparing(Balance::untilFull, Comparator.reverseOrder()))
                 .orElseThrow();
-        List<String> lines = headers.getOrDefault(LEGACY_REMAINING, List.of());
-        Long theirs = lines.size() == 1 ? WholeNumber.of(lines.get(0)) : null;
-        if (theirs != null && theirs <= least.remaining()) {
+        if (theirs(headers) <= least.remaining()) {
             return;
         }
         headers.set(LEGACY_LIMIT, Long.toString(least.quota().limit()));
@@ -134,6 +135,18 @@ final class RateLimitFields {
         if (!least.untilFull().equals(Balance.NEVER)) {
             headers.set(LEGACY_RESET, Long.toString(secondsUp(least.untilFull())));
         }
+    }
+
+    /** The least that the upstream tells of; nothing when it tells what cannot be read, for that may be less than ours. */
+    private static long theirs(HttpHeaders headers) {
+        long least = Long.MAX_VALUE;
+        for (String line : headers.getOrDefault(LEGACY_REMAINING, List.of())) {
+            for (String item : line.split(",", -1)) {
+                Matcher number = LEADING_NUMBER.matcher(item);
+                least = number.matches() ? Math.min(least, Objects.requireNonNull(WholeNumber.of(number.group(1)))) : 0;
+            }
+        }
+        return least;
     }
 
     static long secondsUp(Duration duration) {

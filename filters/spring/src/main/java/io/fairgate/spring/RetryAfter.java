@@ -6,18 +6,21 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * Spreads the times to retry, so that those who are refused together do not come back together. Never earlier than the
- * request could pass; up to a tenth later, once that is a second: below ten seconds the rounding up to whole seconds is
- * more than that.
+ * request could pass; from a second on up to a tenth later, at least one second, because whole seconds are told, and at most
+ * a minute, because nobody is to stay away for days who was refused for a month.
  *
  * @param random a number from 0 to below the given one
  */
 record RetryAfter(LongUnaryOperator random) {
 
+    private static final long MOST = 60;
+
     static final RetryAfter RANDOM =
             new RetryAfter(bound -> ThreadLocalRandom.current().nextLong(bound));
 
     Duration spread(Duration wait) {
-        long tenth = RateLimitFields.secondsUp(wait) / 10;
-        return wait.plusSeconds(random.applyAsLong(tenth + 1));
+        long seconds = RateLimitFields.secondsUp(wait);
+        long most = wait.toSeconds() < 1 ? 0 : Math.min(MOST, Math.max(1, seconds / 10));
+        return wait.plusSeconds(random.applyAsLong(most + 1));
     }
 }

@@ -5,6 +5,7 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.tenant.TenantId;
+import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.web.server.ServerWebExchange;
 
@@ -30,8 +31,14 @@ final class RouteQuotas implements LivePolicy.Follower {
         sets = next;
     }
 
+    /** Null when the policy knows the tenant no more, which was there when the request was identified. */
+    @Nullable
     RequestQuotas of(ServerWebExchange exchange, TenantId tenant) {
+        QuotaSets now = sets;
+        if (!now.know(tenant)) {
+            return null;
+        }
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        return new RequestQuotas(sets.of(tenant, route == null ? null : route.getId()), Exchanges.cost(exchange));
+        return new RequestQuotas(now.of(tenant, route == null ? null : route.getId()), Exchanges.cost(exchange));
     }
 }

@@ -22,13 +22,13 @@ final class TenantFilter implements GlobalFilter, Ordered {
 
     private final TenantIdentifier identifier;
     private final LivePolicy policy;
-    private final Decisions decisions;
+    private final Strangers strangers;
     private final FairgateMeters meters;
 
-    TenantFilter(TenantIdentifier identifier, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+    TenantFilter(TenantIdentifier identifier, LivePolicy policy, Strangers strangers, FairgateMeters meters) {
         this.identifier = identifier;
         this.policy = policy;
-        this.decisions = decisions;
+        this.strangers = strangers;
         this.meters = meters;
     }
 
@@ -44,12 +44,10 @@ final class TenantFilter implements GlobalFilter, Ordered {
                 return chain.filter(withoutCredentials(exchange, known.by()));
             }
             IdentityRefusedException why = ((Identity.Refused) identity).why();
-            boolean enforced = policy.current().enforcement().isOn();
-            meters.identityRefused(why.reason(), enforced);
-            if (enforced) {
-                return Mono.error(why);
+            if (policy.current().enforcement().isOn()) {
+                return meters.refuse(why);
             }
-            decisions.onTrial(exchange, why);
+            strangers.wouldBeRefused(exchange, why);
             return chain.filter(exchange);
         });
     }

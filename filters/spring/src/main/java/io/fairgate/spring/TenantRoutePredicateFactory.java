@@ -18,11 +18,13 @@ public final class TenantRoutePredicateFactory
 
     private final TenantIdentifier identifier;
     private final LivePolicy policy;
+    private final Strangers strangers;
 
-    TenantRoutePredicateFactory(TenantIdentifier identifier, LivePolicy policy) {
+    TenantRoutePredicateFactory(TenantIdentifier identifier, LivePolicy policy, Strangers strangers) {
         super(Config.class);
         this.identifier = identifier;
         this.policy = policy;
+        this.strangers = strangers;
     }
 
     @Override
@@ -48,14 +50,20 @@ public final class TenantRoutePredicateFactory
             throw new IllegalArgumentException(
                     "Tenant: tenants: nothing (expected: ids of members, such as Tenant=acme,globex)");
         }
-        return exchange -> identifier.identify(exchange).map(identity -> matches(identity, tenants));
+        return exchange -> identifier.identify(exchange).map(identity -> matches(exchange, identity, tenants));
     }
 
     /** A request that is nobody's matches where it will be refused for that, and nowhere while nobody is refused. */
-    private boolean matches(Identity identity, List<String> tenants) {
-        return identity instanceof Identity.Known known
-                ? tenants.contains(known.tenant().id().value())
-                : policy.current().enforcement().isOn();
+    private boolean matches(ServerWebExchange exchange, Identity identity, List<String> tenants) {
+        if (identity instanceof Identity.Known known) {
+            return tenants.contains(known.tenant().id().value());
+        }
+        boolean enforced = policy.current().enforcement().isOn();
+        if (!enforced) {
+            // It may come to no route and so to no filter, and it is what the trial is for.
+            strangers.wouldBeRefused(exchange, ((Identity.Refused) identity).why());
+        }
+        return enforced;
     }
 
     /** Not to be used: a token may have to wait for the keys of its issuer. */

@@ -21,7 +21,14 @@ class CostRulesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"GET, /reports/7, 10", "POST, /reports/7, 4", "GET, /search, 3", "DELETE, /search, 3", "GET, /, 2"})
+    @CsvSource({
+        "GET, /reports/7, 10",
+        "get, /reports/7, 10",
+        "POST, /reports/7, 4",
+        "GET, /search, 3",
+        "DELETE, /search, 3",
+        "GET, /, 2"
+    })
     void the_first_rule_that_fits_method_and_path_counts(String method, String path, long units) {
         CostRules rules = new CostRules("GET /reports/** = 10, POST /** = 4, * /search=3", 2);
         assertThat(units(rules, method, path)).isEqualTo(units);

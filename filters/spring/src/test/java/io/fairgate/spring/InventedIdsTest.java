@@ -85,7 +85,10 @@ class InventedIdsTest {
                 new IdentityAudit(audit),
                 InstantSource.system());
         TenantFilter filter = new TenantFilter(
-                new TenantIdentifier(policy.current(), Evidence.Tokens.NONE), policy, decisions, meters);
+                new TenantIdentifier(policy.current(), Evidence.Tokens.NONE),
+                policy,
+                new Strangers(decisions, meters),
+                meters);
         RefusalHandler handler = new RefusalHandler(decisions, meters);
         // What is bounded fills up first, so that only what grows on is measured.
         ask(filter, handler, 0, 10_000);

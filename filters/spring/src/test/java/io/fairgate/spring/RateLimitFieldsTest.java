@@ -128,7 +128,19 @@ class RateLimitFieldsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"6, 6, 99, 50", "7, 7, 99, 50", "8, 7, 10000, 3600", "many, 7, 10000, 3600"})
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "6 | 6 | 99 | 50",
+                "7 | 7 | 99 | 50",
+                "8 | 7 | 10000 | 3600",
+                "many | many | 99 | 50",
+                "6;w=60 | 6;w=60 | 99 | 50",
+                "8;w=60 | 7 | 10000 | 3600",
+                "9, 6 | 9, 6 | 99 | 50",
+                "9, 8 | 7 | 10000 | 3600",
+                "-1 | -1 | 99 | 50"
+            })
     void the_stricter_of_the_upstreams_legacy_fields_and_ours_is_told(
             String theirs, String remaining, String limit, String reset) {
         HttpHeaders headers = new HttpHeaders();

@@ -34,7 +34,8 @@ final class PolicyReload {
      * @param at when the policy file was read
      * @param contents what the policy that is in force now has
      * @param mistakes as {@code check} tells them; empty unless refused
-     * @param warnings as {@code check} tells them, of the policy that is in force now
+     * @param warnings as {@code check} tells them, of the policy that is in force now; none beside mistakes, for the file
+     *     that has these is another one
      */
     public record Report(
             Result result, Instant at, String file, String contents, List<String> mistakes, List<String> warnings) {
@@ -125,8 +126,10 @@ final class PolicyReload {
                 source.name(),
                 StartReport.contents(inForce),
                 mistakes,
-                check.warnings(source.name(), inForce).stream()
-                        .map(Warning::toString)
-                        .toList());
+                result == Result.REFUSED
+                        ? List.of()
+                        : check.warnings(source.name(), inForce).stream()
+                                .map(Warning::toString)
+                                .toList());
     }
 }

@@ -50,7 +50,9 @@ record CredentialField(String header, @Nullable String scheme) {
         if (scheme == null) {
             return false;
         }
-        for (int i = Math.max(0, start); i + scheme.length() < value.length(); i++) {
+        // The first word is the scheme that it has, which may end like this one.
+        int from = start >= 0 ? start : endOfName(value, firstOfName(value));
+        for (int i = from; i + scheme.length() < value.length(); i++) {
             if (value.regionMatches(true, i, scheme, 0, scheme.length())
                     && Character.isWhitespace(value.charAt(i + scheme.length()))) {
                 return true;
@@ -69,15 +71,28 @@ record CredentialField(String header, @Nullable String scheme) {
         if (scheme == null) {
             return 0;
         }
-        int from = 0;
-        while (from < value.length() && !isOfName(value.charAt(from))) {
-            from++;
-        }
+        int from = firstOfName(value);
         int end = from + scheme.length();
         return value.regionMatches(true, from, scheme, 0, scheme.length())
                         && (end == value.length() || !isOfName(value.charAt(end)))
                 ? end
                 : -1;
+    }
+
+    private static int firstOfName(String value) {
+        int first = 0;
+        while (first < value.length() && !isOfName(value.charAt(first))) {
+            first++;
+        }
+        return first;
+    }
+
+    private static int endOfName(String value, int first) {
+        int end = first;
+        while (end < value.length() && isOfName(value.charAt(end))) {
+            end++;
+        }
+        return end;
     }
 
     /** The characters of a token (RFC 9110, 5.6.2). */

@@ -22,7 +22,14 @@ class CredentialFieldTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"'Bearer abc', abc", "'bearer   abc', abc", "'Bearer\tabc', abc", "'Basic abc', ", "'Bearers abc', "})
+    @CsvSource({
+        "'Bearer abc', abc",
+        "'bearer   abc', abc",
+        "'Bearer\tabc', abc",
+        "'Basic abc', ",
+        "'Bearers abc', ",
+        "'MyBearer abc', "
+    })
     void a_credential_follows_its_scheme(String value, String credential) {
         assertThat(BEARER.value(headers(value))).isEqualTo(credential);
         assertThat(BEARER.carries(value)).isEqualTo(credential != null);

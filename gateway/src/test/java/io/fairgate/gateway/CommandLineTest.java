@@ -47,6 +47,12 @@ class CommandLineTest {
     }
 
     @Test
+    void whoever_has_the_jar_alone_has_the_schema_as_well(CapturedOutput output) throws IOException {
+        assertThat(Fairgate.run("sample", "--schema")).isZero();
+        assertThat(output.getOut()).isEqualTo(Files.readString(Path.of("../config/fairgate.schema.json")));
+    }
+
+    @Test
     void check_names_every_mistake_with_its_line(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 0, max-wat: 2s")
                 .replace("FairShare=pool", "FairShare=poool"));

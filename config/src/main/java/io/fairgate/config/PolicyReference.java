@@ -6,13 +6,22 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
-/** The reference of every key, {@code config/fairgate.yml}, which is packed with the classes. */
+/** The reference of every key, {@code config/fairgate.yml}, and its JSON schema, which are packed with the classes. */
 public final class PolicyReference {
     private PolicyReference() {}
 
     /** Its text, which is a policy that works. Reading blocks, as files do. */
     public static String text() {
-        try (InputStream in = Objects.requireNonNull(PolicyReference.class.getResourceAsStream("fairgate.yml"))) {
+        return packed("fairgate.yml");
+    }
+
+    /** The JSON schema (2020-12) of policies, with which editors complete and check them. Reading blocks, as files do. */
+    public static String schema() {
+        return packed("fairgate.schema.json");
+    }
+
+    private static String packed(String name) {
+        try (InputStream in = Objects.requireNonNull(PolicyReference.class.getResourceAsStream(name))) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

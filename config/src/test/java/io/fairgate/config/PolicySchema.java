@@ -55,6 +55,9 @@ final class PolicySchema {
             "tenants.plans.*.quotas[]", List.of("per", "within"),
             "tenants.members.*.quotas[]", List.of("per", "within"));
 
+    /** Each says by its name what it is. */
+    private static final Set<String> STEPS = Set.of("routes[].predicates[]", "routes[].filters[]");
+
     private final Map<String, String> descriptions = new LinkedHashMap<>();
 
     private PolicySchema() {}
@@ -116,7 +119,7 @@ final class PolicySchema {
                     "additionalProperties",
                     section(named));
         } else if (listed != null) {
-            boolean isStep = path.equals("routes[].predicates") || path.equals("routes[].filters");
+            boolean isStep = STEPS.contains(path + "[]");
             Map<String, Object> item = section(listed);
             Map<String, Object> items = isStep ? ordered("anyOf", List.of(TEXT, item)) : item;
             boolean notEmpty = path.equals("routes[].predicates") || path.equals("tenants.identify");
@@ -198,7 +201,9 @@ final class PolicySchema {
                 String name = named ? "*" : ((ScalarNode) key).getValue();
                 String below = path.isEmpty() ? name : path + "." + name;
                 String comment = commentAbove(lines, key.getStartMark().getLine());
-                if (!comment.isEmpty()) {
+                // What is said above a filter or a predicate is about this one, and not about all that have a name.
+                boolean isOfOneStep = STEPS.contains(path);
+                if (!comment.isEmpty() && !isOfOneStep) {
                     descriptions.putIfAbsent(below, comment);
                 }
                 describe(entry.getValueNode(), below, lines);

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -60,6 +61,17 @@ class PolicySchemaTest {
             Files.writeString(FILE, schema);
         }
         assertThat(FILE).as("written with -Dfairgate.docs=write").hasContent(schema);
+    }
+
+    @Test
+    void what_the_reference_says_of_one_filter_is_not_said_of_all() throws IOException {
+        JsonNode route = JsonMapper.shared().readTree(FILE.toFile()).at("/properties/routes/items/properties");
+        assertThat(route.at("/filters/description").stringValue()).startsWith("What is done with a request");
+        for (String steps : List.of("filters", "predicates")) {
+            JsonNode name = route.at("/" + steps + "/items/anyOf/1/properties/name");
+            assertThat(name.isObject()).isTrue();
+            assertThat(name.has("description")).as(steps).isFalse();
+        }
     }
 
     @ParameterizedTest

@@ -82,7 +82,10 @@ final class GatewayRun {
         application.setBannerMode(Banner.Mode.OFF);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(defaults);
-        application.addInitializers(context -> registerPolicy((GenericApplicationContext) context), new RecordOutput());
+        application.addInitializers(
+                new KnownSettings(),
+                context -> registerPolicy((GenericApplicationContext) context),
+                new RecordOutput());
         return application;
     }
 

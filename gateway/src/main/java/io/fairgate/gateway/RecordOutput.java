@@ -6,7 +6,6 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.OutputStreamAppender;
-import ch.qos.logback.core.rolling.RollingFileAppender;
 import ch.qos.logback.core.rolling.SizeAndTimeBasedRollingPolicy;
 import ch.qos.logback.core.util.FileSize;
 import java.nio.charset.StandardCharsets;
@@ -68,12 +67,11 @@ final class RecordOutput implements ApplicationContextInitializer<ConfigurableAp
         });
     }
 
-    private static RollingFileAppender<ILoggingEvent> file(
-            LoggerContext logging, String name, Path directory, LogFiles files) {
+    private static RecordFile file(LoggerContext logging, String name, Path directory, LogFiles files) {
         if (!Files.isDirectory(directory)) {
             throw unusable(files, "expected: a directory that exists");
         }
-        RollingFileAppender<ILoggingEvent> appender = new RollingFileAppender<>();
+        RecordFile appender = new RecordFile();
         appender.setFile(directory.resolve(name + ".log").toString());
         SizeAndTimeBasedRollingPolicy<ILoggingEvent> rolling = new SizeAndTimeBasedRollingPolicy<>();
         rolling.setContext(logging);

@@ -3,6 +3,7 @@ package io.fairgate.gateway;
 import io.fairgate.config.PolicyReference;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code sample}: a policy to start from, for whoever has the jar and nothing else. */
@@ -13,12 +14,15 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.class)
 final class SampleCommand implements Runnable {
 
+    @Option(names = "--schema", description = "Prints the JSON schema of policies instead, for editors.")
+    private boolean schema;
+
     @Spec
     private CommandSpec command;
 
     @Override
     public void run() {
-        command.commandLine().getOut().print(PolicyReference.text());
+        command.commandLine().getOut().print(schema ? PolicyReference.schema() : PolicyReference.text());
         command.commandLine().getOut().flush();
     }
 }

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -43,6 +44,12 @@ class CommandLineTest {
         assertThat(Fairgate.run("sample")).isZero();
         String file = file(output.getOut());
         assertThat(Fairgate.run("check", file)).isZero();
+    }
+
+    @Test
+    void whoever_has_the_jar_alone_has_the_schema_as_well(CapturedOutput output) throws IOException {
+        assertThat(Fairgate.run("sample", "--schema")).isZero();
+        assertThat(output.getOut()).isEqualTo(Files.readString(Path.of("../config/fairgate.schema.json")));
     }
 
     @Test
@@ -141,6 +148,48 @@ class CommandLineTest {
                 .contains("fairgate.log-files.directory", absent, "a directory that exists")
                 .doesNotContain("\tat ");
         assertThat(output.getOut()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serve --config", "check", "demo"})
+    void a_setting_that_nobody_would_read_is_refused_and_the_nearest_is_named(String command, CapturedOutput output)
+            throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
+        String[] words = (command.equals("demo") ? command : command + " " + file).split(" ");
+        String[] settings = {
+            "--fairgate.log-files.dir=/tmp",
+            "--fairgate.quotas.jurnal=usage",
+            "--fairgate.drainTime=1s",
+            "--fairgate.watch-policy=0s",
+            "--fairgate.policy.enabled=false",
+            "--fairgate.log-files=",
+            "--server.port=0",
+            "--management.server.port=0"
+        };
+        assertThat(run(settings, words)).isEqualTo(1);
+        assertThat(output.getErr().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .startsWith("fairgate.log-files.dir: unknown setting (expected: one of access-log, ")
+                                .endsWith("; did you mean log-files.directory?)"),
+                        line -> assertThat(line)
+                                .startsWith("fairgate.quotas.jurnal: unknown setting ")
+                                .endsWith("; did you mean quotas.journal?)"));
+    }
+
+    @Test
+    void every_setting_of_the_operators_page_is_known_and_every_known_one_is_there(CapturedOutput output)
+            throws IOException {
+        String page = Files.readString(Path.of("../docs/operations.md"));
+        List<String> told = Pattern.compile("(?m)^\\| `fairgate\\.([a-z.-]+)` \\|")
+                .matcher(page)
+                .results()
+                .map(row -> row.group(1))
+                .sorted()
+                .toList();
+        assertThat(Fairgate.run("check", "x.yml", "--fairgate.x=1")).isEqualTo(1);
+        assertThat(output.getErr().strip())
+                .isEqualTo("fairgate.x: unknown setting (expected: one of " + String.join(", ", told) + ")");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Logger;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -117,6 +118,35 @@ class RecordOutputTest {
         RunningGateway.eventually(() -> assertThat(folder.toFile().list())
                 .hasSize(2)
                 .anySatisfy(name -> assertThat(name).matches("audit\\.\\d{4}-\\d\\d-\\d\\d\\.0\\.log\\.gz")));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void a_record_that_a_full_disk_does_not_take_is_counted_and_told_once(CapturedOutput output) throws IOException {
+        start(directory());
+        RecordFile file = (RecordFile) logger("audit").getAppender("fairgate-audit");
+        file.setOutputStream(new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException("No space left on device");
+            }
+        });
+        ask();
+        ask();
+        RunningGateway.eventually(
+                () -> assertThat(MetricsPage.of(gateway).value("fairgate_records_lost_total", "log", "audit"))
+                        .isEqualTo(2));
+        file.openFile(file.getFile());
+        ask();
+        RunningGateway.eventually(() -> assertThat(lines("audit.log")).hasSize(2));
+        assertThat(json(lines("audit.log").get(0))).containsEntry("reason", "unknown-tenant");
+        assertThat(json(lines("audit.log").get(1)))
+                .containsEntry("event", "records-lost")
+                .containsEntry("count", 2);
+        assertThat(output.getOut().lines().filter(line -> line.contains("The audit log")))
+                .satisfiesExactly(
+                        failed -> assertThat(failed).contains("ERROR", "cannot be written", "No space left on device"),
+                        works -> assertThat(works).contains("INFO", "is written again; 2 records were lost"));
     }
 
     @Test

@@ -71,7 +71,7 @@ enum Meter {
             "fairgate.records.lost",
             Type.COUNTER,
             "records",
-            "Records of the audit log or of the access log that were lost, because it was written too slowly.",
+            "Records of the audit log or of the access log that were lost, because it was written too slowly or could not be written.",
             "log"),
     JOURNAL_FAILURES(
             "fairgate.quota.journal.failures",

@@ -30,12 +30,18 @@ final class RecordLog implements DisposableBean {
     private static final Duration LONGEST_END = Duration.ofSeconds(2);
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
+    private static final Logger ours = LoggerFactory.getLogger(RecordLog.class);
+
+    private final String name;
     private final Logger log;
     private final Counter lostInAll;
     private final Queue<Map<String, Object>> records = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger lost = new AtomicInteger();
     private final Thread writer;
+    /** Of the writer alone. */
+    private boolean failing;
+
     private volatile boolean ended;
 
     /** @param name of the log; its logger is {@code io.fairgate.NAME} */
@@ -44,6 +50,7 @@ final class RecordLog implements DisposableBean {
     }
 
     RecordLog(String name, FairgateMeters meters, Logger log) {
+        this.name = name;
         this.lostInAll = meters.recordsLost(name);
         this.log = log;
         this.writer = new Thread(this::write, "fairgate-" + name);
@@ -62,12 +69,16 @@ final class RecordLog implements DisposableBean {
         }
         if (waiting.incrementAndGet() > CAPACITY) {
             waiting.decrementAndGet();
-            lost.incrementAndGet();
-            lostInAll.increment();
+            lose();
             return;
         }
         records.add(record);
         LockSupport.unpark(writer);
+    }
+
+    private void lose() {
+        lost.incrementAndGet();
+        lostInAll.increment();
     }
 
     private void write() {
@@ -75,15 +86,38 @@ final class RecordLog implements DisposableBean {
             Map<String, Object> record = records.poll();
             if (record != null) {
                 waiting.decrementAndGet();
-                log.info("{}", JSON.writeValueAsString(record));
-            } else if (lost.get() > 0) {
-                log.info("{}", JSON.writeValueAsString(Map.of("event", "records-lost", "count", lost.getAndSet(0))));
+                if (!isWritten(record)) {
+                    lose();
+                }
+            } else if (lost.get() > 0 && !failing) {
+                // While it fails, the next record is what tries again: nobody waits for this one.
+                int count = lost.get();
+                if (isWritten(Map.of("event", "records-lost", "count", count))) {
+                    lost.addAndGet(-count);
+                }
             } else if (ended) {
                 return;
             } else {
                 LockSupport.park(this);
             }
         }
+    }
+
+    private boolean isWritten(Map<String, Object> record) {
+        try {
+            log.info("{}", JSON.writeValueAsString(record));
+        } catch (RuntimeException e) {
+            if (!failing) {
+                failing = true;
+                ours.error("The {} log cannot be written: {}. Its records are lost until it can.", name, e.toString());
+            }
+            return false;
+        }
+        if (failing) {
+            failing = false;
+            ours.info("The {} log is written again; {} records were lost.", name, lost.get());
+        }
+        return true;
     }
 
     /** Writes what there is, unless the log takes too long. Blocks for that long. */

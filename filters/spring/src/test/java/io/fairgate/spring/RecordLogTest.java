@@ -7,16 +7,22 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import ch.qos.logback.core.read.ListAppender;
 import io.fairgate.policy.Policy;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** What the audit log does when the log behind it does not. */
 class RecordLogTest {
@@ -66,6 +72,57 @@ class RecordLogTest {
         assertThat(lines.get(0)).isEqualTo("{\"event\":\"e0\"}");
         assertThat(lines.get(lines.size() - 1)).contains("\"event\":\"records-lost\"", "\"count\":" + (int) lost);
         audit.destroy();
+    }
+
+    @Test
+    void what_cannot_be_written_is_counted_and_told_once_and_so_is_the_end_of_that() throws InterruptedException {
+        go.countDown();
+        AtomicBoolean full = new AtomicBoolean(true);
+        logger.detachAndStopAllAppenders();
+        logger.addAppender(new AppenderBase<>() {
+            @Override
+            public synchronized void doAppend(ILoggingEvent event) {
+                if (full.get()) {
+                    throw new UncheckedIOException(new IOException("No space left on device"));
+                }
+                lines.add(event.getFormattedMessage());
+            }
+
+            @Override
+            protected void append(ILoggingEvent event) {}
+        });
+        Logger told = (Logger) LoggerFactory.getLogger(RecordLog.class);
+        ListAppender<ILoggingEvent> sentences = new ListAppender<>();
+        sentences.start();
+        told.addAppender(sentences);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
+        try {
+            for (int i = 0; i < 3; i++) {
+                audit.add(Map.of("event", "e" + i));
+            }
+            Counter lost = registry.counter(Meter.RECORDS_LOST.id(), "log", "audit");
+            Awaitility.await().untilAsserted(() -> assertThat(lost.count()).isEqualTo(3));
+            full.set(false);
+            audit.add(Map.of("event", "e3"));
+            audit.destroy();
+            assertThat(lines)
+                    .hasSize(2)
+                    .contains("{\"event\":\"e3\"}")
+                    .last()
+                    .asString()
+                    .contains("\"event\":\"records-lost\"", "\"count\":3");
+            assertThat(lost.count()).isEqualTo(3);
+            assertThat(sentences.list)
+                    .extracting(ILoggingEvent::getFormattedMessage)
+                    .satisfiesExactly(
+                            failed -> assertThat(failed)
+                                    .contains("The audit log cannot be written", "No space left on device"),
+                            works -> assertThat(works)
+                                    .isEqualTo("The audit log is written again; 3 records were lost."));
+            assertThat(sentences.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.ERROR, Level.INFO);
+        } finally {
+            told.detachAppender(sentences);
+        }
     }
 
     @Test

@@ -132,15 +132,15 @@ final class BoundQuotas {
     }
 
     /**
-     * Nothing of a usage was used when it was forgotten, so nothing of it can be given back. A window was over then, so it
-     * is closed; of a rate, a debt is owed by the usage that has taken its place, which needs no mark for that.
+     * Nothing of a usage was used when it was forgotten, or its window was over, so nothing of it can be given back. A debt
+     * is owed by the usage that has taken its place, which needs no mark for that.
      */
     private void settle(int i, long mark, long more) {
         Usage usage = usages[i];
         Quota quota = quotas[i].quota();
         if (!usage.isForgotten()) {
             usage.settle(quota, mark, more, now);
-        } else if (more > 0 && quota instanceof Quota.Rate) {
+        } else if (more > 0) {
             home.account(quotas[i].owner()).usage(quota, now).settle(quota, mark, more, now);
         }
     }

@@ -69,12 +69,11 @@ final class SlidingUsage extends Usage {
     @Override
     void settle(Quota quota, long mark, long more, Moment now) {
         look(now);
-        if (latest - mark > PARTS) {
-            return; // its window is closed
+        if (more > 0) {
+            add(latest, Math.min(more, Math.max(0, 2 * quota.limit() - used)));
+        } else if (latest - mark <= PARTS) { // else its window is closed
+            add(mark, Math.max(more, -counts[place(mark)]));
         }
-        long least = -counts[place(mark)];
-        long most = Math.max(0, 2 * quota.limit() - used);
-        add(mark, Math.max(least, Math.min(most, more)));
     }
 
     @Override

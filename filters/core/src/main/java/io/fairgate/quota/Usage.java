@@ -27,9 +27,9 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
     abstract long charge(long units);
 
     /**
-     * Corrects an earlier charge.
+     * Corrects an earlier charge. What is given back goes to where it was charged; a debt is charged now.
      *
-     * @param mark what the charge returned
+     * @param mark what the charge returned; of no meaning when {@code more} is above 0
      * @param more units above what was charged; below 0 to give some of them back
      */
     abstract void settle(Quota quota, long mark, long more, Moment now);

@@ -96,7 +96,7 @@ final class WindowUsage extends Usage {
     @Override
     void settle(Quota quota, long mark, long more, Moment now) {
         look(quota, now);
-        if (windowNow.startMillis() == mark) {
+        if (more > 0 || windowNow.startMillis() == mark) {
             long most = Math.max(usedNow, 2 * quota.limit());
             keep(Math.max(0, Math.min(most, usedNow + more)));
             if (journaled != null) {

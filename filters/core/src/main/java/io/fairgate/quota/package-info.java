@@ -47,7 +47,7 @@
  * <h2>Settlements</h2>
  *
  * A {@link io.fairgate.quota.QuotaCharge} is settled when it is known what the request took. A calendar or sliding window
- * corrects its count if it is still the one in which the request was charged; later the difference is forgotten. A rate has
+ * gets units back if it is still the one in which the request was charged; later they are forgotten. A rate has
  * no windows, and "give the units back unless the bucket is empty" would be wrong: what time has returned already would
  * be returned again, at the cost of units that others have charged since. It is right to take away at most what is used
  * minus what was charged after this charge. Then what is used stays at least the sum of all later charges, which bounds
@@ -56,9 +56,11 @@
  * less than they could.
  *
  * <p>What was forgotten meanwhile, because nothing of it was used, has nothing to give back: a window was over, and a
- * rate was empty. A debt of a rate is owed by the usage that has taken its place.
+ * rate was empty. A debt is owed by the usage that has taken its place.
  *
- * <p>Units above the estimate are charged although the limit may be reached. That debt is bounded by one more limit: a
+ * <p>Units above the estimate are charged when they become known, to the window or part of a window that is reached then,
+ * although the limit may be reached. Charged to where the estimate was, they would cost a client nothing that reads so
+ * slowly that its window has closed. That debt is bounded by one more limit: a
  * single answer of unknown size shuts its tenant out for no longer than one window of the quota.
  *
  * <h2>Changed numbers</h2>

@@ -155,9 +155,8 @@ class QuotaBoundsTest {
                 assertThat(before + lost + units).as("refused, " + what).isGreaterThan(quota.limit());
             }
             if (passes) {
-                lost = current > window ? 0 : lost;
-                window = current;
-                charged = before + units;
+                reach(current);
+                charged += units;
                 open.add(new Open(charge, window, admitted.size()));
                 admitted.add(new long[] {time.now(TimeUnit.NANOSECONDS), units});
             }
@@ -166,15 +165,18 @@ class QuotaBoundsTest {
 
         /** Around what is left now and then: one too many, or exactly all. */
         private long anyUnits() {
-            QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, quota);
-            long left = Objects.requireNonNull(quotas.balances(set).block(LONGEST))
-                    .get(0)
-                    .remaining();
             return switch (random.nextInt(6)) {
-                case 0, 1 -> Math.max(1, left + random.nextInt(3) - 1);
+                case 0, 1 -> Math.max(1, left() + random.nextInt(3) - 1);
                 case 2 -> 1 + random.nextLong(quota.limit() + 1);
                 default -> 1 + random.nextLong(1 + quota.limit() / 10);
             };
+        }
+
+        private long left() {
+            QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, quota);
+            return Objects.requireNonNull(quotas.balances(set).block(LONGEST))
+                    .get(0)
+                    .remaining();
         }
 
         private long remaining(Quota.Rate rate) {
@@ -201,21 +203,50 @@ class QuotaBoundsTest {
                     .sum();
         }
 
-        /** Gives a part of a charge back; of rates nothing, what that does has an oracle of its own. */
+        /** Of rates nothing, what that does has an oracle of its own. */
         private void settle() {
             if (open.isEmpty() || quota instanceof Quota.Rate) {
                 return;
             }
             Open settled = open.remove(random.nextInt(open.size()));
+            if (random.nextInt(3) == 0) {
+                owe(settled);
+            } else {
+                giveBack(settled);
+            }
+            awaitWritten();
+        }
+
+        /** A part of a charge. */
+        private void giveBack(Open settled) {
             long actual = random.nextLong(settled.charge.units() + 1);
             quotas.settle(settled.charge, actual).block(LONGEST);
-            if (Math.max(windowNow(), window) == settled.window) {
+            if (windowNow() == settled.window) {
                 charged -= settled.charge.units() - actual;
             }
             if (quota instanceof Quota.Sliding) {
                 admitted.get(settled.number)[1] = actual;
             }
-            awaitWritten();
+        }
+
+        /** More than was charged, whatever the window it was charged to; of a sliding window no debt, just what is left. */
+        private void owe(Open settled) {
+            long limit = quota.limit();
+            long more = quota instanceof Quota.Sliding ? random.nextLong(left() + 1) : random.nextLong(3 * limit);
+            quotas.settle(settled.charge, settled.charge.units() + more).block(LONGEST);
+            if (more > 0) {
+                reach(windowNow());
+                charged = Math.max(charged, Math.min(2 * limit, charged + more));
+                admitted.add(new long[] {time.now(TimeUnit.NANOSECONDS), more});
+            }
+        }
+
+        private void reach(long current) {
+            if (current > window) {
+                lost = 0;
+                charged = 0;
+                window = current;
+            }
         }
 
         /** So that a seed repeats a run to the unit. */

@@ -123,9 +123,29 @@ class SettlementTest {
         virtual.settle(second, 500);
         assertThat(virtual.remaining(SLIDING)).isZero();
         virtual.pass(Duration.ofSeconds(31));
-        assertThat(virtual.remaining(SLIDING))
-                .as("all but the unit of the second")
-                .isEqualTo(9);
+        assertThat(virtual.balance(SLIDING).retryAfter())
+                .as("they are owed from when they were known")
+                .isEqualTo(Duration.ofSeconds(30));
+        virtual.pass(Duration.ofSeconds(30));
+        assertThat(virtual.remaining(SLIDING)).isEqualTo(10);
+    }
+
+    @Test
+    void case_57_what_is_known_to_be_owed_after_the_window_has_closed_is_charged_to_the_window_of_now() {
+        QuotaCharge slow = virtual.charged(1, SLIDING, DAILY);
+        QuotaCharge unknown = virtual.charged(1, SLIDING, DAILY);
+        virtual.pass(Duration.ofMinutes(2));
+        virtual.setWallClock("2026-03-11T00:00:00Z");
+        virtual.settle(slow, 5);
+        assertThat(virtual.remaining(SLIDING)).isEqualTo(6);
+        assertThat(virtual.remaining(DAILY)).isEqualTo(6);
+        virtual.settle(unknown, Long.MAX_VALUE);
+        assertThat(virtual.balance(SLIDING).retryAfter()).isEqualTo(Duration.ofSeconds(61));
+        assertThat(virtual.balance(DAILY).retryAfter()).isEqualTo(Duration.ofDays(1));
+        virtual.pass(Duration.ofSeconds(61));
+        virtual.setWallClock("2026-03-12T00:00:00Z");
+        assertThat(virtual.remaining(SLIDING)).isEqualTo(10);
+        assertThat(virtual.remaining(DAILY)).isEqualTo(10);
     }
 
     @Test
@@ -144,7 +164,7 @@ class SettlementTest {
     }
 
     @Test
-    void a_late_settlement_of_a_usage_that_was_forgotten_gives_nothing_back_and_a_rate_is_owed_its_debt() {
+    void a_late_settlement_of_a_usage_that_was_forgotten_gives_nothing_back_and_is_owed_its_debt() {
         QuotaCharge nothing = virtual.charged(4, RATE, SLIDING, DAILY);
         QuotaCharge more = virtual.charged(1, RATE, SLIDING, DAILY);
         virtual.pass(Duration.ofDays(1));
@@ -154,18 +174,19 @@ class SettlementTest {
         virtual.settle(nothing, 0);
         assertRemaining(5, 5, 5, 10);
         virtual.settle(more, 3);
-        assertRemaining(3, 5, 5, 10);
+        assertRemaining(3, 3, 3, 10);
         virtual.setWallClock("2026-03-10T12:00:00Z");
-        assertRemaining(3, 5, 5, 10);
+        assertRemaining(3, 3, 3, 10);
     }
 
     @Test
-    void a_debt_is_owed_also_when_nobody_has_asked_for_the_rate_since_it_was_forgotten() {
-        QuotaCharge charge = virtual.charged(1, RATE);
+    void a_debt_is_owed_also_when_nobody_has_asked_for_the_quota_since_it_was_forgotten() {
+        QuotaCharge charge = virtual.charged(1, RATE, SLIDING, DAILY);
         virtual.pass(Duration.ofDays(1));
+        virtual.setWallClock("2026-03-11T12:00:00Z");
         forgetWhatIsUnused();
         virtual.settle(charge, 8);
-        assertThat(virtual.remaining(RATE)).isEqualTo(3);
+        assertRemaining(3, 3, 3, 10);
     }
 
     @Test

@@ -348,7 +348,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void a_settlement_of_a_usage_that_was_forgotten_does_not_come_back_from_an_old_window() throws IOException {
+    void a_debt_of_a_usage_that_was_forgotten_is_owed_in_the_latest_window_and_written() throws IOException {
         EmbeddedQuotas quotas = start(file());
         QuotaCharge old = new QuotaCharge(QuotaSet.of(VirtualQuotas.ACME, DAILY), 5);
         quotas.charge(old).block(LONGEST);
@@ -358,12 +358,12 @@ class UsageJournalTest {
         forgetWhatIsOver(quotas);
         charge(quotas, 700, DAILY);
         wall = Instant.parse("2026-03-10T12:00:00Z");
-        quotas.settle(old, 400).block();
+        quotas.settle(old, 205).block();
         quotas.settle(refund, 0).block();
         open.get(0).written().block(LONGEST);
         wall = Instant.parse("2026-03-11T12:00:00Z");
-        assertThat(used(quotas, DAILY)).isEqualTo(700);
-        assertThat(used(crash(), DAILY)).isBetween(700L, 700L + CHUNK);
+        assertThat(used(quotas, DAILY)).isEqualTo(900);
+        assertThat(used(crash(), DAILY)).isBetween(900L, 900L + CHUNK);
     }
 
     @Test

@@ -55,7 +55,7 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
                     .contextWrite(context -> context.put(UpstreamWork.class, work))
                     // Not a step of the chain: what ends the request must not wait for it, and a cancelled one has
                     // none.
-                    .doFinally(end -> settle(charge, work));
+                    .doFinally(end -> settle(charge, work.units(exchange, end)));
         });
     }
 
@@ -92,8 +92,7 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
                 .build();
     }
 
-    private void settle(QuotaCharge charge, UpstreamWork work) {
-        long actual = work.units();
+    private void settle(QuotaCharge charge, long actual) {
         if (actual != charge.units() || !charge.isCharged()) {
             var unused = quotas.settle(charge, actual).subscribe();
         }

@@ -1,8 +1,14 @@
 package io.fairgate.spring;
 
+import java.net.URI;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
+import org.springframework.cloud.gateway.support.ServerWebExchangeUtils;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.netty.Connection;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.client.HttpClientInfos;
 import reactor.netty.http.client.HttpClientResponse;
@@ -13,6 +19,9 @@ import reactor.netty.http.client.HttpClientResponse;
  * <p>The gateway's client tells it, for HTTP and WebSockets alike. The response of the exchange does not hold any more what
  * the upstream said when all is over: a filter of the route may have taken it out for the client, and a refusal takes back
  * all of it.
+ *
+ * <p>A request may go another way than through that client: forwarded within the application, or through a client that the
+ * application brings itself. Of that nothing is told, so it counts as sent, unless it ended before it was routed.
  */
 final class UpstreamWork {
 
@@ -21,6 +30,9 @@ final class UpstreamWork {
 
     private final RequestCost cost;
     private final AtomicLong bytes = new AtomicLong();
+    /** Whether the gateway's client has it, and so will tell when something of it is sent. */
+    private volatile boolean isWatched;
+
     private volatile boolean isSent;
     private volatile @Nullable Long told;
     private volatile boolean isWhole;
@@ -30,7 +42,8 @@ final class UpstreamWork {
     }
 
     private static HttpClient note(HttpClient client) {
-        return client.doOnRequest((request, connection) -> {
+        return client.mapConnect(UpstreamWork::watched)
+                .doOnRequest((request, connection) -> {
                     UpstreamWork work = of(request);
                     if (work != null) {
                         work.send();
@@ -42,6 +55,16 @@ final class UpstreamWork {
                         work.answer(response);
                     }
                 });
+    }
+
+    private static Mono<? extends Connection> watched(Mono<? extends Connection> connection) {
+        return Mono.deferContextual(context -> {
+            UpstreamWork work = context.getOrDefault(UpstreamWork.class, null);
+            if (work != null) {
+                work.isWatched = true;
+            }
+            return connection;
+        });
     }
 
     private static @Nullable UpstreamWork of(HttpClientInfos exchange) {
@@ -77,8 +100,8 @@ final class UpstreamWork {
      * Nothing, when nothing was sent. Of a body that was not written to its end the upstream has done as much work as was
      * estimated, or more.
      */
-    long units() {
-        if (!isSent) {
+    long units(ServerWebExchange exchange, SignalType end) {
+        if (!isSent && !mayBeSent(exchange, end)) {
             return 0;
         }
         long estimate = cost.units();
@@ -88,5 +111,19 @@ final class UpstreamWork {
         }
         Long number = told;
         return number == null ? estimate : number;
+    }
+
+    /** Whether it may be at work, or was, where the gateway's client does not tell. */
+    private boolean mayBeSent(ServerWebExchange exchange, SignalType end) {
+        if (isForwarded(exchange)) {
+            return true;
+        }
+        return !isWatched && (end == SignalType.ON_COMPLETE || ServerWebExchangeUtils.isAlreadyRouted(exchange));
+    }
+
+    /** Also when that answers for an upstream that could not be reached. Such an exchange is never marked as routed. */
+    private static boolean isForwarded(ServerWebExchange exchange) {
+        URI to = exchange.getAttribute(ServerWebExchangeUtils.GATEWAY_REQUEST_URL_ATTR);
+        return to != null && "forward".equals(to.getScheme());
     }
 }

@@ -85,6 +85,11 @@ record CalendarWindow(long startMillis, long endMillis) {
         return endMillis == Long.MAX_VALUE;
     }
 
+    /** Whether more than its own length has passed since its end. */
+    boolean endedLongBefore(long millis) {
+        return !isEndless() && millis - endMillis > endMillis - startMillis;
+    }
+
     /** Whether it lies wholly after {@code other}. */
     boolean isAfter(CalendarWindow other) {
         return startMillis >= other.endMillis;

@@ -8,15 +8,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The file of a journal: a line that says what it is, then one line for each record, of which the last of a key counts.
- * Appended to and forced to the disk; rewritten when most of its lines no longer count, by the rename of a new file.
+ * Appended to and forced to the disk; rewritten when most of its lines no longer count, by the rename of a new file. That
+ * leaves out usages whose last window ended longer ago than it lasted: of tenants and quotas that are gone, nobody would
+ * write another line.
  *
  * <p>A crash can leave a last line without its end: nobody was given anything for it, and it is cut off. Every other line
  * was on the disk as a whole. So when one is not what was written, something else than a crash has been at the file, and
@@ -31,7 +36,9 @@ final class JournalFile implements JournalStore {
     private static final int SUPERSEDED = 1000;
 
     private final Path path;
-    private final Map<JournalRecord.Key, JournalRecord> live = new LinkedHashMap<>();
+    private final InstantSource calendar;
+    /** Read by others while it is written to. */
+    private final Map<JournalRecord.Key, JournalRecord> live = new ConcurrentHashMap<>();
     /**
      * The last record of the window before that of the live one: what counts again when an operator takes out the lines
      * of a window in the future.
@@ -48,20 +55,22 @@ final class JournalFile implements JournalStore {
     /** Whether the name of the file leads to it for certain. */
     private boolean isNamed;
 
-    private JournalFile(Path path, FileChannel channel) {
+    private JournalFile(Path path, InstantSource calendar, FileChannel channel) {
         this.path = path;
+        this.calendar = calendar;
         this.channel = channel;
     }
 
     /**
      * Opens a file, and makes it when it does not exist.
      *
+     * @param calendar the wall clock, for what is over
      * @throws UnusableJournalException when it is another kind of file, or damaged
      */
-    static JournalFile open(Path path) throws IOException {
+    static JournalFile open(Path path, InstantSource calendar) throws IOException {
         FileChannel channel =
                 FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        JournalFile file = new JournalFile(path, channel);
+        JournalFile file = new JournalFile(path, calendar, channel);
         try {
             file.read(Files.readString(path, StandardCharsets.ISO_8859_1));
             return file;
@@ -116,10 +125,9 @@ final class JournalFile implements JournalStore {
         }
     }
 
-    /** A copy. */
     @Override
     public Map<JournalRecord.Key, JournalRecord> live() {
-        return Map.copyOf(live);
+        return Collections.unmodifiableMap(live);
     }
 
     @Override
@@ -127,9 +135,20 @@ final class JournalFile implements JournalStore {
         append(text(records));
         records.forEach(this::keep);
         lines += records.size();
-        if (lines > enough && lines > 2 * (live.size() + before.size())) {
-            rewrite();
+        if (lines > enough) {
+            enough = lines + SUPERSEDED;
+            forgetWhatIsOver();
+            if (lines > 2 * (live.size() + before.size())) {
+                rewrite();
+            }
         }
+    }
+
+    /** The last window that is over may still be wanted by a clock that is set back. */
+    private void forgetWhatIsOver() {
+        long now = calendar.millis();
+        live.values().removeIf(record -> record.window().endedLongBefore(now));
+        before.keySet().retainAll(live.keySet());
     }
 
     private static String text(Collection<JournalRecord> records) {
@@ -161,7 +180,6 @@ final class JournalFile implements JournalStore {
 
     /** What it does not succeed with is tried again later: all that counts is on the disk in the old file. */
     private void rewrite() throws IOException {
-        enough = lines + SUPERSEDED;
         String text = HEADER + "\n" + text(before.values()) + text(live.values());
         Path next = path.resolveSibling(path.getFileName() + ".next");
         FileChannel written = null;

@@ -6,13 +6,13 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -83,22 +83,23 @@ public final class UsageJournal implements AutoCloseable {
         this.lock = lock;
         this.clock = clock;
         this.news = new JournalNews(listener);
-        this.onDisk = new ConcurrentHashMap<>(store.live());
+        this.onDisk = store.live();
     }
 
     /**
      * Opens the file, or makes it in a directory that exists. Blocks, as files do.
      *
      * @param clock for the timer of a write that takes too long
+     * @param calendar the wall clock, for windows that have been over for so long that they need not be kept
      * @throws UnusableJournalException saying in one sentence why it cannot be used
      */
-    public static UsageJournal open(Path path, Scheduler clock, JournalListener listener) {
+    public static UsageJournal open(Path path, Scheduler clock, InstantSource calendar, JournalListener listener) {
         try {
             // One file under two names has one lock, and it is the file that is replaced, not a link to it.
             Path file = Files.exists(path) ? path.toRealPath() : path;
             JournalLock lock = JournalLock.of(file);
             try {
-                return new UsageJournal(JournalFile.open(file), lock, clock, listener);
+                return new UsageJournal(JournalFile.open(file, calendar), lock, clock, listener);
             } catch (IOException | RuntimeException e) {
                 lock.close();
                 throw e;
@@ -204,10 +205,9 @@ public final class UsageJournal implements AutoCloseable {
         watch.dispose();
         synchronized (this) {
             // What failed is written with the next batch, unless there is something newer.
-            batch.records.forEach(
-                    cause == null
-                            ? record -> onDisk.put(record.key(), record)
-                            : record -> next.putIfAbsent(record.key(), record));
+            if (cause != null) {
+                batch.records.forEach(record -> next.putIfAbsent(record.key(), record));
+            }
             failure = cause;
             running = null;
             isSlow = false;

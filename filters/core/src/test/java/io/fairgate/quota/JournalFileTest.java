@@ -28,6 +28,8 @@ class JournalFileTest {
     @TempDir
     private Path directory = Path.of("");
 
+    private Instant wall = Instant.parse("2026-03-10T12:00:00Z");
+
     private Path file() {
         return directory.resolve("usage");
     }
@@ -47,7 +49,7 @@ class JournalFileTest {
 
     @SafeVarargs
     private byte[] written(List<JournalRecord>... batches) throws IOException {
-        try (JournalFile file = JournalFile.open(file())) {
+        try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             for (List<JournalRecord> batch : batches) {
                 file.write(batch);
             }
@@ -65,7 +67,7 @@ class JournalFileTest {
         byte[] all = written(batch(110));
         for (int length = acknowledged; length <= all.length; length++) {
             Files.write(file(), Arrays.copyOf(all, length));
-            try (JournalFile file = JournalFile.open(file())) {
+            try (JournalFile file = JournalFile.open(file(), () -> wall)) {
                 assertThat(file.live().values())
                         .as("cut at byte %d", length)
                         .hasSize(3)
@@ -73,7 +75,7 @@ class JournalFileTest {
                 // The shortest line, so that more of a torn one could be left behind it.
                 file.write(List.of(record("acme", 120)));
             }
-            try (JournalFile file = JournalFile.open(file())) {
+            try (JournalFile file = JournalFile.open(file(), () -> wall)) {
                 assertThat(used(file.live(), "acme"))
                         .as("what is written after it, cut at byte %d", length)
                         .isEqualTo(120);
@@ -87,11 +89,11 @@ class JournalFileTest {
         byte[] header = written();
         for (int length = 0; length <= header.length; length++) {
             Files.write(file(), Arrays.copyOf(header, length));
-            try (JournalFile file = JournalFile.open(file())) {
+            try (JournalFile file = JournalFile.open(file(), () -> wall)) {
                 assertThat(file.live()).isEmpty();
                 file.write(batch(100));
             }
-            try (JournalFile file = JournalFile.open(file())) {
+            try (JournalFile file = JournalFile.open(file(), () -> wall)) {
                 assertThat(file.live().values()).hasSize(3);
             }
         }
@@ -109,7 +111,7 @@ class JournalFileTest {
     void a_crash_at_any_byte_of_a_rewrite_leaves_the_old_file_or_the_new_one() throws IOException {
         byte[] old;
         byte[] anew;
-        try (JournalFile file = JournalFile.open(file())) {
+        try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             fill(file);
             old = Files.readAllBytes(file());
             file.write(List.of(record("acme", 2000)));
@@ -124,7 +126,7 @@ class JournalFileTest {
             Files.write(file(), old);
             // None at all of it is a longer one that another rewrite has left.
             Files.write(next, Arrays.copyOf(anew, length == 0 ? 2 * anew.length : length));
-            try (JournalFile file = JournalFile.open(file())) {
+            try (JournalFile file = JournalFile.open(file(), () -> wall)) {
                 assertThat(used(file.live(), "acme"))
                         .as("%d bytes of the new file", length)
                         .isEqualTo(999);
@@ -132,7 +134,7 @@ class JournalFileTest {
                 assertThat(file()).as("written anew after all").hasBinaryContent(anew);
                 file.write(List.of(record("globex", 3000)));
             }
-            try (JournalFile file = JournalFile.open(file())) {
+            try (JournalFile file = JournalFile.open(file(), () -> wall)) {
                 assertThat(used(file.live(), "acme")).isEqualTo(2000);
                 assertThat(used(file.live(), "globex")).isEqualTo(3000);
                 assertThat(used(file.live(), "initech")).isEqualTo(1);
@@ -143,7 +145,7 @@ class JournalFileTest {
     @Test
     void a_rewrite_that_fails_costs_nothing_and_is_tried_again_later() throws IOException {
         Path next = Files.createDirectory(directory.resolve("usage.next"));
-        try (JournalFile file = JournalFile.open(file())) {
+        try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             fill(file);
             file.write(List.of(record("acme", 2000)));
             Files.delete(next);
@@ -154,27 +156,54 @@ class JournalFileTest {
             }
             assertThat(Files.size(file())).isLessThan(5_000);
         }
-        try (JournalFile file = JournalFile.open(file())) {
+        try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             assertThat(used(file.live(), "acme")).isEqualTo(3001);
         }
     }
 
     @Test
     void a_rewrite_keeps_the_window_before_that_an_operator_may_want_back() throws IOException {
-        try (JournalFile file = JournalFile.open(file())) {
+        try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             fill(file);
             file.write(List.of(new JournalRecord(key("acme"), TOMORROW, 5)));
         }
         assertThat(Files.readAllLines(file()))
-                .containsExactly(
+                .startsWith(JournalFile.HEADER, record("acme", 999).line())
+                .containsExactlyInAnyOrder(
                         JournalFile.HEADER,
                         record("acme", 999).line(),
                         new JournalRecord(key("acme"), TOMORROW, 5).line(),
                         record("globex", 1).line(),
                         record("initech", 1).line());
-        try (JournalFile file = JournalFile.open(file())) {
+        try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             assertThat(file.live().get(key("acme"))).isEqualTo(new JournalRecord(key("acme"), TOMORROW, 5));
         }
+    }
+
+    @Test
+    void a_rewrite_leaves_out_what_was_over_long_ago_but_not_totals_and_the_last_window() throws IOException {
+        JournalRecord total = new JournalRecord(
+                new JournalRecord.Key(new QuotaOwner(QuotaOwner.Kind.TENANT, "acme"), new UsageKey("all", "total")),
+                CalendarWindow.ALWAYS,
+                7);
+        JournalRecord tomorrow = new JournalRecord(key("globex"), TOMORROW, 5);
+        try (JournalFile file = JournalFile.open(file(), () -> wall)) {
+            wall = Instant.parse("2026-03-12T00:00:00Z");
+            fill(file);
+            file.write(List.of(total, tomorrow));
+            assertThat(Files.readAllLines(file()))
+                    .as("over for no more than a day")
+                    .hasSize(6);
+            wall = wall.plusMillis(1);
+            for (int i = 0; i < 1000; i++) {
+                file.write(List.of(total));
+            }
+            assertThat(file.live()).as("what is found while it runs").containsOnlyKeys(total.key(), tomorrow.key());
+        }
+        assertThat(Files.readAllLines(file()))
+                .hasSizeLessThan(10)
+                .contains(record("globex", 1).line(), tomorrow.line(), total.line())
+                .noneMatch(line -> line.contains(" acme daily ") || line.contains(" initech "));
     }
 
     @Test
@@ -185,7 +214,7 @@ class JournalFileTest {
                 byte[] bad = good.clone();
                 bad[i] ^= (byte) (1 << bit);
                 Files.write(file(), bad);
-                assertThatThrownBy(() -> JournalFile.open(file()).close())
+                assertThatThrownBy(() -> JournalFile.open(file(), () -> wall).close())
                         .as("byte %d, bit %d of %s", i, bit, new String(bad, StandardCharsets.ISO_8859_1))
                         .isInstanceOf(UnusableJournalException.class);
                 assertThat(Files.readAllBytes(file())).isEqualTo(bad);
@@ -201,7 +230,7 @@ class JournalFileTest {
             List<String> bad = new ArrayList<>(good);
             bad.add(line - 1, "0badc0de tenant acme daily day 1 2 3");
             Files.write(file(), bad);
-            assertThatThrownBy(() -> JournalFile.open(file()))
+            assertThatThrownBy(() -> JournalFile.open(file(), () -> wall))
                     .isInstanceOf(UnusableJournalException.class)
                     .hasMessage(
                             "usage journal %s: line %d is damaged (expected: what was written; without the line, what it said may be given again, and without the file all)",
@@ -209,7 +238,7 @@ class JournalFileTest {
         }
         good.set(good.size() - 1, good.get(good.size() - 1) + "~");
         Files.writeString(file(), String.join("\n", good));
-        assertThatThrownBy(() -> JournalFile.open(file()))
+        assertThatThrownBy(() -> JournalFile.open(file(), () -> wall))
                 .as("whole, but for its end")
                 .hasMessageContaining(": line 4 is damaged ");
     }
@@ -218,7 +247,7 @@ class JournalFileTest {
     void a_file_of_somebody_else_is_refused_and_left_as_it_is() throws IOException {
         for (String text : List.of("hello\nworld\n", "fairgate usage 2\n", "fairgate usage 10", "\n")) {
             Files.writeString(file(), text);
-            assertThatThrownBy(() -> JournalFile.open(file()))
+            assertThatThrownBy(() -> JournalFile.open(file(), () -> wall))
                     .isInstanceOf(UnusableJournalException.class)
                     .hasMessage(
                             "usage journal %s: not a journal (expected: a file that begins with \"fairgate usage 1\", or none)",

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,7 +71,7 @@ class UsageJournalTest {
     }
 
     private EmbeddedQuotas start(Path file) {
-        UsageJournal journal = UsageJournal.open(file, time, listener);
+        UsageJournal journal = UsageJournal.open(file, time, () -> wall, listener);
         open.add(journal);
         return new EmbeddedQuotas(time, () -> wall, journal);
     }
@@ -280,7 +281,7 @@ class UsageJournalTest {
         charge(start(file()), 50, DAILY);
         Path link = Files.createSymbolicLink(directory.resolve("link"), file());
         for (Path name : List.of(file(), link)) {
-            assertThatThrownBy(() -> UsageJournal.open(name, time, listener))
+            assertThatThrownBy(() -> UsageJournal.open(name, time, () -> wall, listener))
                     .isInstanceOf(UnusableJournalException.class)
                     .hasMessage("usage journal %s: in use already (expected: one process for each file)", file());
         }
@@ -298,7 +299,7 @@ class UsageJournalTest {
                 .start();
         try {
             assertThat(other.getInputStream().read()).isEqualTo('o');
-            assertThatThrownBy(() -> UsageJournal.open(file(), time, listener))
+            assertThatThrownBy(() -> UsageJournal.open(file(), time, () -> wall, listener))
                     .hasMessage("usage journal %s: in use already (expected: one process for each file)", file());
         } finally {
             other.destroyForcibly().waitFor();
@@ -312,7 +313,8 @@ class UsageJournalTest {
 
         public static void main(String[] args) throws IOException {
             VirtualTimeScheduler time = VirtualTimeScheduler.create();
-            UsageJournal journal = UsageJournal.open(Path.of(args[0]), time, new UsageJournalTest().listener);
+            UsageJournal journal =
+                    UsageJournal.open(Path.of(args[0]), time, InstantSource.system(), new UsageJournalTest().listener);
             charge(new EmbeddedQuotas(time, () -> Instant.parse("2026-03-10T12:00:00Z"), journal), 70, DAILY);
             System.out.write('o');
             System.out.flush();
@@ -325,16 +327,16 @@ class UsageJournalTest {
     @Test
     void a_journal_that_cannot_be_used_is_refused_with_one_sentence() throws IOException {
         Path nowhere = directory.resolve("missing/usage");
-        assertThatThrownBy(() -> UsageJournal.open(nowhere, time, listener))
+        assertThatThrownBy(() -> UsageJournal.open(nowhere, time, () -> wall, listener))
                 .isInstanceOf(UnusableJournalException.class)
                 .hasMessageStartingWith("usage journal %s: no such directory ", nowhere)
                 .hasMessageEndingWith("(expected: a file in a directory that can be written)");
-        assertThatThrownBy(() -> UsageJournal.open(directory, time, listener))
+        assertThatThrownBy(() -> UsageJournal.open(directory, time, () -> wall, listener))
                 .isInstanceOf(UnusableJournalException.class);
 
         Path foreign = Files.writeString(directory.resolve("foreign"), "hello\nworld\n");
         for (int i = 0; i < 2; i++) {
-            assertThatThrownBy(() -> UsageJournal.open(foreign, time, listener))
+            assertThatThrownBy(() -> UsageJournal.open(foreign, time, () -> wall, listener))
                     .as("the lock is let go")
                     .hasMessageContaining("not a journal");
         }

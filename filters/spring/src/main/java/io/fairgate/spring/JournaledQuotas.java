@@ -15,7 +15,9 @@ record JournaledQuotas(EmbeddedQuotas quotas, @Nullable UsageJournal journal) im
 
     /** @param log of the file; null when the process keeps nothing */
     static JournaledQuotas open(@Nullable JournalLog log) {
-        UsageJournal journal = log == null ? null : UsageJournal.open(log.file(), MonotonicScheduler.INSTANCE, log);
+        UsageJournal journal = log == null
+                ? null
+                : UsageJournal.open(log.file(), MonotonicScheduler.INSTANCE, InstantSource.system(), log);
         return new JournaledQuotas(
                 new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system(), journal), journal);
     }

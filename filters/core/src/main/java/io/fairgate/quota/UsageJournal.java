@@ -95,6 +95,11 @@ public final class UsageJournal implements AutoCloseable {
      */
     public static UsageJournal open(Path path, Scheduler clock, InstantSource calendar, JournalListener listener) {
         try {
+            if (Files.isSymbolicLink(path) && !Files.exists(path)) {
+                throw new UnusableJournalException(
+                        "usage journal %s: a link to what is not there (expected: a file, or a link to one that exists)"
+                                .formatted(path));
+            }
             // One file under two names has one lock, and it is the file that is replaced, not a link to it.
             Path file = Files.exists(path) ? path.toRealPath() : path;
             JournalLock lock = JournalLock.of(file);

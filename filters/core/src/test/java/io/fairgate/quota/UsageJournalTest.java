@@ -289,14 +289,7 @@ class UsageJournalTest {
 
     @Test
     void another_process_is_kept_out_until_the_one_before_has_ended_however_it_ends() throws Exception {
-        Process other = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        OtherProcess.class.getName(),
-                        file().toString())
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        Process other = otherProcess(ProcessBuilder.Redirect.INHERIT);
         try {
             assertThat(other.getInputStream().read()).isEqualTo('o');
             assertThatThrownBy(() -> UsageJournal.open(file(), time, () -> wall, listener))
@@ -305,6 +298,42 @@ class UsageJournalTest {
             other.destroyForcibly().waitFor();
         }
         assertThat(used(start(file()), DAILY)).isBetween(70L, 70L + CHUNK);
+    }
+
+    @Test
+    void a_second_one_in_this_process_does_not_let_another_process_in() throws Exception {
+        charge(start(file()), 50, DAILY);
+        assertThatThrownBy(() -> UsageJournal.open(file(), time, () -> wall, listener))
+                .isInstanceOf(UnusableJournalException.class);
+        Process other = otherProcess(ProcessBuilder.Redirect.DISCARD);
+        try {
+            assertThat(other.getInputStream().read())
+                    .as("nothing: it is refused")
+                    .isEqualTo(-1);
+        } finally {
+            other.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void a_link_that_leads_nowhere_is_refused() throws IOException {
+        Path link = Files.createSymbolicLink(directory.resolve("link"), file());
+        assertThatThrownBy(() -> UsageJournal.open(link, time, () -> wall, listener))
+                .hasMessage(
+                        "usage journal %s: a link to what is not there (expected: a file, or a link to one that exists)",
+                        link);
+        assertThat(file()).doesNotExist();
+    }
+
+    private Process otherProcess(ProcessBuilder.Redirect errors) throws IOException {
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        OtherProcess.class.getName(),
+                        file().toString())
+                .redirectError(errors)
+                .start();
     }
 
     /** Charges 70 units, says so, and holds on to the file until it is killed. */

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -110,7 +111,7 @@ class ResponseCostTest {
 
     @AfterAll
     static void stopWebSockets() {
-        webSockets.disposeNow();
+        webSockets.disposeNow(Duration.ofSeconds(30));
     }
 
     /** What a request takes. It is settled before its permit comes back; until then it has taken the estimate. */

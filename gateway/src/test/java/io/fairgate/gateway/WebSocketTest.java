@@ -3,6 +3,7 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +46,7 @@ class WebSocketTest {
 
     @AfterEach
     void stopUpstream() {
-        upstream.disposeNow();
+        upstream.disposeNow(Duration.ofSeconds(30));
     }
 
     private RawClient connect() throws IOException {

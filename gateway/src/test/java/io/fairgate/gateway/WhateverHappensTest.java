@@ -58,7 +58,7 @@ class WhateverHappensTest {
 
     @AfterEach
     void stopUpstream() {
-        upstream.disposeNow();
+        upstream.disposeNow(Duration.ofSeconds(30));
         oneLoop.dispose();
     }
 

@@ -177,6 +177,8 @@ public final class UsageJournal implements AutoCloseable {
                 write(taken);
             }
             taken.answers.forEach(JournalNews::guard);
+            // After the answers: a log that does not take its line is not to hold them up.
+            news.tell(this::failure);
         }
     }
 
@@ -217,7 +219,6 @@ public final class UsageJournal implements AutoCloseable {
             running = null;
             isSlow = false;
         }
-        news.tell(this::failure);
     }
 
     /** On the timer's thread: from now on nobody waits until it returns. */

@@ -14,6 +14,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,7 +108,7 @@ class JournalStarterTest {
     @AfterEach
     void stop() {
         contexts.forEach(ConfigurableApplicationContext::close);
-        upstream.disposeNow();
+        upstream.disposeNow(Duration.ofSeconds(30));
     }
 
     private static int ask(ConfigurableApplicationContext gateway) throws IOException, InterruptedException {

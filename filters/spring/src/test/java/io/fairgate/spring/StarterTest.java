@@ -131,7 +131,7 @@ class StarterTest {
     void stop() {
         end.tryEmitEmpty();
         contexts.forEach(ConfigurableApplicationContext::close);
-        upstream.disposeNow();
+        upstream.disposeNow(Duration.ofSeconds(30));
     }
 
     private CompletableFuture<HttpResponse<String>> ask(

@@ -80,7 +80,7 @@ class UntoldWorkTest {
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
         DisposableServer gone = HttpServer.create().host("127.0.0.1").port(0).bindNow();
-        gone.disposeNow();
+        gone.disposeNow(Duration.ofSeconds(30));
         List<String> arguments = new ArrayList<>(List.of(
                 "--server.address=127.0.0.1",
                 "--server.port=0",
@@ -111,7 +111,7 @@ class UntoldWorkTest {
     @AfterEach
     void stop() {
         contexts.forEach(ConfigurableApplicationContext::close);
-        upstream.disposeNow();
+        upstream.disposeNow(Duration.ofSeconds(30));
     }
 
     private static HttpRequest request(ConfigurableApplicationContext gateway, String path) {

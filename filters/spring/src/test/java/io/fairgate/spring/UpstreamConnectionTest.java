@@ -37,7 +37,7 @@ class UpstreamConnectionTest {
     void stop() {
         connections.dispose();
         if (server != null) {
-            server.disposeNow();
+            server.disposeNow(Duration.ofSeconds(30));
         }
     }
 

@@ -6,9 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.cloud.gateway.support.ServerWebExchangeUtils;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
-import reactor.netty.Connection;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.client.HttpClientInfos;
 import reactor.netty.http.client.HttpClientResponse;
@@ -21,7 +19,7 @@ import reactor.netty.http.client.HttpClientResponse;
  * all of it.
  *
  * <p>A request may go another way than through that client: forwarded within the application, or through a client that the
- * application brings itself. Of that nothing is told, so it counts as sent, unless it ended before it was routed.
+ * application brings itself. Of that nothing is told, so it counts as sent when it ends well.
  */
 final class UpstreamWork {
 
@@ -30,9 +28,6 @@ final class UpstreamWork {
 
     private final RequestCost cost;
     private final AtomicLong bytes = new AtomicLong();
-    /** Whether the gateway's client has it, and so will tell when something of it is sent. */
-    private volatile boolean isWatched;
-
     private volatile boolean isSent;
     private volatile @Nullable Long told;
     private volatile boolean isWhole;
@@ -42,8 +37,7 @@ final class UpstreamWork {
     }
 
     private static HttpClient note(HttpClient client) {
-        return client.mapConnect(UpstreamWork::watched)
-                .doOnRequest((request, connection) -> {
+        return client.doOnRequest((request, connection) -> {
                     UpstreamWork work = of(request);
                     if (work != null) {
                         work.send();
@@ -55,16 +49,6 @@ final class UpstreamWork {
                         work.answer(response);
                     }
                 });
-    }
-
-    private static Mono<? extends Connection> watched(Mono<? extends Connection> connection) {
-        return Mono.deferContextual(context -> {
-            UpstreamWork work = context.getOrDefault(UpstreamWork.class, null);
-            if (work != null) {
-                work.isWatched = true;
-            }
-            return connection;
-        });
     }
 
     private static @Nullable UpstreamWork of(HttpClientInfos exchange) {
@@ -115,10 +99,7 @@ final class UpstreamWork {
 
     /** Whether it may be at work, or was, where the gateway's client does not tell. */
     private boolean mayBeSent(ServerWebExchange exchange, SignalType end) {
-        if (isForwarded(exchange)) {
-            return true;
-        }
-        return !isWatched && (end == SignalType.ON_COMPLETE || ServerWebExchangeUtils.isAlreadyRouted(exchange));
+        return end == SignalType.ON_COMPLETE || isForwarded(exchange);
     }
 
     /** Also when that answers for an upstream that could not be reached. Such an exchange is never marked as routed. */

@@ -20,7 +20,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What the commands print, and their exit codes. */
+/**
+ * What the commands print, and their exit codes.
+ *
+ * <p>Over 250 lines, because each command has its cases and what they print is spelled out.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class CommandLineTest {
 

@@ -18,7 +18,11 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is found in a file that a crash has left at any byte, or that somebody else has been at. */
+/**
+ * What is found in a file that a crash has left at any byte, or that somebody else has been at.
+ *
+ * <p>Over 250 lines, because each kind of damage is a case of its own on the same file.
+ */
 class JournalFileTest {
     private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 1000, CalendarUnit.DAY, ZoneOffset.UTC);
     private static final CalendarWindow TODAY = CalendarWindow.of(DAILY, Instant.parse("2026-03-10T12:00:00Z"));

@@ -34,6 +34,8 @@ import reactor.core.scheduler.Scheduler;
 /**
  * Adds Fairgate to a Spring Cloud Gateway that has a {@link Policy}: a bean of that type, or the properties under
  * {@code fairgate.policy} together with {@code fairgate.policy.enabled=true}. Without one it adds nothing.
+ *
+ * <p>Over 250 lines, because it is the list of all beans, and nothing else.
  */
 @AutoConfiguration(
         afterName = {

@@ -24,6 +24,8 @@ import reactor.core.publisher.Mono;
  * What is counted and timed as it happens. What is measured at a scrape is in {@link FairgateGauges}.
  *
  * <p>The tenant tag is bounded: members of the policy by name, everybody else as {@code _other}.
+ *
+ * <p>Over 250 lines, because what is counted has to be forgotten in the same place, when a pool or a member goes.
  */
 final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
 

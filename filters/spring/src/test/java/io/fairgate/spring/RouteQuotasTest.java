@@ -8,6 +8,7 @@ import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,7 @@ class RouteQuotasTest {
     private static final TenantId ACME = TenantId.of("acme");
 
     private static Policy policyOf(TenantId... members) {
-        Map<TenantId, TenantPolicy> policies = new java.util.LinkedHashMap<>();
+        Map<TenantId, TenantPolicy> policies = new LinkedHashMap<>();
         for (TenantId member : members) {
             policies.put(member, new TenantPolicy(member, "plan", ShareSettings.EQUAL, List.of()));
         }

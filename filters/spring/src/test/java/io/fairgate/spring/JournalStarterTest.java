@@ -34,16 +34,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import reactor.netty.DisposableServer;
-import reactor.netty.http.server.HttpServer;
 
 /** The usage journal in a Spring Cloud Gateway of somebody else's. */
 class JournalStarterTest {
 
-    private final DisposableServer upstream = HttpServer.create()
-            .host("127.0.0.1")
-            .port(0)
-            .handle((request, response) -> response.send())
-            .bindNow();
+    private final DisposableServer upstream =
+            OwnLoop.server().handle((request, response) -> response.send()).bindNow();
 
     private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
 

@@ -45,7 +45,6 @@ import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
-import reactor.netty.http.server.HttpServer;
 
 /** The starter in a Spring Cloud Gateway of somebody else's, with its policy in that gateway's own properties. */
 class StarterTest {
@@ -71,9 +70,7 @@ class StarterTest {
 
     private final Sinks.Empty<Void> end = Sinks.empty();
 
-    private final DisposableServer upstream = HttpServer.create()
-            .host("127.0.0.1")
-            .port(0)
+    private final DisposableServer upstream = OwnLoop.server()
             .handle((request, response) -> request.uri().endsWith("/held")
                     ? response.sendString(end.asMono().thenReturn("ok"))
                     : response.sendString(Mono.just("ok")))

@@ -32,15 +32,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.client.HttpClient;
-import reactor.netty.http.server.HttpServer;
 
 /** What is charged for requests of which the gateway's own client tells nothing. */
 class UntoldWorkTest {
     private static final java.net.http.HttpClient CLIENT = java.net.http.HttpClient.newHttpClient();
 
-    private final DisposableServer upstream = HttpServer.create()
-            .host("127.0.0.1")
-            .port(0)
+    private final DisposableServer upstream = OwnLoop.server()
             .handle((request, response) -> response.sendString(Mono.just("ok")))
             .bindNow();
 
@@ -79,7 +76,7 @@ class UntoldWorkTest {
         SpringApplication application = new SpringApplication(sources.toArray(Class<?>[]::new));
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
-        DisposableServer gone = HttpServer.create().host("127.0.0.1").port(0).bindNow();
+        DisposableServer gone = OwnLoop.server().bindNow();
         gone.disposeNow(Duration.ofSeconds(30));
         List<String> arguments = new ArrayList<>(List.of(
                 "--server.address=127.0.0.1",

@@ -206,6 +206,19 @@ public final class FairScheduler {
         path.changeInFlight(leaf, claim.permits(), since, ++grants);
     }
 
+    /**
+     * Counts what a claim holds already, whatever there is: as after a shrink, nothing is granted until enough has come
+     * back. No permit may be lent.
+     */
+    public void restore(Claim claim, long now) {
+        requireNothingLent();
+        path.lent += claim.permits();
+        adopt(claim, now, now);
+        Share leaf = SharePath.leafOf(claim);
+        path.boundLags(leaf);
+        settle(leaf);
+    }
+
     // ---- what happens to the pool ----
 
     /** Changes the size. Nothing is taken back: after a shrink nothing is granted until enough has come back. */

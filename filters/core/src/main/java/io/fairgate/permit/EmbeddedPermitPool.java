@@ -139,6 +139,34 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     @Override
+    public Mono<HeldPermits> acquire(PermitRequest request) {
+        return new MonoHeldPermits(this, request);
+    }
+
+    @Override
+    public Mono<HeldPermits> restore(PermitRequest request) {
+        return Mono.create(sink -> tell(() -> {
+            boolean tooMuch = scheduler.inFlight() + (long) request.permits() > PoolSettings.MAX_PERMITS;
+            if (closing || tooMuch) {
+                RefusalReason reason = closing ? RefusalReason.DRAINING : RefusalReason.TOO_LARGE;
+                ready.offer((Runnable)
+                        () -> sink.error(new PermitRefusedException(name, request.tenant(), reason, Duration.ZERO)));
+                return;
+            }
+            shutOpen();
+            HeldClaim claim = new HeldClaim(this, request);
+            claim.since = round;
+            if (claim.accept()) {
+                scheduler.restore(claim, round);
+            }
+            ready.offer((Runnable) () -> {
+                tellGranted(claim, 0);
+                sink.success(claim);
+            });
+        }));
+    }
+
+    @Override
     public @Nullable HeldPermits tryAcquire(PermitRequest request) {
         HeldClaim claim = new HeldClaim(this, request);
         return claim.take() ? claim : null;
@@ -207,6 +235,11 @@ public final class EmbeddedPermitPool implements PermitPool {
     /** The time when permits are taken, as far as somebody wants to hear of it: reading a clock takes as long as taking. */
     long timeOfTaking() {
         return heard ? now() : UNKNOWN;
+    }
+
+    /** How long the request may wait. */
+    long maxWaitNanos(PermitRequest request) {
+        return (request.maxWait() == null ? settings.maxWait() : request.maxWait()).toNanos();
     }
 
     Scheduler time() {

@@ -59,9 +59,18 @@ public interface PermitPool {
      * choose between several sources do, loses the handle, and the permits come back only after the maximum hold: where
      * there is a work to wrap, {@link #withPermit} is the safe choice.
      */
-    default Mono<HeldPermits> acquire(PermitRequest request) {
-        return new MonoHeldPermits(this, request);
-    }
+    Mono<HeldPermits> acquire(PermitRequest request);
+
+    /**
+     * Counts permits as held that somebody holds already, though this pool has not given them out: after a restart, when
+     * holders come back that nobody knows any more. They get them at once, whoever waits, whatever their tenant may hold,
+     * and though there may be none left: until enough have come back, nobody else gets any.
+     *
+     * <p>It emits once, and the permits are the subscriber's as with {@link #acquire}. It errors with
+     * {@link PermitRefusedException} when the pool is being closed, or would count more than
+     * {@link PoolSettings#MAX_PERMITS}. A maximum wait and a home mean nothing here.
+     */
+    Mono<HeldPermits> restore(PermitRequest request);
 
     /**
      * Takes permits if that needs no waiting, and never waits: for callers that have something else to do otherwise.

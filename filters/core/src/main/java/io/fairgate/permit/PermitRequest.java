@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
  * What somebody asks of a pool.
  *
  * @param permits how many at once, at least 1
- * @param maxWait how long to wait at most; the pool's own maximum if that is shorter, or if null
+ * @param maxWait how long to wait at most; as long as the pool lets others wait if null
  * @param maxHold how long the work may take, from the grant on; the pool's own maximum if null
  * @param home where the work is subscribed, where refusals are emitted, and where a work is cancelled that holds for too
  *     long: the request's event loop. It must run what it is given later or at once, one after the other, and nothing that

@@ -110,7 +110,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
             startedAt = askedAt;
             startWork();
         } else {
-            waitUntil = askedAt + maxWaitNanos();
+            waitUntil = askedAt + pool.maxWaitNanos(request);
             goHome();
         }
     }
@@ -119,7 +119,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         if (request.home() == null) {
             askedAt = pool.now();
         }
-        waitUntil = askedAt + maxWaitNanos();
+        waitUntil = askedAt + pool.maxWaitNanos(request);
         if (!pool.ask(this, askedAt) && refuse(RefusalReason.POOL_QUEUE_FULL)) {
             goHome();
         }
@@ -358,12 +358,6 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
             holdUntil = (startedAt == EmbeddedPermitPool.UNKNOWN ? pool.now() : startedAt) + maxHold;
             pool.boundHold(this);
         }
-    }
-
-    private long maxWaitNanos() {
-        Duration poolsMaximum = pool.settings().maxWait();
-        Duration own = request.maxWait();
-        return (own == null || own.compareTo(poolsMaximum) > 0 ? poolsMaximum : own).toNanos();
     }
 
     private Duration maxHold() {

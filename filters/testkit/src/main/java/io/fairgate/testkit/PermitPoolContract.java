@@ -698,7 +698,7 @@ public abstract class PermitPoolContract {
     }
 
     @Test
-    void a_request_can_wait_shorter_than_the_pool_allows_but_not_longer() {
+    void a_request_that_says_how_long_it_waits_waits_that_long() {
         PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)), TenantShares.EQUAL);
         Work first = new Work();
         List<Throwable> errors = new ArrayList<>();
@@ -708,6 +708,8 @@ public abstract class PermitPoolContract {
         pool.withPermit(request("b").withMaxWait(Duration.ofSeconds(9)), new Work().mono)
                 .subscribe(v -> {}, errors::add);
         time.advanceBy(Duration.ofSeconds(1));
+        assertThat(errors).hasSize(1);
+        time.advanceBy(Duration.ofSeconds(7));
         assertThat(errors).hasSize(1);
         time.advanceBy(Duration.ofSeconds(1));
         assertThat(errors).hasSize(2);
@@ -1166,6 +1168,70 @@ public abstract class PermitPoolContract {
         assertThat(handles.get(0).isHeld()).isTrue();
         assertThat(inFlight(pool)).isOne();
         handles.get(0).release();
+    }
+
+    // ---- permits that are held already ----
+
+    @Test
+    void what_is_restored_is_held_though_there_may_be_none_left_and_others_wait_until_enough_have_come_back() {
+        PermitPool pool = poolOf(2);
+        HeldPermits first = taken(pool, "a", 2);
+        List<HeldPermits> waiting = new ArrayList<>();
+        pool.acquire(request("b")).subscribe(waiting::add);
+        List<HeldPermits> restored = new ArrayList<>();
+        pool.restore(request("c").withPermits(3)).subscribe(restored::add);
+        assertThat(restored).singleElement().satisfies(held -> {
+            assertThat(held.isHeld()).isTrue();
+            assertThat(held.permits()).isEqualTo(3);
+        });
+        assertThat(inFlight(pool)).isEqualTo(5);
+        first.release();
+        assertThat(inFlight(pool)).isEqualTo(3);
+        assertThat(waiting).isEmpty();
+        restored.get(0).release();
+        restored.get(0).release();
+        assertThat(waiting).hasSize(1);
+        waiting.get(0).release();
+        assertThat(listener.granted).hasValue(3);
+        assertThat(listener.released).hasValue(3);
+    }
+
+    @Test
+    void what_is_restored_counts_against_the_cap_of_its_tenant_and_may_be_beyond_it() {
+        PermitPool pool = poolOf(
+                PoolSettings.ofPermits(4),
+                new TenantShares(
+                        Map.of(TenantId.of("a"), ShareSettings.EQUAL.withMaxInFlight(1)), ShareSettings.EQUAL));
+        List<HeldPermits> restored = new ArrayList<>();
+        pool.restore(request("a").withPermits(2)).subscribe(restored::add);
+        assertThat(inFlight(pool)).isEqualTo(2);
+        assertThat(pool.tryAcquire(request("a"))).isNull();
+        HeldPermits other = taken(pool, "b", 1);
+        List<HeldPermits> waiting = new ArrayList<>();
+        pool.acquire(request("a")).subscribe(waiting::add);
+        assertThat(waiting).isEmpty();
+        restored.get(0).release();
+        assertThat(waiting).hasSize(1);
+        waiting.get(0).release();
+        other.release();
+    }
+
+    @Test
+    void nothing_is_restored_before_it_is_subscribed_nor_in_a_pool_that_closes_nor_beyond_what_can_be_counted() {
+        PermitPool pool = poolOf(1);
+        Mono<HeldPermits> lazy = pool.restore(request("a"));
+        assertThat(inFlight(pool)).isZero();
+        List<HeldPermits> held = new ArrayList<>();
+        lazy.subscribe(held::add);
+        assertThat(inFlight(pool)).isOne();
+        StepVerifier.create(pool.restore(request("a").withPermits(PoolSettings.MAX_PERMITS)))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
+                .verify();
+        pool.close(Duration.ZERO).subscribe();
+        StepVerifier.create(pool.restore(request("a")))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.DRAINING))
+                .verify();
+        held.get(0).release();
     }
 
     private static HeldPermits taken(PermitPool pool, String tenant, int permits) {

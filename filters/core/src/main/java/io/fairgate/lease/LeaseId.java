@@ -1,0 +1,41 @@
+package io.fairgate.lease;
+
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The name of a lease: 128 bits. Whoever knows it can do nothing with it that is not its tenant, but it is random all
+ * the same, so that nobody finds out how many there are.
+ */
+public record LeaseId(long high, long low) {
+
+    private static final int DIGITS = 32;
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    public static LeaseId random() {
+        return new LeaseId(RANDOM.nextLong(), RANDOM.nextLong());
+    }
+
+    /** Reads 32 hexadecimal digits in lower case; null for everything else. */
+    public static @Nullable LeaseId parse(String text) {
+        if (text.length() != DIGITS || !text.chars().allMatch(LeaseId::isDigit)) {
+            return null;
+        }
+        return new LeaseId(
+                HexFormat.fromHexDigitsToLong(text, 0, DIGITS / 2),
+                HexFormat.fromHexDigitsToLong(text, DIGITS / 2, DIGITS));
+    }
+
+    private static boolean isDigit(int c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    }
+
+    /** 32 hexadecimal digits. */
+    @Override
+    public String toString() {
+        HexFormat hex = HexFormat.of();
+        return hex.toHexDigits(high) + hex.toHexDigits(low);
+    }
+}

@@ -1,0 +1,45 @@
+package io.fairgate.lease;
+
+import io.fairgate.tenant.TenantId;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a lease stands at one moment.
+ *
+ * @param holder what its holder calls itself
+ * @param held what it holds, in the order of the grants
+ * @param waiting what it waits for; null when it does not
+ * @param leftNanos until it expires
+ */
+public record LeaseStatus(
+        LeaseId id,
+        TenantId tenant,
+        String holder,
+        List<Held> held,
+        @Nullable Waiting waiting,
+        long leftNanos) {
+
+    /**
+     * Permits of one pool.
+     *
+     * @param token the fencing token of the grant
+     * @param heldNanos since the grant
+     */
+    public record Held(String pool, int permits, long token, long heldNanos) {}
+
+    /** What it waits for. */
+    public record Waiting(String pool, int permits) {}
+
+    public LeaseStatus {
+        held = List.copyOf(held);
+    }
+
+    /** What it holds of a pool; null when nothing. */
+    public @Nullable Held held(String pool) {
+        return held.stream()
+                .filter(grant -> grant.pool.equals(pool))
+                .findFirst()
+                .orElse(null);
+    }
+}

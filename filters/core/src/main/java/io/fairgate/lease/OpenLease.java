@@ -1,0 +1,71 @@
+package io.fairgate.lease;
+
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A lease as {@link Leases} keeps it. All of it is guarded by the lock there. */
+final class OpenLease {
+
+    final LeaseId id;
+    final TenantId tenant;
+    final String holder;
+    final long maxHoldNanos;
+
+    /** When it expires, by the clock of {@link Leases}, in nanoseconds. */
+    long expiresAt;
+    /** When no extension makes it last any longer. */
+    long endsAt;
+    /** Where {@link Expiries} has it. */
+    int place = Expiries.NOWHERE;
+
+    boolean isGone;
+    /** Mostly one; what a lease of several pools holds is in the order of the grants. */
+    final List<Grant> grants = new ArrayList<>(1);
+
+    @Nullable
+    Demand waits;
+
+    /**
+     * Permits of one pool.
+     *
+     * @param token the fencing token of this grant
+     * @param at when they were granted, by the clock of {@link Leases}, in nanoseconds
+     */
+    record Grant(String pool, HeldPermits permits, long token, long at) {}
+
+    OpenLease(LeaseId id, TenantId tenant, String holder, LeaseTerm term, long now) {
+        this.id = id;
+        this.tenant = tenant;
+        this.holder = holder;
+        this.maxHoldNanos = term.maxHold().toNanos();
+        this.endsAt = now + maxHoldNanos;
+        this.expiresAt = Math.min(now + term.ttl().toNanos(), endsAt);
+    }
+
+    @Nullable
+    Grant of(String pool) {
+        for (Grant grant : grants) {
+            if (grant.pool.equals(pool)) {
+                return grant;
+            }
+        }
+        return null;
+    }
+
+    LeaseStatus status(long now) {
+        Demand demand = waits;
+        return new LeaseStatus(
+                id,
+                tenant,
+                holder,
+                grants.stream()
+                        .map(grant ->
+                                new LeaseStatus.Held(grant.pool, grant.permits.permits(), grant.token, now - grant.at))
+                        .toList(),
+                demand == null ? null : new LeaseStatus.Waiting(demand.pool(), demand.permits()),
+                Math.max(0, expiresAt - now));
+    }
+}

@@ -1,0 +1,5 @@
+/** Leases: permits under an id and an expiry, for holders that are not a request. */
+@NullMarked
+package io.fairgate.lease;
+
+import org.jspecify.annotations.NullMarked;

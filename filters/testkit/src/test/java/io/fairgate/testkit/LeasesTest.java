@@ -1,0 +1,372 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseRequest;
+import io.fairgate.lease.LeaseStatus;
+import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.Leases;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.RefusalReason;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+
+/** Leases over embedded pools, in virtual time. */
+class LeasesTest {
+
+    private static final TenantId ACME = TenantId.of("acme");
+    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final LeaseTerm TERM = new LeaseTerm(TTL, Duration.ofMinutes(5));
+
+    @RegisterExtension
+    final NothingLeft nothingLeft = new NothingLeft();
+
+    private final TestTime time = nothingLeft.watch(new TestTime());
+    private final EmbeddedPermitPool pool = pool("pool", 2);
+    private final EmbeddedPermitPool other = pool("other", 1);
+    private final List<String> heard = new ArrayList<>();
+    private final Leases leases = new Leases(
+            Map.of("pool", pool, "other", other)::get, time, new FencingTokens(() -> Instant.EPOCH), new Heard());
+
+    private EmbeddedPermitPool pool(String name, int permits) {
+        return nothingLeft.watch(new EmbeddedPermitPool(
+                name, PoolSettings.ofPermits(permits).withMaxWaiting(3), TenantShares.EQUAL, time, PoolListener.NONE));
+    }
+
+    private final class Heard implements LeaseListener {
+        @Override
+        public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
+            heard.add("granted %d of %s".formatted(permits.permits(), permits.pool()));
+        }
+
+        @Override
+        public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
+            heard.add("refused " + reason.label());
+        }
+
+        @Override
+        public void extended(LeaseStatus lease, Duration ttl) {
+            heard.add("extended for " + ttl);
+        }
+
+        @Override
+        public void ended(LeaseStatus lease, End how) {
+            heard.add(how + " with " + lease.held().size());
+        }
+
+        @Override
+        public void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {
+            heard.add("gave back " + permits.pool());
+        }
+    }
+
+    /** What became of one call. */
+    private static final class Answer {
+        @Nullable
+        Boolean held;
+
+        @Nullable
+        Throwable error;
+
+        Disposable call;
+    }
+
+    private Answer ask(LeaseId id, LeaseRequest request) {
+        Answer answer = new Answer();
+        answer.call = leases.take(id, request, status -> {}).subscribe(held -> answer.held = held, e -> answer.error = e);
+        return answer;
+    }
+
+    private static LeaseRequest one(String pool) {
+        return permits(1, pool, Duration.ZERO);
+    }
+
+    private static LeaseRequest permits(int permits, String pool, Duration patience) {
+        return new LeaseRequest(pool, permits, patience, TTL);
+    }
+
+    private LeaseId opened() {
+        LeaseId id = LeaseId.random();
+        assertThat(leases.open(id, ACME, "batch", TERM)).isTrue();
+        return id;
+    }
+
+    private LeaseId holding(int permits) {
+        LeaseId id = opened();
+        assertThat(ask(id, permits(permits, "pool", Duration.ZERO)).held).isTrue();
+        return id;
+    }
+
+    private LeaseStatus status(LeaseId id) {
+        return Objects.requireNonNull(leases.status(id));
+    }
+
+    private int inFlight() {
+        return NothingLeft.statusOf(pool).inFlight();
+    }
+
+    private int waiting() {
+        return NothingLeft.statusOf(pool).waiting();
+    }
+
+    @Test
+    void permits_are_held_until_the_lease_is_released() {
+        LeaseId id = holding(2);
+        assertThat(inFlight()).isEqualTo(2);
+        assertThat(status(id).held()).singleElement().satisfies(held -> {
+            assertThat(held.pool()).isEqualTo("pool");
+            assertThat(held.permits()).isEqualTo(2);
+        });
+        assertThat(leases.release(id)).isTrue();
+        assertThat(leases.release(id)).isFalse();
+        assertThat(inFlight()).isZero();
+        assertThat(leases.status(id)).isNull();
+        assertThat(leases.size()).isZero();
+        assertThat(heard).containsExactly("granted 2 of pool", "RELEASED with 1");
+    }
+
+    @Test
+    void a_silent_holder_loses_its_permits_at_the_very_moment_and_the_next_one_gets_them() {
+        LeaseId silent = holding(2);
+        LeaseId next = opened();
+        Answer answer = ask(next, permits(1, "pool", Duration.ofMinutes(1)));
+        time.advanceBy(TTL.minusNanos(1));
+        assertThat(answer.held).isNull();
+        time.advanceBy(Duration.ofNanos(1));
+        assertThat(answer.held).isTrue();
+        assertThat(leases.status(silent)).isNull();
+        assertThat(heard).contains("EXPIRED with 1");
+        leases.release(next);
+    }
+
+    @Test
+    void what_is_due_is_gone_for_every_call_though_no_timer_has_rung() {
+        LeaseId id = opened();
+        assertThat(leases.extend(id, Duration.ZERO)).isZero();
+        assertThat(leases.status(id)).isNull();
+        assertThat(leases.extend(id, TTL)).isNull();
+        assertThat(heard).containsExactly("extended for PT0S", "EXPIRED with 0");
+    }
+
+    @Test
+    void an_extension_counts_from_now_on_and_ends_at_the_maximum_hold_which_counts_from_the_grant() {
+        LeaseId id = opened();
+        time.advanceBy(Duration.ofSeconds(20));
+        ask(id, one("pool"));
+        time.advanceBy(Duration.ofSeconds(29));
+        for (int i = 1; i <= 9; i++) {
+            assertThat(leases.extend(id, TTL)).isEqualTo(TTL);
+            time.advanceBy(Duration.ofSeconds(29));
+        }
+        assertThat(leases.extend(id, TTL)).isEqualTo(Duration.ofSeconds(10));
+        time.advanceBy(Duration.ofSeconds(10));
+        assertThat(leases.extend(id, TTL)).isNull();
+        assertThat(inFlight()).isZero();
+    }
+
+    @Test
+    void an_extension_may_also_shorten() {
+        LeaseId first = holding(1);
+        LeaseId second = holding(1);
+        assertThat(leases.extend(second, Duration.ofSeconds(1))).isEqualTo(Duration.ofSeconds(1));
+        time.advanceBy(Duration.ofSeconds(1));
+        assertThat(inFlight()).isOne();
+        assertThat(leases.status(first)).isNotNull();
+        leases.release(first);
+    }
+
+    @Test
+    void who_asks_again_keeps_its_place() {
+        LeaseId holder = holding(2);
+        LeaseId first = opened();
+        LeaseId second = opened();
+        assertThat(ask(first, one("pool")).held).isFalse();
+        assertThat(ask(second, one("pool")).held).isFalse();
+        assertThat(waiting()).isEqualTo(2);
+        time.advanceBy(Duration.ofSeconds(29));
+        Answer again = ask(first, permits(1, "pool", Duration.ofSeconds(10)));
+        assertThat(waiting()).isEqualTo(2);
+        assertThat(status(first).waiting()).isEqualTo(new LeaseStatus.Waiting("pool", 1));
+        leases.giveBack(holder, "pool");
+        assertThat(again.held).isTrue();
+        assertThat(status(first).leftNanos()).isEqualTo(TTL.toNanos());
+        List.of(holder, first, second).forEach(leases::release);
+    }
+
+    @Test
+    void the_answer_is_not_yet_when_the_patience_of_the_caller_ends_and_the_place_stays_for_the_ttl() {
+        LeaseId holder = holding(2);
+        leases.extend(holder, Duration.ofMinutes(4));
+        LeaseId id = opened();
+        Answer answer = ask(id, permits(1, "pool", Duration.ofSeconds(40)));
+        time.advanceBy(Duration.ofSeconds(40));
+        assertThat(answer.held).isFalse();
+        time.advanceBy(TTL.minusNanos(1));
+        assertThat(waiting()).isOne();
+        time.advanceBy(Duration.ofNanos(1));
+        assertThat(waiting()).isZero();
+        assertThat(leases.status(id)).isNull();
+        leases.release(holder);
+    }
+
+    @Test
+    void a_caller_that_leaves_loses_nothing_of_the_lease() {
+        LeaseId holder = holding(2);
+        LeaseId id = opened();
+        Answer answer = ask(id, permits(1, "pool", Duration.ofSeconds(10)));
+        answer.call.dispose();
+        assertThat(waiting()).isOne();
+        leases.release(holder);
+        assertThat(status(id).held()).hasSize(1);
+        assertThat(answer.held).isNull();
+        leases.release(id);
+    }
+
+    @Test
+    void who_waits_for_a_lease_that_ends_is_told_at_once() {
+        LeaseId holder = holding(2);
+        LeaseId id = opened();
+        Answer one = ask(id, permits(1, "pool", Duration.ofSeconds(10)));
+        Answer two = ask(id, permits(1, "pool", Duration.ofSeconds(10)));
+        leases.release(id);
+        assertThat(one.error).isInstanceOf(LeaseGoneException.class);
+        assertThat(two.error).isInstanceOf(LeaseGoneException.class);
+        assertThat(waiting()).isZero();
+        assertThat(ask(id, one("pool")).error).isInstanceOf(LeaseGoneException.class);
+        leases.release(holder);
+    }
+
+    @Test
+    void a_pool_that_refuses_is_told_and_the_lease_may_ask_again() {
+        LeaseId id = opened();
+        assertThat(ask(id, permits(3, "pool", TTL)).error)
+                .isInstanceOfSatisfying(
+                        PermitRefusedException.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(RefusalReason.TOO_LARGE));
+        assertThat(ask(id, permits(2, "pool", TTL)).held).isTrue();
+        assertThat(heard).containsExactly("refused too-large", "granted 2 of pool");
+        leases.release(id);
+    }
+
+    @Test
+    void a_lease_holds_permits_of_several_pools_and_gives_them_back_one_by_one() {
+        LeaseId id = opened();
+        ask(id, one("pool"));
+        ask(id, one("other"));
+        assertThat(status(id).held()).extracting(LeaseStatus.Held::pool).containsExactly("pool", "other");
+        assertThat(leases.giveBack(id, "pool")).isTrue();
+        assertThat(leases.giveBack(id, "pool")).isFalse();
+        assertThat(inFlight()).isZero();
+        leases.release(id);
+        assertThat(heard)
+                .containsExactly("granted 1 of pool", "granted 1 of other", "gave back pool", "RELEASED with 1");
+    }
+
+    @Test
+    void a_place_in_the_queue_can_be_given_back_alone() {
+        LeaseId holder = holding(2);
+        LeaseId id = opened();
+        Answer answer = ask(id, permits(1, "pool", TTL));
+        assertThat(leases.giveBack(id, "pool")).isTrue();
+        assertThat(waiting()).isZero();
+        assertThat(answer.held).isFalse();
+        assertThat(leases.status(id)).isNotNull();
+        leases.release(id);
+        leases.release(holder);
+    }
+
+    @Test
+    void it_waits_for_one_pool_at_a_time() {
+        LeaseId holder = holding(2);
+        LeaseId id = opened();
+        ask(id, one("pool"));
+        assertThat(ask(id, one("other")).error).isInstanceOf(IllegalStateException.class);
+        leases.release(id);
+        leases.release(holder);
+    }
+
+    @Test
+    void a_check_may_refuse_before_anything_is_asked() {
+        LeaseId id = opened();
+        Answer answer = new Answer();
+        answer.call = leases.take(id, one("pool"), status -> {
+                    throw new IllegalStateException("level");
+                })
+                .subscribe(held -> answer.held = held, e -> answer.error = e);
+        assertThat(answer.error).hasMessage("level");
+        assertThat(inFlight()).isZero();
+        leases.release(id);
+    }
+
+    @Test
+    void a_later_grant_has_a_larger_fencing_token() {
+        long last = 0;
+        for (int i = 0; i < 5; i++) {
+            LeaseId id = holding(1);
+            long token = status(id).held().get(0).token();
+            assertThat(token).isGreaterThan(last);
+            last = token;
+            leases.release(id);
+        }
+    }
+
+    @Test
+    void an_id_is_opened_once() {
+        LeaseId id = opened();
+        assertThat(leases.open(id, TenantId.of("globex"), "thief", TERM)).isFalse();
+        assertThat(status(id).tenant()).isEqualTo(ACME);
+        leases.release(id);
+        assertThat(leases.of(ACME)).isEmpty();
+    }
+
+    @Test
+    void what_was_held_before_a_restart_is_held_again_though_there_may_be_none_left() {
+        LeaseId holder = holding(2);
+        LeaseId id = LeaseId.random();
+        List<Boolean> restored = new ArrayList<>();
+        leases.restore(id, ACME, "batch", TERM, Map.of("pool", 2)).subscribe(restored::add);
+        leases.restore(id, ACME, "batch", TERM, Map.of("pool", 2)).subscribe(restored::add);
+        assertThat(restored).containsExactly(true, false);
+        assertThat(inFlight()).isEqualTo(4);
+        time.advanceBy(TTL);
+        assertThat(inFlight()).isZero();
+        assertThat(leases.status(holder)).isNull();
+    }
+
+    @Test
+    void a_pool_that_is_not_there_is_an_error_and_changes_nothing() {
+        LeaseId id = opened();
+        assertThat(ask(id, one("nowhere")).error).isInstanceOf(IllegalArgumentException.class);
+        assertThat(status(id).waiting()).isNull();
+        leases.release(id);
+        assertThatThrownBy(() -> new LeaseRequest("pool", 0, TTL, TTL)).hasMessage("permits: 0 (expected: >= 1)");
+    }
+
+    @Test
+    void an_id_is_written_as_32_digits_and_read_back() {
+        LeaseId id = new LeaseId(1, -1);
+        assertThat(id).hasToString("0000000000000001ffffffffffffffff");
+        assertThat(LeaseId.parse(id.toString())).isEqualTo(id);
+        assertThat(LeaseId.parse("0000000000000001fffffffffffffffg")).isNull();
+        assertThat(LeaseId.parse("1")).isNull();
+        assertThat(LeaseId.parse("0000000000000001FFFFFFFFFFFFFFFF")).isNull();
+    }
+}

@@ -2,45 +2,93 @@ package io.fairgate.lease;
 
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.RefusalReason;
+import java.util.Map;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** What a lease waits for: the subscription to the pool, and the answer for all who ask how it went. */
-final class Demand extends BaseSubscriber<HeldPermits> {
+/**
+ * What a lease waits for, and the answer for all who ask how that went.
+ *
+ * <p>Of several pools it waits in the queue of one, holding nothing; once that one grants, it takes what it wants of the
+ * others if they have it now, and otherwise gives all back and waits in the queue of the one that had not. So nobody waits
+ * while it holds, and no order of pools can lock two holders against each other.
+ */
+final class Demand {
 
     private final Leases leases;
     private final OpenLease lease;
-    private final String pool;
-    private final int permits;
+    private final Map<String, Integer> wants;
     /** From the grant on; below zero when the grant does not change when the lease expires. */
     private final long ttlNanos;
 
+    private final long askedAt;
     private final Sinks.One<Boolean> outcome = Sinks.one();
 
-    Demand(Leases leases, OpenLease lease, LeaseRequest request) {
+    /** In whose queue it is. Guarded by the lock of {@link OpenLeases}, as all that changes. */
+    private String pool;
+
+    /** The subscription to that pool. */
+    private final Disposable.Swap asking = Disposables.swap();
+
+    Demand(Leases leases, OpenLease lease, LeaseRequest request, long now) {
         this.leases = leases;
         this.lease = lease;
-        this.pool = request.pool();
-        this.permits = request.permits();
+        this.wants = request.permits();
+        this.pool = wants.keySet().iterator().next();
         this.ttlNanos = request.ttl() == null ? -1 : request.ttl().toNanos();
+        this.askedAt = now;
     }
 
     OpenLease lease() {
         return lease;
     }
 
+    Map<String, Integer> wants() {
+        return wants;
+    }
+
     String pool() {
         return pool;
     }
 
+    /** How many it asks of the pool in whose queue it is. */
     int permits() {
-        return permits;
+        return wants.getOrDefault(pool, 0);
     }
 
     long ttlNanos() {
         return ttlNanos;
+    }
+
+    long askedAt() {
+        return askedAt;
+    }
+
+    PermitRequest request(String from) {
+        return LeaseRequest.ask(lease.tenant, wants.getOrDefault(from, 1));
+    }
+
+    /** Into the queue of another pool. */
+    void moveTo(String next) {
+        pool = next;
+    }
+
+    /** What hears the answer of that pool. */
+    CoreSubscriber<HeldPermits> attempt(String from) {
+        Attempt attempt = new Attempt(from);
+        asking.update(attempt);
+        return attempt;
+    }
+
+    /** Leaves the queue, and every one that it would still have come to. */
+    void leave() {
+        asking.dispose();
     }
 
     /** True when the permits are held, false when they are not wanted any more; errors when they are not to be had. */
@@ -56,15 +104,23 @@ final class Demand extends BaseSubscriber<HeldPermits> {
         outcome.tryEmitError(why);
     }
 
-    @Override
-    protected void hookOnNext(HeldPermits held) {
-        leases.granted(this, held);
-    }
+    private final class Attempt extends BaseSubscriber<HeldPermits> {
+        private final String from;
 
-    @Override
-    protected void hookOnError(Throwable error) {
-        RefusalReason reason =
-                error instanceof PermitRefusedException refused ? refused.reason() : RefusalReason.DRAINING;
-        leases.refused(this, reason, error);
+        Attempt(String from) {
+            this.from = from;
+        }
+
+        @Override
+        protected void hookOnNext(HeldPermits held) {
+            leases.granted(Demand.this, from, held);
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            RefusalReason reason =
+                    error instanceof PermitRefusedException refused ? refused.reason() : RefusalReason.DRAINING;
+            leases.refused(Demand.this, reason, error);
+        }
     }
 }

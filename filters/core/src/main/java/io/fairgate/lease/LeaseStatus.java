@@ -2,6 +2,7 @@ package io.fairgate.lease;
 
 import io.fairgate.tenant.TenantId;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,13 +24,24 @@ public record LeaseStatus(
     /**
      * Permits of one pool.
      *
-     * @param token the fencing token of the grant
+     * @param token the fencing token of the grant; permits that were granted together have the same
      * @param heldNanos since the grant
      */
     public record Held(String pool, int permits, long token, long heldNanos) {}
 
-    /** What it waits for. */
-    public record Waiting(String pool, int permits) {}
+    /**
+     * What it waits for, all at once.
+     *
+     * @param permits by the name of the pool
+     * @param pool in whose queue it is
+     * @param place among the leases of its tenant that wait there, in the order in which they came; the first is 1
+     * @param waitedNanos since it asked
+     */
+    public record Waiting(Map<String, Integer> permits, String pool, int place, long waitedNanos) {
+        public Waiting {
+            permits = Map.copyOf(permits);
+        }
+    }
 
     public LeaseStatus {
         held = List.copyOf(held);

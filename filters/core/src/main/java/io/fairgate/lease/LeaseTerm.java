@@ -7,7 +7,8 @@ import java.time.Duration;
  *
  * @param ttl until it expires, counted from the grant, from each extension, and while it waits from the last time that
  *     somebody asked for it; zero expires at once
- * @param maxHold how long extensions can make it last at most, from the time when it was opened
+ * @param maxHold how long extensions can make it last at most, from its first grant on; before that, from the time when it
+ *     was opened
  */
 public record LeaseTerm(Duration ttl, Duration maxHold) {
 
@@ -16,11 +17,13 @@ public record LeaseTerm(Duration ttl, Duration maxHold) {
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     public LeaseTerm {
-        if (ttl.isNegative() || ttl.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException("ttl: %s (expected: 0 to 365 days)".formatted(ttl));
-        }
-        if (maxHold.isNegative() || maxHold.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException("max-hold: %s (expected: 0 to 365 days)".formatted(maxHold));
+        requireBounded("ttl", ttl);
+        requireBounded("max-hold", maxHold);
+    }
+
+    static void requireBounded(String name, Duration value) {
+        if (value.isNegative() || value.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("%s: %s (expected: 0 to 365 days)".formatted(name, value));
         }
     }
 }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A lease as {@link Leases} keeps it. All of it is guarded by the lock there. */
+/** A lease as {@link Leases} keeps it. All of it is guarded by the lock of {@link OpenLeases}. */
 final class OpenLease {
 
     final LeaseId id;
@@ -55,8 +55,7 @@ final class OpenLease {
         return null;
     }
 
-    LeaseStatus status(long now) {
-        Demand demand = waits;
+    LeaseStatus status(LeaseStatus.@Nullable Waiting waiting, long now) {
         return new LeaseStatus(
                 id,
                 tenant,
@@ -65,7 +64,7 @@ final class OpenLease {
                         .map(grant ->
                                 new LeaseStatus.Held(grant.pool, grant.permits.permits(), grant.token, now - grant.at))
                         .toList(),
-                demand == null ? null : new LeaseStatus.Waiting(demand.pool(), demand.permits()),
+                waiting,
                 Math.max(0, expiresAt - now));
     }
 }

@@ -12,6 +12,7 @@ import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
+import io.fairgate.lease.PoolDemand;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PoolListener;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 
 /** Leases over embedded pools, in virtual time. */
 class LeasesTest {
@@ -86,12 +88,13 @@ class LeasesTest {
         @Nullable
         Throwable error;
 
-        Disposable call;
+        Disposable call = Disposables.disposed();
     }
 
     private Answer ask(LeaseId id, LeaseRequest request) {
         Answer answer = new Answer();
-        answer.call = leases.take(id, request, status -> {}).subscribe(held -> answer.held = held, e -> answer.error = e);
+        answer.call =
+                leases.take(id, request, status -> {}).subscribe(held -> answer.held = held, e -> answer.error = e);
         return answer;
     }
 
@@ -100,7 +103,7 @@ class LeasesTest {
     }
 
     private static LeaseRequest permits(int permits, String pool, Duration patience) {
-        return new LeaseRequest(pool, permits, patience, TTL);
+        return LeaseRequest.of(pool, permits, patience, TTL);
     }
 
     private LeaseId opened() {
@@ -204,7 +207,14 @@ class LeasesTest {
         time.advanceBy(Duration.ofSeconds(29));
         Answer again = ask(first, permits(1, "pool", Duration.ofSeconds(10)));
         assertThat(waiting()).isEqualTo(2);
-        assertThat(status(first).waiting()).isEqualTo(new LeaseStatus.Waiting("pool", 1));
+        assertThat(status(first).waiting())
+                .isEqualTo(new LeaseStatus.Waiting(
+                        Map.of("pool", 1), "pool", 1, Duration.ofSeconds(29).toNanos()));
+        assertThat(status(second).waiting())
+                .extracting(w -> Objects.requireNonNull(w).place())
+                .isEqualTo(2);
+        assertThat(leases.demand("pool"))
+                .isEqualTo(new PoolDemand(2, 2, Duration.ofSeconds(29).toNanos()));
         leases.giveBack(holder, "pool");
         assertThat(again.held).isTrue();
         assertThat(status(first).leftNanos()).isEqualTo(TTL.toNanos());
@@ -280,6 +290,58 @@ class LeasesTest {
                 .containsExactly("granted 1 of pool", "granted 1 of other", "gave back pool", "RELEASED with 1");
     }
 
+    private Answer both(LeaseId id) {
+        return ask(id, new LeaseRequest(Map.of("pool", 2, "other", 1), Duration.ofSeconds(10), TTL));
+    }
+
+    @Test
+    void several_pools_are_taken_at_once_and_nothing_is_held_meanwhile() {
+        LeaseId holder = opened();
+        ask(holder, one("other"));
+        LeaseId id = opened();
+        Answer answer = both(id);
+        assertThat(answer.held).isNull();
+        assertThat(inFlight()).isZero();
+        assertThat(status(id).waiting())
+                .satisfies(waiting ->
+                        assertThat(Objects.requireNonNull(waiting).pool()).isEqualTo("other"));
+        LeaseId inTheWay = holding(1);
+        leases.release(holder);
+        assertThat(answer.held).isNull();
+        assertThat(NothingLeft.statusOf(other).inFlight()).isZero();
+        assertThat(status(id).waiting())
+                .satisfies(waiting ->
+                        assertThat(Objects.requireNonNull(waiting).pool()).isEqualTo("pool"));
+        leases.release(inTheWay);
+        assertThat(answer.held).isTrue();
+        assertThat(status(id).held()).extracting(LeaseStatus.Held::pool).containsExactly("other", "pool");
+        assertThat(status(id).held())
+                .extracting(LeaseStatus.Held::token)
+                .containsOnly(status(id).held().get(0).token());
+        leases.release(id);
+    }
+
+    @Test
+    void who_waits_for_several_pools_and_leaves_leaves_each_queue() {
+        LeaseId holder = holding(2);
+        LeaseId id = opened();
+        both(id);
+        leases.release(id);
+        assertThat(waiting()).isZero();
+        leases.release(holder);
+        assertThat(inFlight()).isZero();
+        assertThat(NothingLeft.statusOf(other).inFlight()).isZero();
+    }
+
+    @Test
+    void of_several_pools_one_that_refuses_is_told_and_nothing_is_held() {
+        LeaseId id = opened();
+        Answer answer = ask(id, new LeaseRequest(Map.of("pool", 1, "other", 2), Duration.ofSeconds(10), TTL));
+        assertThat(answer.error).isInstanceOf(PermitRefusedException.class);
+        assertThat(inFlight()).isZero();
+        leases.release(id);
+    }
+
     @Test
     void a_place_in_the_queue_can_be_given_back_alone() {
         LeaseId holder = holding(2);
@@ -334,7 +396,7 @@ class LeasesTest {
         assertThat(leases.open(id, TenantId.of("globex"), "thief", TERM)).isFalse();
         assertThat(status(id).tenant()).isEqualTo(ACME);
         leases.release(id);
-        assertThat(leases.of(ACME)).isEmpty();
+        assertThat(leases.ids()).isEmpty();
     }
 
     @Test
@@ -357,7 +419,8 @@ class LeasesTest {
         assertThat(ask(id, one("nowhere")).error).isInstanceOf(IllegalArgumentException.class);
         assertThat(status(id).waiting()).isNull();
         leases.release(id);
-        assertThatThrownBy(() -> new LeaseRequest("pool", 0, TTL, TTL)).hasMessage("permits: 0 (expected: >= 1)");
+        assertThatThrownBy(() -> LeaseRequest.of("pool", 0, TTL, TTL))
+                .hasMessage("permits: 0 (expected: 1 to 1000000)");
     }
 
     @Test

@@ -1,0 +1,169 @@
+package io.fairgate.lease;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+import reactor.util.context.Context;
+
+/**
+ * The leases that are open, under one lock, and the timer that ends those that are due.
+ *
+ * <p>Each step takes the lock, first ends all that is due, and leaves what must be done outside of the lock for when it has
+ * been left: signals, listeners, pools.
+ */
+final class OpenLeases {
+
+    /** A time that does not come. */
+    private static final long NEVER = Long.MAX_VALUE;
+
+    /** What becomes of one that is due; within the lock. */
+    interface End {
+        void expired(OpenLease lease, long now, Aftermath after);
+    }
+
+    /** One step within the lock. */
+    interface Step<T> {
+        @Nullable
+        T take(long now, Aftermath after);
+    }
+
+    /** What is to be done when the lock has been left. */
+    static final class Aftermath {
+        private final List<Runnable> steps = new ArrayList<>(2);
+
+        void then(Runnable step) {
+            steps.add(step);
+        }
+
+        /** What throws is a bug of a listener, and must not cost the others their permits. */
+        private void run() {
+            for (Runnable step : steps) {
+                try {
+                    step.run();
+                } catch (RuntimeException | Error e) {
+                    Operators.onErrorDropped(e, Context.empty());
+                }
+            }
+        }
+    }
+
+    private final Scheduler time;
+    private final End end;
+
+    private final Object lock = new Object();
+
+    // Guarded by the lock.
+    private final Map<LeaseId, OpenLease> leases = new HashMap<>();
+    private final Expiries expiries = new Expiries();
+    private final LeaseQueues queues = new LeaseQueues();
+    private long ringsAt = NEVER;
+    private Disposable timer = Disposables.disposed();
+
+    OpenLeases(Scheduler time, End end) {
+        this.time = time;
+        this.end = end;
+    }
+
+    /** One step, which sees no lease that is due. What it throws is thrown when all else has been seen to. */
+    <T> @Nullable T locked(Step<T> step) {
+        Aftermath after = new Aftermath();
+        try {
+            synchronized (lock) {
+                long now = time.now(TimeUnit.NANOSECONDS);
+                try {
+                    expireDue(now, after);
+                    return step.take(now, after);
+                } finally {
+                    expireDue(now, after);
+                    setTimer(now);
+                }
+            }
+        } finally {
+            after.run();
+        }
+    }
+
+    boolean did(Step<Boolean> step) {
+        return Boolean.TRUE.equals(locked(step));
+    }
+
+    // ---- within a step ----
+
+    @Nullable
+    OpenLease find(LeaseId id) {
+        return leases.get(id);
+    }
+
+    OpenLease require(LeaseId id) {
+        OpenLease lease = leases.get(id);
+        if (lease == null) {
+            throw new LeaseGoneException(id);
+        }
+        return lease;
+    }
+
+    Collection<OpenLease> all() {
+        return leases.values();
+    }
+
+    LeaseQueues queues() {
+        return queues;
+    }
+
+    void add(OpenLease lease) {
+        leases.put(lease.id, lease);
+        expiries.set(lease);
+    }
+
+    void remove(OpenLease lease) {
+        leases.remove(lease.id);
+        expiries.remove(lease);
+        lease.isGone = true;
+    }
+
+    void expireAt(OpenLease lease, long when) {
+        lease.expiresAt = when;
+        expiries.set(lease);
+    }
+
+    // ---- time ----
+
+    private void expireDue(long now, Aftermath after) {
+        for (OpenLease next = expiries.first(); next != null && next.expiresAt <= now; next = expiries.first()) {
+            end.expired(next, now, after);
+        }
+    }
+
+    /** Rings at the first expiry, or before: to set it anew for each extension would cost more than to ring for nothing. */
+    private void setTimer(long now) {
+        OpenLease first = expiries.first();
+        if (first == null) {
+            timer.dispose();
+            ringsAt = NEVER;
+        } else if (first.expiresAt < ringsAt) {
+            timer.dispose();
+            try {
+                ringsAt = first.expiresAt;
+                timer = time.schedule(this::ring, Math.max(1, first.expiresAt - now), TimeUnit.NANOSECONDS);
+            } catch (RejectedExecutionException shutDown) {
+                ringsAt = NEVER; // Nothing expires by itself any more; every call still sees what is due as gone.
+            }
+        }
+    }
+
+    private void ring() {
+        var unused = did((now, after) -> {
+            ringsAt = NEVER;
+            return true;
+        });
+    }
+}

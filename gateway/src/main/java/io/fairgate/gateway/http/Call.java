@@ -1,0 +1,76 @@
+package io.fairgate.gateway.http;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * One request that a route of a {@link RouteTable} takes.
+ *
+ * @param parts what stands at the variable segments of the path, in their order, percent-decoded once
+ */
+public record Call(ServerWebExchange exchange, List<String> parts) {
+
+    public Call {
+        parts = List.copyOf(parts);
+    }
+
+    /** Answers a call. */
+    @FunctionalInterface
+    public interface Handler {
+        Mono<Void> handle(Call call);
+    }
+
+    /**
+     * The whole body.
+     *
+     * @return errors with {@link org.springframework.core.io.buffer.DataBufferLimitException} when it is longer than that
+     */
+    public Mono<byte[]> body(int mostBytes) {
+        return DataBufferUtils.join(exchange.getRequest().getBody(), mostBytes)
+                .map(Call::bytes)
+                .defaultIfEmpty(new byte[0]);
+    }
+
+    private static byte[] bytes(DataBuffer buffer) {
+        try {
+            byte[] bytes = new byte[buffer.readableByteCount()];
+            buffer.read(bytes);
+            return bytes;
+        } finally {
+            DataBufferUtils.release(buffer);
+        }
+    }
+
+    /**
+     * Answers with a body.
+     *
+     * @param contentType as it is to stand there; empty for none
+     */
+    public Mono<Void> answer(HttpStatusCode status, String contentType, byte[] body) {
+        ServerHttpResponse response = exchange.getResponse();
+        response.setStatusCode(status);
+        if (!contentType.isEmpty()) {
+            response.getHeaders().set("Content-Type", contentType);
+        }
+        response.getHeaders().setContentLength(body.length);
+        return response.writeWith(
+                Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
+    }
+
+    public Mono<Void> answer(HttpStatusCode status, String contentType, String body) {
+        return answer(status, contentType, body.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Answers without a body. */
+    public Mono<Void> answer(HttpStatus status) {
+        exchange.getResponse().setStatusCode(status);
+        return exchange.getResponse().setComplete();
+    }
+}

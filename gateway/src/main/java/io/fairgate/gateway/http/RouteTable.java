@@ -1,0 +1,159 @@
+package io.fairgate.gateway.http;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebHandler;
+import reactor.core.publisher.Mono;
+
+/**
+ * Routes by method and path. Where a method has several, a segment that is spelled out comes before a variable one; HEAD is
+ * answered like GET; a path that only other methods have is 405 with {@code Allow}; every other path is for the handler of
+ * unknown ones.
+ *
+ * <p>Of the paths each byte counts: a trailing slash is another path, and an encoded slash is part of a segment.
+ */
+public final class RouteTable implements WebHandler {
+
+    private final List<Entry> entries;
+    private final Call.Handler unknown;
+
+    /** One path, with what answers each of its methods. */
+    private record Entry(String template, List<String> segments, Map<HttpMethod, Call.Handler> methods) {
+
+        /** What stands at its variables; null when it is another path. */
+        @Nullable
+        List<String> match(List<String> path) {
+            if (path.size() != segments.size()) {
+                return null;
+            }
+            List<String> parts = new ArrayList<>();
+            for (int i = 0; i < path.size(); i++) {
+                boolean isVariable = isVariable(segments.get(i));
+                if (isVariable ? path.get(i).isEmpty() : !segments.get(i).equals(path.get(i))) {
+                    return null;
+                }
+                if (isVariable) {
+                    parts.add(path.get(i));
+                }
+            }
+            return parts;
+        }
+
+        Set<String> allowed() {
+            Set<String> names = new TreeSet<>();
+            for (HttpMethod method : methods.keySet()) {
+                names.add(method.name());
+                if (method.equals(HttpMethod.GET)) {
+                    names.add(HttpMethod.HEAD.name());
+                }
+            }
+            return names;
+        }
+
+        private static boolean isVariable(String segment) {
+            return segment.startsWith("{") && segment.endsWith("}");
+        }
+
+        /** The earlier a segment is spelled out, the sooner it is looked at. */
+        String rank() {
+            return String.join(
+                    "/", segments.stream().map(s -> isVariable(s) ? "1" : "0").toList());
+        }
+    }
+
+    private RouteTable(List<Entry> entries, Call.Handler unknown) {
+        this.entries = List.copyOf(entries);
+        this.unknown = unknown;
+    }
+
+    /** Collects the routes. */
+    public static final class Builder {
+        private final Map<String, Map<HttpMethod, Call.Handler>> routes = new LinkedHashMap<>();
+
+        /**
+         * Adds one.
+         *
+         * @param template a path, with variable segments as <code>{name}</code>
+         */
+        public Builder on(HttpMethod method, String template, Call.Handler handler) {
+            Call.Handler before =
+                    routes.computeIfAbsent(template, t -> new LinkedHashMap<>()).put(method, handler);
+            if (before != null) {
+                throw new IllegalArgumentException("route: %s %s (expected: once)".formatted(method, template));
+            }
+            return this;
+        }
+
+        /**
+         * The table of all that were added.
+         *
+         * @param unknown answers all other paths
+         */
+        public RouteTable otherwise(Call.Handler unknown) {
+            List<Entry> entries = routes.entrySet().stream()
+                    .map(route -> new Entry(route.getKey(), segments(route.getKey()), Map.copyOf(route.getValue())))
+                    .sorted(Comparator.comparing(Entry::rank))
+                    .toList();
+            return new RouteTable(entries, unknown);
+        }
+    }
+
+    /** Every route as {@code METHOD /path}, for who describes them. */
+    public Set<String> names() {
+        Set<String> names = new TreeSet<>();
+        entries.forEach(
+                entry -> entry.methods().keySet().forEach(method -> names.add(method.name() + " " + entry.template())));
+        return names;
+    }
+
+    @Override
+    public Mono<Void> handle(ServerWebExchange exchange) {
+        HttpMethod method = exchange.getRequest().getMethod();
+        HttpMethod answers = method.equals(HttpMethod.HEAD) ? HttpMethod.GET : method;
+        List<String> path = decoded(exchange);
+        Set<String> allowed = new TreeSet<>();
+        for (Entry entry : entries) {
+            List<String> parts = path == null ? null : entry.match(path);
+            if (parts != null) {
+                Call.Handler handler = entry.methods().get(answers);
+                if (handler != null) {
+                    return handler.handle(new Call(exchange, parts));
+                }
+                allowed.addAll(entry.allowed());
+            }
+        }
+        return allowed.isEmpty() ? unknown.handle(new Call(exchange, List.of())) : notAllowed(exchange, allowed);
+    }
+
+    private static Mono<Void> notAllowed(ServerWebExchange exchange, Set<String> allowed) {
+        exchange.getResponse().getHeaders().set(HttpHeaders.ALLOW, String.join(", ", allowed));
+        return new Call(exchange, List.of()).answer(HttpStatus.METHOD_NOT_ALLOWED);
+    }
+
+    private static List<String> segments(String path) {
+        return List.of(path.split("/", -1));
+    }
+
+    /** Null when it is not decodable. A plus is a plus in a path. */
+    private static @Nullable List<String> decoded(ServerWebExchange exchange) {
+        try {
+            return segments(exchange.getRequest().getURI().getRawPath()).stream()
+                    .map(segment -> URLDecoder.decode(segment.replace("+", "%2B"), StandardCharsets.UTF_8))
+                    .toList();
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+}

@@ -2,6 +2,7 @@ package io.fairgate.gateway.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -25,7 +26,7 @@ class RouteTableTest {
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
     private static final HttpFace FACE = HttpFace.listen(
-            new InetSocketAddress("127.0.0.1", 0),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
             new RouteTable.Builder()
                     .on(HttpMethod.GET, "/", telling("root"))
                     .on(HttpMethod.GET, "/peers/", telling("all"))

@@ -82,6 +82,17 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         }
     }
 
+    /** The beginning of permits that are held already: nothing is waited for but the drain. */
+    void startRestored() {
+        askedAt = pool.now();
+        since = askedAt;
+        waitUntil = Deadlines.NEVER;
+        actual.onSubscribe(this);
+        if (state == WAITING) {
+            pool.restore(this);
+        }
+    }
+
     // ---- what the drain does and asks ----
 
     @Override

@@ -140,30 +140,12 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     @Override
     public Mono<HeldPermits> acquire(PermitRequest request) {
-        return new MonoHeldPermits(this, request);
+        return new MonoHeldPermits(this, request, false);
     }
 
     @Override
     public Mono<HeldPermits> restore(PermitRequest request) {
-        return Mono.create(sink -> tell(() -> {
-            boolean tooMuch = scheduler.inFlight() + (long) request.permits() > PoolSettings.MAX_PERMITS;
-            if (closing || tooMuch) {
-                RefusalReason reason = closing ? RefusalReason.DRAINING : RefusalReason.TOO_LARGE;
-                ready.offer((Runnable)
-                        () -> sink.error(new PermitRefusedException(name, request.tenant(), reason, Duration.ZERO)));
-                return;
-            }
-            shutOpen();
-            HeldClaim claim = new HeldClaim(this, request);
-            claim.since = round;
-            if (claim.accept()) {
-                scheduler.restore(claim, round);
-            }
-            ready.offer((Runnable) () -> {
-                tellGranted(claim, 0);
-                sink.success(claim);
-            });
-        }));
+        return new MonoHeldPermits(this, request, true);
     }
 
     @Override
@@ -291,6 +273,21 @@ public final class EmbeddedPermitPool implements PermitPool {
         claim.cell = PoolClaim.ON_ITS_WAY;
         tellAll(claim, now);
         return true;
+    }
+
+    /** Counts what a claim holds already. */
+    void restore(AwaitedClaim claim) {
+        tell(() -> {
+            if (closing) {
+                refuse(claim, RefusalReason.DRAINING);
+            } else if (scheduler.inFlight() + (long) claim.permits() > PoolSettings.MAX_PERMITS) {
+                refuse(claim, RefusalReason.TOO_LARGE);
+            } else if (claim.accept()) {
+                shutOpen();
+                scheduler.restore(claim, round);
+                granted(claim);
+            }
+        });
     }
 
     /** Has the claim looked at: its state has changed. */

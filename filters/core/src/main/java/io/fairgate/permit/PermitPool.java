@@ -68,7 +68,7 @@ public interface PermitPool {
      *
      * <p>It emits once, and the permits are the subscriber's as with {@link #acquire}. It errors with
      * {@link PermitRefusedException} when the pool is being closed, or would count more than
-     * {@link PoolSettings#MAX_PERMITS}. A maximum wait and a home mean nothing here.
+     * {@link PoolSettings#MAX_PERMITS}. A maximum wait means nothing here.
      */
     Mono<HeldPermits> restore(PermitRequest request);
 

@@ -1217,6 +1217,16 @@ public abstract class PermitPoolContract {
     }
 
     @Test
+    void what_is_restored_for_somebody_who_leaves_before_it_is_handed_over_comes_back() {
+        PermitPool pool = poolOf(2);
+        StepVerifier.create(pool.restore(request("a")), 0)
+                .expectSubscription()
+                .thenCancel()
+                .verify();
+        assertThat(inFlight(pool)).isZero();
+    }
+
+    @Test
     void nothing_is_restored_before_it_is_subscribed_nor_in_a_pool_that_closes_nor_beyond_what_can_be_counted() {
         PermitPool pool = poolOf(1);
         Mono<HeldPermits> lazy = pool.restore(request("a"));

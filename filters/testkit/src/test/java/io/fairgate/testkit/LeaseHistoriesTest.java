@@ -37,11 +37,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class LeaseHistoriesTest {
 
     private static final int HOLDERS = 8;
-    private static final int HISTORIES = 400;
+    private static final int HISTORIES = 1000;
+    private static final int ROUNDS = 1;
     private static final int PERMITS = 3;
     private static final TenantId ACME = TenantId.of("acme");
     /** Nobody waits that long unless a permit is lost. */
-    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final Duration LONG = Duration.ofSeconds(20);
 
     @RegisterExtension
     final NothingLeft nothingLeft = new NothingLeft();
@@ -90,26 +91,41 @@ class LeaseHistoriesTest {
     }
 
     private void hold(CountingHistory history, SplittableRandom random) throws Exception {
-        for (int round = 0; round < 2; round++) {
+        for (int round = 0; round < ROUNDS; round++) {
             int permits = 1 + random.nextInt(2);
             LeaseId id = LeaseId.random();
             leases.open(id, ACME, "holder", new LeaseTerm(LONG, LONG));
             long taking = history.call();
             Boolean held = leases.take(id, LeaseRequest.of("pool", permits, LONG, LONG), status -> {})
                     .toFuture()
-                    .get(60, TimeUnit.SECONDS);
+                    .get(30, TimeUnit.SECONDS);
             assertThat(held).isTrue();
             history.took(taking, permits);
             if (random.nextInt(3) == 0) {
                 long looking = history.call();
                 history.saw(
                         looking,
-                        pool.snapshot().toFuture().get(60, TimeUnit.SECONDS).inFlight());
+                        pool.snapshot().toFuture().get(30, TimeUnit.SECONDS).inFlight());
+            }
+            if (random.nextInt(2) == 0) {
+                leave(history);
             }
             long giving = history.call();
             giveBack(id, random.nextInt(3));
             history.gaveBack(giving, permits);
         }
+    }
+
+    /** Asks and leaves: it may have held a permit in between, or not. */
+    private void leave(CountingHistory history) {
+        LeaseId id = LeaseId.random();
+        leases.open(id, ACME, "leaver", new LeaseTerm(LONG, LONG));
+        long asking = history.call();
+        var unused = leases.take(id, LeaseRequest.of("pool", 1, LONG, LONG), status -> {})
+                .subscribe(held -> {}, e -> {});
+        leases.release(id);
+        history.took(asking, 1);
+        history.gaveBack(asking, 1);
     }
 
     private void giveBack(LeaseId id, int how) {

@@ -34,6 +34,8 @@ final class Claim {
     private volatile @Nullable String id;
     private volatile @Nullable Lease lease;
     private volatile boolean isGivenBack;
+    /** It was told to the server as well, or that was given up. */
+    private volatile boolean isSettled;
 
     // Only the calls, which come one after the other.
     private long deadline;
@@ -46,20 +48,27 @@ final class Claim {
         this.options = options;
     }
 
-    /** To be subscribed once. Who cancels it, or gets an error, has to give back. */
+    /** To be subscribed once. It has given back when it errors; who cancels it has to. */
     Mono<Lease> acquire() {
         return Mono.defer(() -> {
             deadline = calls.now() + options.maxWait().toNanos();
             return Mono.defer(this::ask)
                     .repeatWhenEmpty(times -> times.concatMap(n -> calls.pause(pauseNanos)))
+                    .onErrorResume(e -> giveBack().then(Mono.error(e)))
                     .publishOn(calls.time());
         });
     }
 
-    /** Never errors, and takes no longer than {@link LeaseCalls#GIVE_BACK} plus a call that is under way. */
+    /**
+     * Never errors, and takes no longer than {@link LeaseCalls#GIVE_BACK} plus a call that is under way. Nothing when it has
+     * been given back before; when that was cancelled, it begins anew.
+     */
     Mono<Void> giveBack() {
-        return Mono.defer(() -> {
+        return Mono.<Void>defer(() -> {
                     isGivenBack = true;
+                    if (isSettled) {
+                        return Mono.empty();
+                    }
                     Lease held = lease;
                     if (held != null) {
                         // A lost one is left to expire, so that the margin stays with the work that is ending.
@@ -71,7 +80,8 @@ final class Claim {
                     }
                     return inDoubt ? calls.release(options, key) : Mono.empty();
                 })
-                .onErrorComplete();
+                .onErrorComplete()
+                .doOnSuccess(done -> isSettled = true);
     }
 
     // ---- one call; empty when there is to be another ----

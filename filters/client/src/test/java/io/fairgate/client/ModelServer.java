@@ -1,6 +1,8 @@
 package io.fairgate.client;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.summingInt;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -58,7 +60,7 @@ final class ModelServer {
     private long restoreUntil;
     private long tokens;
     private int ids;
-    private int mostHeld;
+    private final Map<String, Integer> mostHeld = new HashMap<>();
 
     ModelServer(Scheduler time, Map<String, Integer> permits) {
         this.time = time;
@@ -101,8 +103,8 @@ final class ModelServer {
                 .sum();
     }
 
-    synchronized int mostHeld() {
-        return mostHeld;
+    synchronized int mostHeld(String pool) {
+        return mostHeld.getOrDefault(pool, 0);
     }
 
     synchronized long waiting() {
@@ -262,13 +264,11 @@ final class ModelServer {
         entry.token = ++tokens;
         entry.expiresAt = now() + entry.ttl;
         at(entry.expiresAt);
-        mostHeld = Math.max(
-                mostHeld,
-                leases.values().stream()
-                        .filter(each -> each.isHeld)
-                        .flatMap(each -> each.pools.values().stream())
-                        .mapToInt(Integer::intValue)
-                        .sum());
+        leases.values().stream()
+                .filter(each -> each.isHeld)
+                .flatMap(each -> each.pools.entrySet().stream())
+                .collect(groupingBy(Map.Entry::getKey, summingInt(Map.Entry::getValue)))
+                .forEach((pool, out) -> mostHeld.merge(pool, out, Math::max));
         entry.answers.forEach(answer -> answer.tryEmitValue(told(entry, 201)));
     }
 

@@ -179,8 +179,10 @@ final class Hold {
         }
     }
 
+    /** What has failed may have been a restore that was read all the same, so it begins with extending again. */
     private void failed(Throwable failure) {
         lastFailure = failure;
+        isForgotten = false;
         pauseNanos = calls.pauses().spread(Math.max(ttlNanos / RETRY, SHORTEST_PAUSE_NANOS));
     }
 

@@ -283,6 +283,17 @@ class HoldTest {
     }
 
     @Test
+    void a_restore_whose_answer_was_lost_holds_also_when_nothing_can_be_restored_any_more() {
+        Lease lease = scene.acquire(OPTIONS);
+        scene.server.restart(s(11));
+        network.next("POST", network.answerLost(), network.answering(ModelServer.problem(409, "restore-closed")));
+        scene.passSeconds(60);
+
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(lease.token()).isEqualTo(2);
+    }
+
+    @Test
     void what_the_server_does_not_take_back_is_lost_at_once() {
         Lease lease = scene.acquire(OPTIONS);
         Told<Void> lost = scene.subscribe(lease.lost());

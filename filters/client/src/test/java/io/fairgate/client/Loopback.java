@@ -34,7 +34,7 @@ final class Loopback implements AutoCloseable {
         Publisher<Void> end(HttpServerResponse response, Answer answer);
     }
 
-    final ModelServer server = new ModelServer(MonotonicTime.INSTANCE, Map.of("a", 2, "b", 2));
+    final ModelServer server;
     final List<Received> received = new CopyOnWriteArrayList<>();
     private final List<Ending> endings = new CopyOnWriteArrayList<>();
     private final DisposableServer http = HttpServer.create()
@@ -43,6 +43,15 @@ final class Loopback implements AutoCloseable {
             .port(0)
             .handle(this::handle)
             .bindNow();
+
+    /** With pools {@code a} and {@code b} of two permits each. */
+    Loopback() {
+        this(Map.of("a", 2, "b", 2));
+    }
+
+    Loopback(Map<String, Integer> pools) {
+        server = new ModelServer(MonotonicTime.INSTANCE, pools);
+    }
 
     URI uri() {
         return URI.create("http://127.0.0.1:" + http.port());

@@ -36,6 +36,7 @@ class ModuleRulesTest {
     private static final String CONFIG = "io.fairgate.config..";
     private static final String REDIS = "io.fairgate.redis..";
     private static final String SPRING = "io.fairgate.spring..";
+    private static final String CLIENT = "io.fairgate.client..";
     private static final String GATEWAY = "io.fairgate.gateway..";
 
     private static final String SPRING_ITSELF = "org.springframework..";
@@ -107,6 +108,25 @@ class ModuleRulesTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(CONFIG, REDIS, REDIS_CLIENT, TESTKIT, GATEWAY);
+
+    @ArchTest
+    static final ArchRule the_client_knows_no_other_module = noClasses()
+            .that()
+            .resideInAPackage(CLIENT)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(CORE)
+            .orShould()
+            .dependOnClassesThat()
+            .resideInAnyPackage(SPRING_ITSELF, MICROMETER, TESTKIT, CONFIG, REDIS, SPRING, GATEWAY);
+
+    @ArchTest
+    static final ArchRule nobody_depends_on_the_client = noClasses()
+            .that()
+            .resideOutsideOfPackage(CLIENT)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(CLIENT);
 
     @ArchTest
     static final ArchRule nobody_depends_on_the_program = noClasses()

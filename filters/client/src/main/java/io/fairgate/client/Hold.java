@@ -1,0 +1,218 @@
+package io.fairgate.client;
+
+import io.fairgate.client.Answer.Told;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * A lease that is held, and what keeps it so: one loop that extends it, or restores it, one call after the other, and one
+ * timer for when it is lost.
+ *
+ * <pre>
+ *   HELD ──not extended in time, or not to be restored──▶ LOST
+ *     └──released──▶ RELEASED
+ * </pre>
+ */
+final class Hold {
+
+    private enum State {
+        HELD,
+        LOST,
+        RELEASED
+    }
+
+    /** Of its time, for a clock that is slow beside the server's, and for a work to end: a tenth, at most a second. */
+    private static final int MARGIN = 10;
+
+    private static final long LONGEST_MARGIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** After that much of its time it is extended, and a try takes at most as long. */
+    private static final int BEAT = 3;
+
+    /** After that much of its time a failed try is followed by the next, and at the latest after this. */
+    private static final int RETRY = 20;
+
+    private static final int LATEST_RETRY = 6;
+
+    /** Close to the longest hold the server gives less and less, and asking more and more often would not help. */
+    private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final LeaseCalls calls;
+    private final LeaseOptions options;
+    private final String id;
+
+    private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
+    private final Sinks.Empty<Void> end = Sinks.empty();
+    private final Disposable.Swap beats = Disposables.swap();
+    private final Disposable.Swap timer = Disposables.swap();
+
+    private volatile long token;
+    /** By the clock of the calls, in nanoseconds: from here on somebody else may hold it. */
+    private volatile long lostAt;
+    /** A call that would bring the lease back, were it read by the server after it has been released. */
+    private volatile Sinks.@Nullable Empty<Void> restoring;
+
+    private volatile @Nullable Throwable lastFailure;
+
+    // Only the loop.
+    private long ttlNanos;
+    private long pauseNanos;
+    private boolean isForgotten;
+
+    Hold(LeaseCalls calls, LeaseOptions options, Told told, long sentAt) {
+        this.calls = calls;
+        this.options = options;
+        this.id = told.id();
+        set(told, sentAt);
+    }
+
+    String id() {
+        return id;
+    }
+
+    LeaseOptions options() {
+        return options;
+    }
+
+    long token() {
+        return token;
+    }
+
+    boolean isHeld() {
+        return isOpen() && calls.now() < lostAt;
+    }
+
+    boolean isLost() {
+        return state.get() == State.LOST;
+    }
+
+    Mono<Void> end() {
+        return end.asMono();
+    }
+
+    /** Keeps it from now on; nothing, when it has ended meanwhile. */
+    void start() {
+        setTimer();
+        beats.update(Mono.defer(() -> calls.pause(pauseNanos))
+                .then(Mono.defer(this::beat))
+                .repeat(this::isOpen)
+                .subscribe());
+    }
+
+    /** Once subscribed it is not held any more, whatever becomes of telling the server. */
+    Mono<Void> release() {
+        return Mono.defer(() -> {
+            stop();
+            Sinks.Empty<Void> underWay = restoring;
+            Mono<Void> release = calls.release(id);
+            return underWay == null ? release : underWay.asMono().then(release);
+        });
+    }
+
+    private void stop() {
+        if (state.compareAndSet(State.HELD, State.RELEASED)) {
+            timer.dispose();
+            if (restoring == null) {
+                beats.dispose();
+            }
+            end.tryEmitEmpty();
+        }
+    }
+
+    private void lose(String why, @Nullable Throwable cause) {
+        if (state.compareAndSet(State.HELD, State.LOST)) {
+            timer.dispose();
+            beats.dispose();
+            end.tryEmitError(new LeaseLostException(id, why, cause));
+        }
+    }
+
+    private boolean isOpen() {
+        return state.get() == State.HELD;
+    }
+
+    // ---- the loop ----
+
+    private Mono<Void> beat() {
+        long sentAt = calls.now();
+        Duration within = Duration.ofNanos(Math.min(ttlNanos / BEAT, LeaseCalls.ANSWER.toNanos()));
+        Mono<Answer> call = isForgotten ? restore(within) : calls.extend(id, options, within);
+        return call.doOnNext(answer -> heard(answer, sentAt))
+                .doOnError(this::failed)
+                .onErrorComplete()
+                .then();
+    }
+
+    private Mono<Answer> restore(Duration within) {
+        Sinks.Empty<Void> done = Sinks.empty();
+        restoring = done;
+        // Who released meanwhile has either seen that, or this sees that it was released.
+        Mono<Answer> call = isOpen() ? calls.restore(id, options, within) : Mono.empty();
+        return call.doFinally(how -> {
+            restoring = null;
+            done.tryEmitEmpty();
+        });
+    }
+
+    private void heard(Answer answer, long sentAt) {
+        Told told = answer.lease();
+        if (answer.status() == 200 && told != null && told.isHeld()) {
+            isForgotten = false;
+            extended(told, sentAt);
+        } else if (!isForgotten && answer.is(404, "lease-expired")) {
+            isForgotten = true;
+            pauseNanos = 0;
+        } else if (isForgotten && (answer.status() == 404 || answer.status() == 409)) {
+            lose("the server does not have it, and will not have it back", LeaseException.refused(answer));
+        } else {
+            failed(LeaseException.refused(answer));
+            Duration later = answer.retryAfter();
+            if (later != null) {
+                pauseNanos = Math.max(pauseNanos, Math.min(later.toNanos(), ttlNanos / LATEST_RETRY));
+            }
+        }
+    }
+
+    /** What has failed may have been a restore that was read all the same, so it begins with extending again. */
+    private void failed(Throwable failure) {
+        lastFailure = failure;
+        isForgotten = false;
+        pauseNanos = calls.pauses().spread(Math.max(ttlNanos / RETRY, SHORTEST_PAUSE_NANOS));
+    }
+
+    /** An answer that comes too late is none: it was lost before. */
+    private void extended(Told told, long sentAt) {
+        if (calls.now() >= lostAt) {
+            ring();
+        } else if (isOpen()) {
+            set(told, sentAt);
+            setTimer();
+        }
+    }
+
+    // ---- time ----
+
+    private void set(Told told, long sentAt) {
+        token = told.token();
+        ttlNanos =
+                Math.max(0, Math.min(told.expiresIn().toNanos(), options.ttl().toNanos()));
+        lostAt = sentAt + ttlNanos - Math.min(ttlNanos / MARGIN, LONGEST_MARGIN_NANOS);
+        pauseNanos = Math.max(SHORTEST_PAUSE_NANOS, sentAt + ttlNanos / BEAT - calls.now());
+    }
+
+    private void setTimer() {
+        timer.update(calls.time().schedule(this::ring, Math.max(1, lostAt - calls.now()), TimeUnit.NANOSECONDS));
+    }
+
+    private void ring() {
+        if (calls.now() >= lostAt) {
+            lose("it could not be extended in time", lastFailure);
+        }
+    }
+}

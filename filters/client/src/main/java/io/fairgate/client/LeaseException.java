@@ -1,0 +1,52 @@
+package io.fairgate.client;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * There is no lease, and why. An answer and not a bug, so without a stack trace.
+ *
+ * <p>Reasons are the server's ({@code unknown-pool}, {@code never-fits}, …) and two of this client: {@code max-wait},
+ * when permits were not to be had in the time there was, and {@code unreachable}, when no answer came.
+ */
+public final class LeaseException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int status;
+    private final String reason;
+    private final String detail;
+
+    LeaseException(int status, String reason, String detail, @Nullable Throwable cause) {
+        super("%d %s: %s".formatted(status, reason, detail), cause, false, false);
+        this.status = status;
+        this.reason = reason;
+        this.detail = detail;
+    }
+
+    static LeaseException refused(Answer answer) {
+        return new LeaseException(answer.status(), answer.reason(), answer.detail(), null);
+    }
+
+    static LeaseException unreachable(Throwable cause) {
+        return new LeaseException(0, "unreachable", String.valueOf(cause.getMessage()), cause);
+    }
+
+    static LeaseException stillWaiting() {
+        return new LeaseException(202, "max-wait", "the permits were not to be had within maxWait", null);
+    }
+
+    /** The HTTP status that the server answered last; 0 when it did not. */
+    public int status() {
+        return status;
+    }
+
+    /** A label, for programs. An answer that is no problem of the lease API has {@code http-} and its status. */
+    public String reason() {
+        return reason;
+    }
+
+    /** A sentence, for people. */
+    public String detail() {
+        return detail;
+    }
+}

@@ -1,0 +1,60 @@
+package io.fairgate.client;
+
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import reactor.core.Disposable;
+import reactor.core.scheduler.NonBlocking;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * A scheduler whose clock is {@link System#nanoTime}: Reactor's own tell the wall clock's time, and a lease measured on it
+ * would be held for too long when it is set back. Timers have threads of their own, so that a lease is extended, and
+ * lost in time, also while a work blocks the threads of {@link Schedulers#parallel()}.
+ */
+final class MonotonicTime implements Scheduler {
+
+    static final Scheduler INSTANCE = new MonotonicTime();
+
+    private final Scheduler timers = Schedulers.fromExecutorService(threads());
+
+    private MonotonicTime() {}
+
+    private static ScheduledThreadPoolExecutor threads() {
+        ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(2, TimerThread::new);
+        threads.setRemoveOnCancelPolicy(true);
+        return threads;
+    }
+
+    @Override
+    public long now(TimeUnit unit) {
+        return unit.convert(System.nanoTime(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public Disposable schedule(Runnable task) {
+        return Schedulers.parallel().schedule(task);
+    }
+
+    @Override
+    public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+        return timers.schedule(task, delay, unit);
+    }
+
+    @Override
+    public Disposable schedulePeriodically(Runnable task, long initialDelay, long period, TimeUnit unit) {
+        return timers.schedulePeriodically(task, initialDelay, period, unit);
+    }
+
+    @Override
+    public Worker createWorker() {
+        return Schedulers.parallel().createWorker();
+    }
+
+    private static final class TimerThread extends Thread implements NonBlocking {
+        TimerThread(Runnable task) {
+            super(task, "fairgate-lease-timer");
+            setDaemon(true);
+        }
+    }
+}

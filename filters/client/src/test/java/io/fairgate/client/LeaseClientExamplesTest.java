@@ -1,0 +1,111 @@
+package io.fairgate.client;
+
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** The examples of docs/lease-client.md, which are the lines between the marks, run here. */
+class LeaseClientExamplesTest {
+
+    private static final Path PAGE = Path.of("..", "..", "docs", "lease-client.md");
+    private static final Path SOURCE =
+            Path.of("src", "test", "java", "io", "fairgate", "client", "LeaseClientExamplesTest.java");
+
+    private interface Store {
+        Mono<Integer> write(List<String> rows, long token);
+    }
+
+    private final Loopback loopback = new Loopback(Map.of("orders", 2, "reports", 1));
+    private final List<String> log = new ArrayList<>();
+    private final List<String> rows = List.of("a", "b");
+    private final Store store = (written, token) -> Mono.fromSupplier(() -> {
+        log.add("token " + token);
+        return written.size();
+    });
+
+    @AfterEach
+    void close() {
+        assertThat(loopback.server.held()).isZero();
+        loopback.close();
+    }
+
+    @Test
+    void the_page_shows_what_is_run_here() throws IOException {
+        List<String> shown = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
+                .matcher(Files.readString(PAGE))
+                .results()
+                .map(block -> block.group(1))
+                .toList();
+        List<String> run = new ArrayList<>();
+        Matcher example = Pattern.compile("( *)// example\n(.*?)\n *// end\n", Pattern.DOTALL)
+                .matcher(Files.readString(SOURCE));
+        while (example.find()) {
+            String indent = example.group(1);
+            run.add(example.group(2)
+                    .lines()
+                    .map(line -> line.startsWith(indent) ? line.substring(indent.length()) : line)
+                    .collect(joining("\n", "", "\n")));
+        }
+        assertThat(shown).isNotEmpty().containsExactlyElementsOf(run);
+    }
+
+    @Test
+    void a_work_with_a_lease() {
+        URI uri = loopback.uri();
+        String apiKey = "secret";
+        // example
+        LeaseClient client = LeaseClient.to(LeaseServer.at(uri).withCredential("X-Api-Key", () -> apiKey));
+
+        LeaseOptions options =
+                LeaseOptions.of("orders").withMaxWait(Duration.ofMinutes(2)).withHolder("batch-7");
+        Mono<Integer> written = client.withLease(options, lease -> store.write(rows, lease.token()));
+        // end
+        assertThat(loopback.received).isEmpty();
+        assertThat(written.block()).isEqualTo(2);
+        assertThat(log).containsExactly("token 1");
+        assertThat(loopback.received.get(0).fields()).containsEntry("X-Api-Key", "secret");
+        client.close();
+    }
+
+    @Test
+    void without_a_work_to_wrap() {
+        LeaseClient client = LeaseClient.to(loopback.uri());
+        // example
+        Mono<Void> byHand = client.acquire(LeaseOptions.ofAll(Map.of("orders", 2, "reports", 1)))
+                .flatMap(lease -> store.write(rows, lease.token()).then(lease.release()));
+        // end
+        byHand.block();
+        assertThat(log).containsExactly("token 1");
+        client.close();
+    }
+
+    @Test
+    void what_does_not_work_out() {
+        LeaseClient client = LeaseClient.to(loopback.uri());
+        String other = loopback.server.grantToSomebodyElse("orders", 2, Duration.ofMinutes(1));
+        // example
+        Mono<Integer> orNothing = client.withLease(LeaseOptions.of("orders"), lease -> store.write(rows, lease.token()))
+                .onErrorResume(LeaseException.class, refused -> {
+                    log.add(refused.status() + " " + refused.reason());
+                    return Mono.empty();
+                });
+        // end
+        assertThat(orNothing.blockOptional()).isEmpty();
+        assertThat(log).containsExactly("202 max-wait");
+        loopback.server.end(other);
+        client.close();
+    }
+}

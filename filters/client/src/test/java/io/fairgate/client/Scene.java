@@ -1,0 +1,86 @@
+package io.fairgate.client;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.testkit.TestTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/** A client and a server with pools {@code a} and {@code b} of two permits each, in virtual time. */
+final class Scene {
+
+    final TestTime time = new TestTime();
+    final ModelServer server = new ModelServer(time, Map.of("a", 2, "b", 2));
+    final Network network = new Network(time, server);
+    final LeaseClient client = new LeaseClient(network, time, () -> 0.4);
+
+    /** What a subscriber was told. */
+    static final class Told<T> {
+        final List<T> values = new ArrayList<>();
+
+        @Nullable
+        Throwable error;
+
+        boolean isComplete;
+
+        @Nullable
+        Disposable subscription;
+
+        T value() {
+            assertThat(error).isNull();
+            assertThat(values).hasSize(1);
+            return values.get(0);
+        }
+
+        boolean isOver() {
+            return isComplete || error != null;
+        }
+
+        LeaseException refusal() {
+            assertThat(error).isInstanceOf(LeaseException.class);
+            return (LeaseException) requireNonNull(error);
+        }
+
+        void cancel() {
+            requireNonNull(subscription).dispose();
+        }
+    }
+
+    <T> Told<T> subscribe(Publisher<T> publisher) {
+        Told<T> told = new Told<>();
+        told.subscription =
+                Flux.from(publisher).subscribe(told.values::add, e -> told.error = e, () -> told.isComplete = true);
+        return told;
+    }
+
+    /** Both permits of {@code a}, for somebody else. */
+    String takeAll() {
+        return server.grantToSomebodyElse("a", 2, Duration.ofHours(1));
+    }
+
+    Lease acquire(LeaseOptions options) {
+        return subscribe(client.acquire(options)).value();
+    }
+
+    void pass(Duration duration) {
+        time.advanceBy(duration);
+    }
+
+    void passSeconds(double seconds) {
+        time.advanceBy(Duration.ofMillis(Math.round(seconds * 1000)));
+    }
+
+    /** Nothing held, nothing waiting, no timer: neither now nor for a lost call's sake later. */
+    void assertNothingLeft() {
+        assertThat(server.held()).as("held").isZero();
+        assertThat(server.waiting()).as("waiting").isZero();
+        assertThat(time.timersLeft()).as("timers").isZero();
+    }
+}

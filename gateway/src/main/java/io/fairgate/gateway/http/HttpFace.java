@@ -1,5 +1,7 @@
 package io.fairgate.gateway.http;
 
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +15,11 @@ import reactor.netty.resources.LoopResources;
 
 /** A server on a port of its own, with event loops of its own, so that it can end at once and by itself. */
 public final class HttpFace {
+
+    /** Of a connection without a request. */
+    private static final Duration IDLE = Duration.ofSeconds(60);
+    /** From the first byte of a request to its last. */
+    private static final Duration WHOLE_REQUEST = Duration.ofSeconds(10);
 
     private final LoopResources loops;
     private final DisposableServer server;
@@ -34,6 +41,9 @@ public final class HttpFace {
             DisposableServer server = HttpServer.create()
                     .runOn(loops)
                     .bindAddress(() -> address)
+                    .idleTimeout(IDLE)
+                    .requestTimeout(WHOLE_REQUEST)
+                    .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // the end waits for answers
                     .handle(new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
                             .exceptionHandlers(all -> all.addAll(failures))
                             .build()))

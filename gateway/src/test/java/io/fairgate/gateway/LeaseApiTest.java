@@ -2,6 +2,7 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.gateway.http.RouteTable;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -250,6 +251,15 @@ class LeaseApiTest {
         assertThat(nobody.field("WWW-Authenticate")).isNotEmpty();
         assertProblem(new LeaseClient(GATEWAY, "stranger").call("GET", "/v1/pools", ""), 403, "unknown-tenant");
         assertProblem(new LeaseClient(GATEWAY, "a b").release("x"), 400, "malformed");
+    }
+
+    @Test
+    void it_is_described_and_every_route_of_it() {
+        Answer described = new LeaseClient(GATEWAY, "").call("GET", "/v1/openapi.json", "");
+        assertThat(described.status()).isEqualTo(200);
+        assertThat(described.json()).containsEntry("openapi", "3.1.0");
+        assertThat(LeaseDescription.operations())
+                .isEqualTo(GATEWAY.context().getBean(RouteTable.class).names());
     }
 
     @Test

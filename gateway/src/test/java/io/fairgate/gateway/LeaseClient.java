@@ -16,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 record LeaseClient(RunningGateway gateway, String tenant) {
 
     static final String ON = "--fairgate.leases.enabled=true";
-    static final String ANY_PORT = "--fairgate.leases.port=0";
 
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -24,7 +23,10 @@ record LeaseClient(RunningGateway gateway, String tenant) {
     /** Starts a gateway that leases, in front of nothing. */
     static RunningGateway start(RunningGateway gateway, String policy, String... options) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
-        all.addAll(List.of(ON, ANY_PORT));
+        all.add(ON);
+        if (all.stream().noneMatch(option -> option.startsWith("--fairgate.leases.port="))) {
+            all.add("--fairgate.leases.port=0");
+        }
         return gateway.start(policy, all.toArray(String[]::new));
     }
 
@@ -51,7 +53,9 @@ record LeaseClient(RunningGateway gateway, String tenant) {
     }
 
     Answer call(String method, String path, String body, String... headers) {
-        return future(method, path, body, headers).join();
+        Answer answer = future(method, path, body, headers).join();
+        LeaseDescription.assertDescribes(method, path, answer);
+        return answer;
     }
 
     CompletableFuture<Answer> acquiring(String key, String pool, String body) {
@@ -59,7 +63,7 @@ record LeaseClient(RunningGateway gateway, String tenant) {
     }
 
     Answer acquire(String key, String pool, String body) {
-        return acquiring(key, pool, body).join();
+        return call("POST", "/v1/pools/" + pool + "/leases", body, "Idempotency-Key", key);
     }
 
     Answer acquireAll(String key, String body) {

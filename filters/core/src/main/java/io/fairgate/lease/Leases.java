@@ -180,9 +180,9 @@ public final class Leases {
             Demand waits = lease.waits;
             if (grant != null) {
                 LeaseStatus status = status(lease, now);
-                lose(lease, grant, after);
                 LeaseStatus.Held held = Objects.requireNonNull(status.held(pool));
                 after.then(() -> listener.gaveBack(status, held));
+                lose(lease, grant, after);
                 return true;
             } else if (waits != null && waits.wants().containsKey(pool)) {
                 wantNoMore(waits, after);
@@ -416,12 +416,13 @@ public final class Leases {
     private void end(OpenLease lease, End how, long now, Aftermath after) {
         LeaseStatus status = status(lease, now);
         open.remove(lease);
+        // Before anybody is given what it held: who accounts for both would count too many in between.
+        after.then(() -> listener.ended(status, how));
         List.copyOf(lease.grants).forEach(grant -> lose(lease, grant, after));
         Demand waits = lease.waits;
         if (waits != null) {
             wantNoMore(waits, after);
             after.then(() -> waits.tellFailed(new LeaseGoneException(lease.id)));
         }
-        after.then(() -> listener.ended(status, how));
     }
 }

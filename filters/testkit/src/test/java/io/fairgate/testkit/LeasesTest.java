@@ -203,6 +203,26 @@ class LeasesTest {
     }
 
     @Test
+    void an_end_is_told_before_the_grant_that_it_makes_room_for() {
+        LeaseId holder = holding(2);
+        LeaseId next = opened();
+        ask(next, permits(2, "pool", TTL));
+        leases.giveBack(holder, "pool");
+        LeaseId last = opened();
+        ask(last, permits(2, "pool", TTL));
+        leases.release(next);
+        assertThat(heard)
+                .containsExactly(
+                        "granted 2 of pool",
+                        "gave back pool",
+                        "granted 2 of pool",
+                        "RELEASED with 1",
+                        "granted 2 of pool");
+        leases.release(last);
+        leases.release(holder);
+    }
+
+    @Test
     void it_is_told_how_long_a_grant_was_waited_for() {
         LeaseId holder = holding(2);
         LeaseId id = opened();

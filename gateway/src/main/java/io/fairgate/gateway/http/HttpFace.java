@@ -5,6 +5,8 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.web.server.WebExceptionHandler;
 import org.springframework.web.server.WebHandler;
@@ -20,6 +22,8 @@ public final class HttpFace {
     private static final Duration IDLE = Duration.ofSeconds(60);
     /** From the first byte of a request to its last. */
     private static final Duration WHOLE_REQUEST = Duration.ofSeconds(10);
+
+    private static final Logger log = LoggerFactory.getLogger(HttpFace.class);
 
     private final LoopResources loops;
     private final DisposableServer server;
@@ -59,9 +63,17 @@ public final class HttpFace {
         return server.port();
     }
 
-    /** Takes no more connections, gives what is being answered that long, and ends. Blocks meanwhile. */
+    /**
+     * Takes no more connections, gives what is being answered that long, and ends: what is not answered by then is broken
+     * off. Blocks meanwhile.
+     */
     public void end(Duration patience) {
-        server.disposeNow(patience);
-        loops.dispose();
+        try {
+            server.disposeNow(patience);
+        } catch (IllegalStateException late) {
+            log.warn("Calls that were not answered within {} are broken off.", patience);
+        } finally {
+            loops.dispose();
+        }
     }
 }

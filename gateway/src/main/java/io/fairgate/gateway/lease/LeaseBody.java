@@ -132,8 +132,10 @@ final class LeaseBody {
         if (found.isMissingNode()) {
             return otherwise;
         }
-        Duration duration = found.isString() ? DurationText.parse(found.stringValue()) : null;
-        if (duration == null || duration.isNegative()) {
+        // One that is negative beyond counting is read as the longest there is.
+        boolean mayBeOne = found.isString() && found.stringValue().indexOf('-') < 0;
+        Duration duration = mayBeOne ? DurationText.parse(found.stringValue()) : null;
+        if (duration == null) {
             throw LeaseProblem.badRequest(key, shown(found), DurationText.EXPECTED);
         }
         return duration;

@@ -32,8 +32,9 @@ final class LeaseDescription {
     /** Every operation as {@code METHOD /path}. */
     static Set<String> operations() {
         Set<String> operations = new TreeSet<>();
-        ROOT.get("paths").forEachEntry((path, methods) -> methods.propertyNames()
-                .forEach(method -> operations.add(method.toUpperCase(java.util.Locale.ROOT) + " " + path)));
+        ROOT.get("paths")
+                .forEachEntry((path, methods) -> methods.propertyNames()
+                        .forEach(method -> operations.add(method.toUpperCase(java.util.Locale.ROOT) + " " + path)));
         return operations;
     }
 
@@ -50,18 +51,23 @@ final class LeaseDescription {
 
     private static void assertDescribes(JsonNode operation, Answer answer) {
         JsonNode response = operation.get("responses").get(Integer.toString(answer.status()));
-        assertThat(response).as("%d among the answers: %s", answer.status(), answer.body()).isNotNull();
+        assertThat(response)
+                .as("%d among the answers: %s", answer.status(), answer.body())
+                .isNotNull();
         JsonNode contents = resolved(response).get("content");
         if (contents == null) {
             assertThat(answer.body()).isEmpty();
             return;
         }
         JsonNode content = contents.get(answer.field("Content-Type"));
-        assertThat(content).as("%s of %d", answer.field("Content-Type"), answer.status()).isNotNull();
+        assertThat(content)
+                .as("%s of %d", answer.field("Content-Type"), answer.status())
+                .isNotNull();
         assertFits(content.get("schema"), JSON.readTree(answer.body()), "body");
-        resolved(response).path("headers").propertyNames().forEach(header -> assertThat(answer.field(header))
-                .as(header)
-                .isNotEmpty());
+        resolved(response)
+                .path("headers")
+                .propertyNames()
+                .forEach(header -> assertThat(answer.field(header)).as(header).isNotEmpty());
     }
 
     private static JsonNode resolved(JsonNode node) {
@@ -82,10 +88,14 @@ final class LeaseDescription {
         };
         assertThat(isOfType).as("%s: %s is of type %s", where, found, type).isTrue();
         if (schema.has("pattern")) {
-            assertThat(found.stringValue()).as(where).matches(schema.get("pattern").stringValue());
+            assertThat(found.stringValue())
+                    .as(where)
+                    .matches(schema.get("pattern").stringValue());
         }
         if (schema.has("minimum")) {
-            assertThat(found.longValue()).as(where).isGreaterThanOrEqualTo(schema.get("minimum").longValue());
+            assertThat(found.longValue())
+                    .as(where)
+                    .isGreaterThanOrEqualTo(schema.get("minimum").longValue());
         }
         if (schema.has("enum")) {
             assertThat(schema.get("enum")).as(where).contains(found);
@@ -96,14 +106,19 @@ final class LeaseDescription {
             }
         });
         if (found.isObject()) {
-            schema.path("required").forEach(key -> assertThat(found.has(key.stringValue())).as("%s has %s", where, key).isTrue());
+            schema.path("required")
+                    .forEach(key -> assertThat(found.has(key.stringValue()))
+                            .as("%s has %s", where, key)
+                            .isTrue());
             found.forEachEntry((key, value) -> {
                 JsonNode named = schema.path("properties").get(key);
                 JsonNode below = named != null ? named : schema.path("additionalProperties");
                 if (below.isObject()) {
                     assertFits(below, value, where + "." + key);
                 } else {
-                    assertThat(below.asBoolean(true)).as("%s.%s is described", where, key).isTrue();
+                    assertThat(below.asBoolean(true))
+                            .as("%s.%s is described", where, key)
+                            .isTrue();
                 }
             });
         }

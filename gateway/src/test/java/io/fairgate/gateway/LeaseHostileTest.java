@@ -18,14 +18,14 @@ class LeaseHostileTest {
 
     @BeforeAll
     static void start() {
-        LeaseClient.start(GATEWAY, TestPolicy.onePool("http://127.0.0.1:9", "permits: 4"), "--logging.level.org.springframework=off");
+        LeaseClient.start(
+                GATEWAY,
+                TestPolicy.onePool("http://127.0.0.1:9", "permits: 4"),
+                "--logging.level.org.springframework=off");
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            textBlock = """
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
             {"permits":0}                    | permits: 0 (expected: a whole number from 1 to 1000000)
             {"permits":-1}                   | permits: -1 (expected: a whole number
             {"permits":1000001}              | permits: 1000001 (expected: a whole number
@@ -35,7 +35,7 @@ class LeaseHostileTest {
             {"permits":1.0}                  | permits: 1.0 (expected: a whole number
             {"permits":1.5}                  | permits: 1.5 (expected: a whole number
             {"permits":1e3}                  | (expected: a whole number
-            {"permits":NaN}                  | body: 
+            {"permits":NaN}                  | body:
             {"permits":"1"}                  | permits: "1" (expected: a whole number
             {"permits":null}                 | permits: null (expected: a whole number
             {"permits":true}                 | permits: true (expected: a whole number
@@ -60,13 +60,13 @@ class LeaseHostileTest {
             [1]                              | body: [1] (expected: one JSON object)
             "x"                              | body: "x" (expected: one JSON object)
             null                             | body: null (expected: one JSON object)
-            {                                | body: 
-            {}{}                             | body: 
-            {} x                             | body: 
-            {"ttl":"30s",}                   | body: 
-            {"permits":[[[[[[[[[1]]]]]]]]]}  | body: 
-            {permits:1}                      | body: 
-            {"permits":1 /* one */}          | body: 
+            {                                | body:
+            {}{}                             | body:
+            {} x                             | body:
+            {"ttl":"30s",}                   | body:
+            {"permits":[[[[[[[[[1]]]]]]]]]}  | body:
+            {permits:1}                      | body:
+            {"permits":1 /* one */}          | body:
             """)
     void a_body_that_is_not_as_expected_is_told_what_was(String body, String told) {
         Answer answer = A.acquire("k", "pool", body);
@@ -75,10 +75,7 @@ class LeaseHostileTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '~',
-            textBlock = """
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
             {}                                   | pools: nothing (expected: an object
             {"pools":{}}                         | pools: {} (expected: an object
             {"pools":["pool"]}                   | pools: ["pool"] (expected: an object
@@ -101,7 +98,9 @@ class LeaseHostileTest {
         String large = "{\"holder\":\"" + "x".repeat(17_000) + "\"}";
         LeaseApiTest.assertProblem(A.acquire("k", "pool", large), 413, "body-too-large");
         String path = "/v1/pools/pool/leases";
-        for (String type : new String[] {"text/plain", "application/x-www-form-urlencoded", "*/*", "application", "json;", "application/json+xml"}) {
+        for (String type : new String[] {
+            "text/plain", "application/x-www-form-urlencoded", "*/*", "application", "json;", "application/json+xml"
+        }) {
             LeaseApiTest.assertProblem(
                     A.call("POST", path, "{}", "Idempotency-Key", "k", "Content-Type", type),
                     415,
@@ -109,8 +108,11 @@ class LeaseHostileTest {
         }
         LeaseApiTest.assertProblem(A.call("POST", path, "", "Idempotency-Key", "k"), 415, "unsupported-media-type");
         LeaseApiTest.assertProblem(
-                A.call("POST", path, "", "Idempotency-Key", "k", "Content-Type", "application/json"), 400, "bad-request");
-        Answer utf8 = A.call("POST", path, "{}", "Idempotency-Key", "k8", "Content-Type", "application/json; charset=utf-8");
+                A.call("POST", path, "", "Idempotency-Key", "k", "Content-Type", "application/json"),
+                400,
+                "bad-request");
+        Answer utf8 =
+                A.call("POST", path, "{}", "Idempotency-Key", "k8", "Content-Type", "application/json; charset=utf-8");
         assertThat(utf8.status()).isEqualTo(201);
         A.release(utf8.json("id"));
     }

@@ -38,7 +38,8 @@ class LeaseLifeTest {
     @Test
     void there_is_no_such_port_unless_it_is_asked_for() {
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1"));
-        assertThat(gateway.context().getBeanProvider(LeaseServer.class).getIfAvailable()).isNull();
+        assertThat(gateway.context().getBeanProvider(LeaseServer.class).getIfAvailable())
+                .isNull();
     }
 
     @Test
@@ -85,7 +86,9 @@ class LeaseLifeTest {
         LeaseApiTest.assertProblem(refused, 503, "too-many-leases");
         assertThat(refused.field("Retry-After")).isEqualTo("1");
         LeaseApiTest.assertProblem(b.restore("3".repeat(32), "{\"pools\":{\"pool\":1}}"), 503, "too-many-leases");
-        assertThat(a.acquire("1", "pool", "{}").status()).as("one that there is").isEqualTo(201);
+        assertThat(a.acquire("1", "pool", "{}").status())
+                .as("one that there is")
+                .isEqualTo(201);
         a.release(one.json("id"));
         Answer three = b.acquire("3", "pool", "{}");
         assertThat(three.status()).isEqualTo(201);
@@ -140,7 +143,8 @@ class LeaseLifeTest {
     @Test
     void every_event_of_a_lease_is_in_the_audit_log_and_in_the_metrics(CapturedOutput output) {
         start("permits: 2", AUDITED);
-        String id = a.acquire("k", "pool", "{\"permits\":2,\"holder\":\"batch-7\"}").json("id");
+        String id =
+                a.acquire("k", "pool", "{\"permits\":2,\"holder\":\"batch-7\"}").json("id");
         Answer waits = b.acquire("w", "pool", "{}");
         String metrics = metrics();
         assertThat(metrics)
@@ -148,8 +152,8 @@ class LeaseLifeTest {
         a.extend(id, "20s");
         String token = a.get(id).json("token");
         a.release(id);
-        RunningGateway.eventually(() ->
-                assertThat(b.get(waits.json("id")).json("state")).isEqualTo("held"));
+        RunningGateway.eventually(
+                () -> assertThat(b.get(waits.json("id")).json("state")).isEqualTo("held"));
         b.extend(waits.json("id"), "1ms");
         RunningGateway.eventually(() -> assertThat(output.getOut()).contains("lease-expired"));
         a.restore("0".repeat(32), "{\"pools\":{\"pool\":1},\"holder\":\"back\"}");
@@ -165,8 +169,8 @@ class LeaseLifeTest {
                 .anySatisfy(line -> assertThat(line)
                         .contains("lease-extended", id, "\"pools\":{\"pool\":2}", "\"held\":", "\"ttl\":20.0"))
                 .anySatisfy(line -> assertThat(line).contains("lease-released", id, "\"token\":" + token, "\"held\":"))
-                .anySatisfy(line ->
-                        assertThat(line).contains("lease-granted", "\"tenant\":\"b\",\"lease\"", "\"waited\":"))
+                .anySatisfy(
+                        line -> assertThat(line).contains("lease-granted", "\"tenant\":\"b\",\"lease\"", "\"waited\":"))
                 .anySatisfy(line -> assertThat(line).contains("lease-extended", "\"tenant\":\"b\"", "\"ttl\":0.001"))
                 .anySatisfy(line -> assertThat(line).contains("lease-expired", "\"tenant\":\"b\"", "\"held\":"))
                 .anySatisfy(line -> assertThat(line)
@@ -200,7 +204,10 @@ class LeaseLifeTest {
     }
 
     private static java.util.List<String> records(CapturedOutput output) {
-        return output.getOut().lines().filter(line -> line.startsWith("{\"event\":\"lease-")).toList();
+        return output.getOut()
+                .lines()
+                .filter(line -> line.startsWith("{\"event\":\"lease-"))
+                .toList();
     }
 
     @Test
@@ -228,9 +235,7 @@ class LeaseLifeTest {
             """)
     void a_setting_that_cannot_be_meant_stops_the_start(String setting, String told, CapturedOutput output) {
         assertThatThrownBy(() -> LeaseClient.start(
-                        gateway,
-                        TestPolicy.onePool(upstream.url(), "permits: 1"),
-                        "--fairgate.leases." + setting))
+                        gateway, TestPolicy.onePool(upstream.url(), "permits: 1"), "--fairgate.leases." + setting))
                 .isInstanceOf(StartFailedException.class);
         assertThat(output.getErr()).contains(told).doesNotContain("\tat ");
     }

@@ -47,7 +47,8 @@ class LeaseQuotaTest {
     private static int left(LeaseClient tenant) {
         String page = Answer.to(GATEWAY.managementUrl("/actuator/prometheus")).body();
         return (int) Double.parseDouble(page.replaceFirst(
-                "(?s).*fairgate_quota_remaining\\{quota=\"hourly\",tenant=\"" + tenant.tenant() + "\"} (\\S+).*", "$1"));
+                "(?s).*fairgate_quota_remaining\\{quota=\"hourly\",tenant=\"" + tenant.tenant() + "\"} (\\S+).*",
+                "$1"));
     }
 
     @Test
@@ -106,7 +107,8 @@ class LeaseQuotaTest {
         late.release(late.acquire("4", "other", "{}").json("id"));
         assertThat(left(late)).isZero();
         HOLDER.release(all.json("id"));
-        RunningGateway.eventually(() -> assertThat(GATEWAY.pool("pool").inFlight()).isZero());
+        RunningGateway.eventually(
+                () -> assertThat(GATEWAY.pool("pool").inFlight()).isZero());
         LeaseApiTest.assertProblem(late.acquire("1", "pool", "{}"), 429, "quota");
         LeaseApiTest.assertProblem(late.acquire("1", "pool", "{}"), 429, "quota");
         LeaseApiTest.assertProblem(late.acquire("2", "pool", "{}"), 429, "quota");
@@ -133,7 +135,8 @@ class LeaseQuotaTest {
         assertThat(both.status()).as(both.body()).isEqualTo(201);
         assertThat(left(restored)).isEqualTo(1);
         restored.release(both.json("id"));
-        assertThat(restored.restore("5".repeat(32), "{\"pools\":{\"pool\":1}}").status()).isEqualTo(200);
+        assertThat(restored.restore("5".repeat(32), "{\"pools\":{\"pool\":1}}").status())
+                .isEqualTo(200);
         assertThat(left(restored)).isEqualTo(1);
         restored.release("5".repeat(32));
     }
@@ -144,6 +147,7 @@ class LeaseQuotaTest {
         trial.release(trial.acquire("1", "pool", "{}").json("id"));
         trial.release(trial.acquire("2", "pool", "{}").json("id"));
         assertThat(Answer.to(GATEWAY.managementUrl("/actuator/prometheus")).body())
-                .containsPattern("fairgate_refusals_total\\{enforced=\"false\",pool=\"none\",reason=\"quota\",tenant=\"trial\"} 1");
+                .containsPattern(
+                        "fairgate_refusals_total\\{enforced=\"false\",pool=\"none\",reason=\"quota\",tenant=\"trial\"} 1");
     }
 }

@@ -34,12 +34,15 @@ class LeaseRestoreTest {
                 .containsEntry("id", ID)
                 .containsEntry("state", "held")
                 .containsEntry("holder", "batch");
-        assertThat((Long) restored.json().get("token")).isGreaterThan((Long) early.json().get("token"));
+        assertThat((Long) restored.json().get("token"))
+                .isGreaterThan((Long) early.json().get("token"));
         assertThat((Integer) restored.json().get("expiresInMillis")).isBetween(10_000, 20_000);
         assertThat(gateway.pool("pool").inFlight()).isEqualTo(4);
         assertThat(b.acquire("late", "pool", "{}").status()).isEqualTo(202);
 
-        assertThat(a.restore(ID, TWO).json()).as("again").containsEntry("token", restored.json().get("token"));
+        assertThat(a.restore(ID, TWO).json())
+                .as("again")
+                .containsEntry("token", restored.json().get("token"));
         assertThat(gateway.pool("pool").inFlight()).isEqualTo(4);
         assertThat(a.extend(ID, "30s").status()).isEqualTo(200);
         a.release(ID);
@@ -69,7 +72,8 @@ class LeaseRestoreTest {
         LeaseApiTest.assertProblem(a.restore(ID, "{\"pools\":{\"pool\":4}}"), 409, "never-fits");
         assertThat(a.restore(ID, TWO).status()).isEqualTo(200);
         LeaseApiTest.assertProblem(a.restore("1".repeat(32), TWO), 409, "never-fits");
-        assertThat(a.restore("1".repeat(32), "{\"pools\":{\"pool\":1}}").status()).isEqualTo(200);
+        assertThat(a.restore("1".repeat(32), "{\"pools\":{\"pool\":1}}").status())
+                .isEqualTo(200);
         a.release(ID);
         assertThat(a.restore("2".repeat(32), TWO).status()).isEqualTo(200);
         a.release("1".repeat(32));

@@ -41,7 +41,8 @@ record KnownKeys(String place, List<String> keys, String expected) {
                     .toList());
     static final KnownKeys MEMBER_QUOTA = new KnownKeys("tenants.members.*.quotas[]", QUOTA_KEYS);
     static final KnownKeys POOL =
-            new KnownKeys("pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold", "enforce"));
+            new KnownKeys("pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold", "lease", "enforce"));
+    static final KnownKeys LEASE = new KnownKeys("pools.*.lease", List.of("max-ttl", "max-hold"));
     static final KnownKeys ROUTE =
             new KnownKeys("routes[]", List.of("id", "uri", "predicates", "filters", "metadata", "order", "enabled"));
     static final KnownKeys PREDICATE = new KnownKeys("routes[].predicates[]", List.of("name", "args"));
@@ -62,6 +63,7 @@ record KnownKeys(String place, List<String> keys, String expected) {
             MEMBER,
             MEMBER_QUOTA,
             POOL,
+            LEASE,
             ROUTE,
             PREDICATE,
             FILTER);

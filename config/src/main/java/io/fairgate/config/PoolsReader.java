@@ -1,5 +1,6 @@
 package io.fairgate.config;
 
+import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PoolSettings;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -37,15 +38,33 @@ final class PoolsReader {
                 .read("max-waiting", Value::integer)
                 .read("max-wait", Value::duration)
                 .read("max-hold", Value::duration);
+        Value leases = section.get("lease");
+        LeaseBounds bounds = leases == null ? LeaseBounds.USUAL : leaseBounds(leases);
         PoolSettings settings = given.accepted(keys -> new PoolSettings(
                 keys.integer("permits", 1),
                 keys.integer("max-waiting", PoolSettings.DEFAULT_MAX_WAITING),
                 keys.duration("max-wait", PoolSettings.DEFAULT_MAX_WAIT),
-                keys.duration("max-hold", PoolSettings.DEFAULT_MAX_HOLD)));
+                keys.duration("max-hold", PoolSettings.DEFAULT_MAX_HOLD),
+                bounds));
         // Without permits of its own the pool is noted already, and not fit to be compared with what is reserved.
         Value enforce = section.get("enforce");
         boolean enforced = enforce == null || !Boolean.FALSE.equals(enforce.truth());
         return settings == null || !given.has("permits") ? null : new Pool(section, settings, enforced);
+    }
+
+    /** Those with a mistake are noted, and count as the usual ones. */
+    private static LeaseBounds leaseBounds(Value value) {
+        Section section = Section.open(value, KnownKeys.LEASE);
+        if (section == null) {
+            return LeaseBounds.USUAL;
+        }
+        LeaseBounds bounds = new Given(section)
+                .read("max-ttl", Value::duration)
+                .read("max-hold", Value::duration)
+                .accepted(keys -> new LeaseBounds(
+                        keys.duration("max-ttl", LeaseBounds.USUAL.maxTtl()),
+                        keys.duration("max-hold", LeaseBounds.USUAL.maxHold())));
+        return bounds == null ? LeaseBounds.USUAL : bounds;
     }
 
     /** A pool and where the file has it. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.Cidr;
@@ -51,6 +52,20 @@ class PolicyReaderTest {
         assertThat(file.policy().pools())
                 .containsExactly(
                         Map.entry("orders", new PoolSettings(64, 10, Duration.ofMillis(250), Duration.ofMinutes(2))));
+    }
+
+    @Test
+    void what_is_leased_of_a_pool_has_bounds_of_its_own() {
+        assertThat(read(IDENTIFY + " }\npools: { a: { permits: 1, lease: { max-ttl: 1m, max-hold: 2h } },"
+                                + " b: { permits: 1, lease: { max-hold: 1h } }, c: { permits: 1 } }")
+                        .policy()
+                        .pools()
+                        .values())
+                .extracting(PoolSettings::leases)
+                .containsExactly(
+                        new LeaseBounds(Duration.ofMinutes(1), Duration.ofHours(2)),
+                        new LeaseBounds(Duration.ofMinutes(5), Duration.ofHours(1)),
+                        new LeaseBounds(Duration.ofMinutes(5), Duration.ofHours(24)));
     }
 
     @Test

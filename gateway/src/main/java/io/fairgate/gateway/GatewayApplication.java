@@ -1,5 +1,6 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.spring.DurationSetting;
 import io.fairgate.spring.LivePolicy;
 import java.util.List;
@@ -14,10 +15,12 @@ import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 
 /** What the program adds to Boot and to our own starter: the routes of the policy file, their check, and its reload. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
+@Import(LeaseConfiguration.class)
 class GatewayApplication {
 
     @Bean

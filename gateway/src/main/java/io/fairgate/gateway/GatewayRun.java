@@ -52,6 +52,7 @@ final class GatewayRun {
         String[] options = keepingNothing(
                 springOptions,
                 "--management.server.port=-1",
+                "--fairgate.leases.enabled=false",
                 "--fairgate.access-log=false",
                 "--logging.level.root=off",
                 "--logging.level.io.fairgate.gateway=off",
@@ -67,7 +68,8 @@ final class GatewayRun {
      */
     static String[] keepingNothing(String[] options, String... more) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
-        List<String> own = new ArrayList<>(List.of("--fairgate.quotas.journal=", "--fairgate.log-files.directory="));
+        List<String> own = new ArrayList<>(List.of(
+                "--fairgate.quotas.journal=", "--fairgate.log-files.directory=", "--fairgate.leases.fencing-file="));
         own.addAll(Arrays.asList(more));
         for (String option : own) {
             all.removeIf(given -> given.startsWith(option.substring(0, option.indexOf('=') + 1)));

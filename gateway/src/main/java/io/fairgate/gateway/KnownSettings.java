@@ -1,6 +1,7 @@
 package io.fairgate.gateway;
 
 import io.fairgate.config.Nearest;
+import io.fairgate.gateway.lease.LeaseSettings;
 import io.fairgate.spring.FairgateProperties;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
@@ -40,6 +41,7 @@ final class KnownSettings implements ApplicationContextInitializer<ConfigurableA
     private static final List<ConfigurationPropertyName> KNOWN = Stream.of(
                     below(OURS, FairgateProperties.class),
                     below(ConfigurationPropertyName.of(LogFiles.PREFIX), LogFiles.class),
+                    below(ConfigurationPropertyName.of(LeaseSettings.PREFIX), LeaseSettings.class),
                     Stream.of(OURS.append("watch-policy")))
             .flatMap(names -> names)
             .sorted()

@@ -12,7 +12,7 @@ final class PortInUseAnalyzer extends AbstractFailureAnalyzer<PortInUseException
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, PortInUseException cause) {
         String description =
-                "Port %d is in use already: end what listens there, or choose other ports with --server.port=PORT (traffic) and --management.server.port=PORT (management)."
+                "Port %d is in use already: end what listens there, or choose other ports with --server.port=PORT (traffic), --management.server.port=PORT (management) and --fairgate.leases.port=PORT (leases)."
                         .formatted(cause.getPort());
         return new FailureAnalysis(description, null, cause);
     }

@@ -1,6 +1,7 @@
 package io.fairgate.gateway;
 
 import io.fairgate.config.InvalidPolicyException;
+import io.fairgate.gateway.lease.LeaseServer;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,7 +57,7 @@ final class ServeCommand implements Callable<Integer> {
                             policy.name(),
                             policy.first(),
                             gateway.getBean(PolicyReload.class).latest().warnings())
-                    .write(gateway.getEnvironment());
+                    .write(gateway.getEnvironment(), leasePort(gateway));
             return 0;
         } catch (InvalidPolicyException invalid) {
             invalid.mistakes().forEach(err::println);
@@ -64,6 +65,11 @@ final class ServeCommand implements Callable<Integer> {
         } catch (StartFailedException failed) {
             return 1;
         }
+    }
+
+    private static @Nullable Integer leasePort(ConfigurableApplicationContext gateway) {
+        LeaseServer leases = gateway.getBeanProvider(LeaseServer.class).getIfAvailable();
+        return leases == null ? null : leases.port();
     }
 
     private @Nullable Path policyFile(@Nullable String fromEnvironment) {

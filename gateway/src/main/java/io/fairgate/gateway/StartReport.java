@@ -17,7 +17,8 @@ record StartReport(String file, PolicyFile policy, List<String> warnings) {
 
     private static final Logger log = LoggerFactory.getLogger(Fairgate.class);
 
-    void write(Environment environment) {
+    /** @param leasePort where permits are leased; null when they are not */
+    void write(Environment environment, @Nullable Integer leasePort) {
         log.info("Policy {}: {}", file, contents(policy));
         warnings.forEach(log::warn);
         Map<String, PoolSettings> pools = policy.policy().pools();
@@ -33,10 +34,11 @@ record StartReport(String file, PolicyFile policy, List<String> warnings) {
                         ? "none"
                         : policy.routes().stream().map(RouteDeclaration::id).collect(Collectors.joining(", ")));
         log.info(
-                "{} serves on port {}, management on {}",
+                "{} serves on port {}, management on {}{}",
                 Version.text(),
                 environment.getProperty("local.server.port"),
-                management(environment.getProperty("local.management.port")));
+                management(environment.getProperty("local.management.port")),
+                leasePort == null ? "" : ", leases on port " + leasePort);
     }
 
     static String contents(PolicyFile policy) {

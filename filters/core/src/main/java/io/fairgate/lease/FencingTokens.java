@@ -1,6 +1,10 @@
 package io.fairgate.lease;
 
+import java.io.IOException;
+import java.time.Duration;
 import java.time.InstantSource;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -9,23 +13,104 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>They follow the wall clock in microseconds, which fit into the 53 bits of a number in JavaScript until the year
  * 2255, and are counted on where the clock stands still or goes back. So they grow across a restart as well, unless the
- * clock was set back meanwhile by more than the restart took.
+ * clock was set back meanwhile by more than the restart took. With a {@link Mark} they grow even then.
  *
  * <p>From any thread; never blocks.
  */
 public final class FencingTokens {
 
+    /** Is above every number that was given out, and outlives the process. */
+    public interface Mark {
+
+        /** The latest that was written, 0 when none was. Blocks. */
+        long read() throws IOException;
+
+        /** It is kept when this returns. Blocks. */
+        void write(long mark) throws IOException;
+    }
+
     private static final long MICROS_PER_MILLI = 1000;
 
-    private final InstantSource clock;
-    private final AtomicLong last = new AtomicLong();
+    /** How far the mark is written ahead; a restart skips that much, so it must not be long. */
+    private static final long AHEAD = Duration.ofMinutes(10).toNanos() / 1000;
 
+    /**
+     * So far below the mark they do not follow the clock any more, and count one by one: while it cannot be written, this
+     * many are left, which nobody grants in a day.
+     */
+    private static final long SPARE = AHEAD / 2;
+
+    private final InstantSource clock;
+    private final AtomicLong last;
+    private final Mark mark;
+    private final Executor writer;
+    private final AtomicBoolean writing = new AtomicBoolean();
+    private volatile long written;
+
+    /** Nothing outlives the process but the clock. */
     public FencingTokens(InstantSource clock) {
         this.clock = clock;
+        this.last = new AtomicLong();
+        this.mark = new Mark() {
+            @Override
+            public long read() {
+                return 0;
+            }
+
+            @Override
+            public void write(long mark) {}
+        };
+        this.writer = Runnable::run;
+        this.written = Long.MAX_VALUE;
+    }
+
+    /**
+     * Goes on above the mark, and keeps it ahead of what is given out. Blocks until the first one is written.
+     *
+     * @param writer runs what writes the later ones; a failure is for the mark to tell, and is tried again
+     */
+    public FencingTokens(InstantSource clock, Mark mark, Executor writer) throws IOException {
+        this.clock = clock;
+        this.mark = mark;
+        this.writer = writer;
+        long before = mark.read();
+        this.last = new AtomicLong(before);
+        this.written = Math.max(before, micros()) + AHEAD;
+        mark.write(written);
     }
 
     public long next() {
-        long now = clock.millis() * MICROS_PER_MILLI;
-        return last.updateAndGet(before -> Math.max(before + 1, now));
+        long now = micros();
+        long next = last.updateAndGet(before -> Math.max(before + 1, Math.min(now, written - SPARE)));
+        if (Math.max(now, next) > written - AHEAD + AHEAD / 4) {
+            writeAhead();
+        }
+        return next;
+    }
+
+    private long micros() {
+        return clock.millis() * MICROS_PER_MILLI;
+    }
+
+    private void writeAhead() {
+        if (writing.compareAndSet(false, true)) {
+            try {
+                writer.execute(this::write);
+            } catch (RuntimeException shutDown) {
+                writing.set(false);
+            }
+        }
+    }
+
+    private void write() {
+        try {
+            long ahead = Math.max(last.get(), micros()) + AHEAD;
+            mark.write(ahead);
+            written = ahead;
+        } catch (IOException | RuntimeException e) {
+            // Told by the mark; the next number tries again.
+        } finally {
+            writing.set(false);
+        }
     }
 }

@@ -21,6 +21,9 @@ public interface LeaseListener {
     /** It holds the permits of this pool from now on. */
     default void granted(LeaseStatus lease, LeaseStatus.Held permits) {}
 
+    /** It holds all that it held before a restart, though no pool has granted it that. */
+    default void restored(LeaseStatus lease) {}
+
     /** It will not get these permits. */
     default void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {}
 

@@ -17,17 +17,27 @@ final class LeaseQueues {
 
     private final Map<Queue, Set<Demand>> queues = new HashMap<>();
 
+    private int size;
+
     private static Queue of(Demand demand) {
         return new Queue(demand.pool(), demand.lease().tenant);
     }
 
+    /** How many leases wait. */
+    int size() {
+        return size;
+    }
+
     void add(Demand demand) {
+        size++;
         queues.computeIfAbsent(of(demand), queue -> new LinkedHashSet<>()).add(demand);
     }
 
     void remove(Demand demand) {
         queues.computeIfPresent(of(demand), (queue, waiting) -> {
-            waiting.remove(demand);
+            if (waiting.remove(demand)) {
+                size--;
+            }
             return waiting.isEmpty() ? null : waiting;
         });
     }

@@ -25,9 +25,10 @@ public record LeaseStatus(
      * Permits of one pool.
      *
      * @param token the fencing token of the grant; permits that were granted together have the same
+     * @param waitedNanos from asking to the grant
      * @param heldNanos since the grant
      */
-    public record Held(String pool, int permits, long token, long heldNanos) {}
+    public record Held(String pool, int permits, long token, long waitedNanos, long heldNanos) {}
 
     /**
      * What it waits for, all at once.

@@ -40,6 +40,8 @@ public final class Leases {
     private final LeaseListener listener;
     private final Scheduler time;
     private final OpenLeases open;
+    /** Leases that hold permits. Guarded by the lock of {@link OpenLeases}. */
+    private int holding;
 
     /**
      * @param pools finds a pool by its name; null for one that there is not
@@ -178,10 +180,9 @@ public final class Leases {
             Demand waits = lease.waits;
             if (grant != null) {
                 LeaseStatus status = status(lease, now);
-                lease.grants.remove(grant);
-                after.then(grant.permits()::release);
                 LeaseStatus.Held held = Objects.requireNonNull(status.held(pool));
                 after.then(() -> listener.gaveBack(status, held));
+                lose(lease, grant, after);
                 return true;
             } else if (waits != null && waits.wants().containsKey(pool)) {
                 wantNoMore(waits, after);
@@ -222,6 +223,12 @@ public final class Leases {
         return Objects.requireNonNull(open.locked((now, after) -> open.all().size()));
     }
 
+    /** How many there are of each kind. */
+    public LeaseCount count() {
+        return Objects.requireNonNull(open.locked((now, after) ->
+                new LeaseCount(open.all().size(), holding, open.queues().size())));
+    }
+
     /** What leases wait for in a pool. Takes a step for each lease that waits there. */
     public PoolDemand demand(String pool) {
         return Objects.requireNonNull(open.locked((now, after) -> open.queues().demand(pool, now)));
@@ -249,7 +256,7 @@ public final class Leases {
                     .concatMap(each -> requirePool(each.getKey())
                             .restore(LeaseRequest.ask(tenant, each.getValue()))
                             .doOnNext(permits -> restored(id, each.getKey(), permits, token)))
-                    .then(Mono.just(true))
+                    .then(Mono.fromCallable(() -> tellRestored(id)))
                     .doOnError(e -> release(id))
                     .doOnCancel(() -> release(id));
         });
@@ -261,7 +268,18 @@ public final class Leases {
             if (lease == null) {
                 after.then(permits::release);
             } else {
-                hold(lease, Map.of(pool, permits), token, now, after);
+                keep(lease, new OpenLease.Grant(pool, permits, token, 0, now));
+            }
+            return true;
+        });
+    }
+
+    private boolean tellRestored(LeaseId id) {
+        return open.did((now, after) -> {
+            OpenLease lease = open.find(id);
+            if (lease != null) {
+                LeaseStatus status = status(lease, now);
+                after.then(() -> listener.restored(status));
             }
             return true;
         });
@@ -342,18 +360,32 @@ public final class Leases {
                 }
                 open.expireAt(lease, Math.min(now + demand.ttlNanos(), lease.endsAt));
             }
-            hold(lease, taken, tokens.next(), now, after);
+            long token = tokens.next();
+            long waitedNanos = now - demand.askedAt();
+            taken.forEach((pool, permits) -> keep(lease, new OpenLease.Grant(pool, permits, token, waitedNanos, now)));
+            LeaseStatus status = status(lease, now);
+            for (String pool : taken.keySet()) {
+                after.then(() -> listener.granted(status, Objects.requireNonNull(status.held(pool))));
+            }
             after.then(() -> demand.tell(true));
             return true;
         });
     }
 
-    private void hold(OpenLease lease, Map<String, HeldPermits> taken, long token, long now, Aftermath after) {
-        taken.forEach((pool, permits) -> lease.grants.add(new OpenLease.Grant(pool, permits, token, now)));
-        LeaseStatus status = status(lease, now);
-        for (String pool : taken.keySet()) {
-            after.then(() -> listener.granted(status, Objects.requireNonNull(status.held(pool))));
+    private void keep(OpenLease lease, OpenLease.Grant grant) {
+        if (lease.grants.isEmpty()) {
+            holding++;
         }
+        lease.grants.add(grant);
+    }
+
+    /** What it held comes back when the lock has been left. */
+    private void lose(OpenLease lease, OpenLease.Grant grant, Aftermath after) {
+        lease.grants.remove(grant);
+        if (lease.grants.isEmpty()) {
+            holding--;
+        }
+        after.then(grant.permits()::release);
     }
 
     /** The lease stays open: its holder may ask again, and it expires when it is not asked for. */
@@ -384,14 +416,13 @@ public final class Leases {
     private void end(OpenLease lease, End how, long now, Aftermath after) {
         LeaseStatus status = status(lease, now);
         open.remove(lease);
-        for (OpenLease.Grant grant : lease.grants) {
-            after.then(grant.permits()::release);
-        }
+        // Before anybody is given what it held: who accounts for both would count too many in between.
+        after.then(() -> listener.ended(status, how));
+        List.copyOf(lease.grants).forEach(grant -> lose(lease, grant, after));
         Demand waits = lease.waits;
         if (waits != null) {
             wantNoMore(waits, after);
             after.then(() -> waits.tellFailed(new LeaseGoneException(lease.id)));
         }
-        after.then(() -> listener.ended(status, how));
     }
 }

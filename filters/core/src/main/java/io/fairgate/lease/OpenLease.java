@@ -32,9 +32,10 @@ final class OpenLease {
      * Permits of one pool.
      *
      * @param token the fencing token of this grant
+     * @param waitedNanos from asking to the grant
      * @param at when they were granted, by the clock of {@link Leases}, in nanoseconds
      */
-    record Grant(String pool, HeldPermits permits, long token, long at) {}
+    record Grant(String pool, HeldPermits permits, long token, long waitedNanos, long at) {}
 
     OpenLease(LeaseId id, TenantId tenant, String holder, LeaseTerm term, long now) {
         this.id = id;
@@ -61,8 +62,8 @@ final class OpenLease {
                 tenant,
                 holder,
                 grants.stream()
-                        .map(grant ->
-                                new LeaseStatus.Held(grant.pool, grant.permits.permits(), grant.token, now - grant.at))
+                        .map(grant -> new LeaseStatus.Held(
+                                grant.pool, grant.permits.permits(), grant.token, grant.waitedNanos, now - grant.at))
                         .toList(),
                 waiting,
                 Math.max(0, expiresAt - now));

@@ -4,6 +4,7 @@ import io.fairgate.fairness.Claim;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -162,6 +163,14 @@ public final class EmbeddedPermitPool implements PermitPool {
             shutOpen();
             PoolStatus status = scheduler.status(round);
             ready.offer((Runnable) () -> sink.success(status));
+        }));
+    }
+
+    @Override
+    public Mono<Boolean> couldGrant(TenantId tenant, int permits) {
+        return Mono.create(sink -> tell(() -> {
+            boolean could = scheduler.canEverFit(tenant, permits);
+            ready.offer((Runnable) () -> sink.success(could));
         }));
     }
 

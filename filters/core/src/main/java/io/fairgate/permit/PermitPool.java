@@ -84,6 +84,14 @@ public interface PermitPool {
     @Nullable
     HeldPermits tryAcquire(PermitRequest request);
 
+    /**
+     * Whether the tenant could be granted that many permits at once if everybody else gave back theirs, under the settings
+     * that are in force. A request for more would be refused as {@link RefusalReason#TOO_LARGE}.
+     *
+     * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
+     */
+    Mono<Boolean> couldGrant(TenantId tenant, int permits);
+
     private static TenantId tenantOf(ContextView context) {
         return context.<TenantId>getOrEmpty(TENANT)
                 .orElseThrow(() -> new IllegalStateException(

@@ -9,8 +9,9 @@ import java.time.Duration;
  * @param maxWaiting requests that wait at most, of all tenants together
  * @param maxWait how long a request waits at most before it is refused
  * @param maxHold how long a permit is held at most before its work is cancelled
+ * @param leases how long those are held at most that are no request's
  */
-public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold) {
+public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold, LeaseBounds leases) {
 
     public static final int DEFAULT_MAX_WAITING = 1000;
     public static final Duration DEFAULT_MAX_WAIT = Duration.ofSeconds(2);
@@ -34,21 +35,26 @@ public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Durati
         requirePositive("max-hold", maxHold);
     }
 
+    /** With the usual bounds of leases. */
+    public PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold) {
+        this(permits, maxWaiting, maxWait, maxHold, LeaseBounds.USUAL);
+    }
+
     /** That many permits, and the defaults for the rest. */
     public static PoolSettings ofPermits(int permits) {
         return new PoolSettings(permits, DEFAULT_MAX_WAITING, DEFAULT_MAX_WAIT, DEFAULT_MAX_HOLD);
     }
 
     public PoolSettings withMaxWaiting(int maxWaiting) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
     }
 
     public PoolSettings withMaxWait(Duration maxWait) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
     }
 
     public PoolSettings withMaxHold(Duration maxHold) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
     }
 
     static void requirePositive(String name, Duration value) {

@@ -44,6 +44,11 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
         this.time = time;
     }
 
+    /** Whether new requests are refused. */
+    boolean hasBegun() {
+        return draining;
+    }
+
     @Override
     public int getOrder() {
         return FilterOrder.DRAIN.order();

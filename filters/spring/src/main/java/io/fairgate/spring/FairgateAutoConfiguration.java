@@ -270,6 +270,23 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        TenantQuotas fairgateTenantQuotas(
+                Quotas quotas, RouteQuotas sets, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+            return new TenantQuotas(quotas, sets, policy, decisions, meters);
+        }
+
+        @Bean
+        TenantAccess fairgateTenantAccess(
+                TenantIdentifier identifier,
+                TenantQuotas quotas,
+                RefusalHandler refusals,
+                FairgateMeters meters,
+                RecordLog audit,
+                Drain drain) {
+            return new TenantAccess(identifier, quotas, refusals, meters, audit, drain);
+        }
+
+        @Bean
         @ConditionalOnBooleanProperty("fairgate.access-log")
         AccessLog fairgateAccessLog(FairgateMeters meters) {
             return new AccessLog(new RecordLog(RecordLog.ACCESS, meters), InstantSource.system(), time());

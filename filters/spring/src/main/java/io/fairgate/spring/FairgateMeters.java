@@ -7,6 +7,7 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAdder;
+import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -159,6 +161,27 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
 
     void drainRefused() {
         refused(NO_POOL, OTHER, "draining", true);
+    }
+
+    /** Counts what was refused before a pool was asked, for a reason that no request has. */
+    void refused(TenantId tenant, String reason) {
+        refused(NO_POOL, tag(tenant), reason, true);
+    }
+
+    void leaseEnded(TenantId tenant, String how) {
+        count(Meter.LEASES_ENDED, Tags.of("tenant", tag(tenant), "how", how));
+    }
+
+    void leaseRestored(TenantId tenant) {
+        count(Meter.LEASES_RESTORED, Tags.of("tenant", tag(tenant)));
+    }
+
+    void leases(String state, IntSupplier count) {
+        Gauge.builder(Meter.LEASES_OPEN.id(), count, IntSupplier::getAsInt)
+                .description(Meter.LEASES_OPEN.description())
+                .tags("state", state)
+                .strongReference(true)
+                .register(registry);
     }
 
     /** Counts a request that had passed, and then failed. */

@@ -80,6 +80,25 @@ enum Meter {
             "How often the usage journal could no longer be written; until it can again, usage is in memory alone."),
     JOURNAL_FAILING(
             "fairgate.quota.journal.failing", Type.GAUGE, "1 or 0", "1 while the usage journal cannot be written."),
+    LEASES_OPEN(
+            "fairgate.leases.open",
+            Type.GAUGE,
+            "leases",
+            "Leases that hold permits (held) and leases that wait for some (waiting).",
+            "state"),
+    LEASES_ENDED(
+            "fairgate.leases.ended",
+            Type.COUNTER,
+            "leases",
+            "Leases that are over: given back (released), or taken back from a holder that was silent (expired).",
+            "tenant",
+            "how"),
+    LEASES_RESTORED(
+            "fairgate.leases.restored",
+            Type.COUNTER,
+            "leases",
+            "Leases whose holders came back after a restart, and hold again what no pool had granted.",
+            "tenant"),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

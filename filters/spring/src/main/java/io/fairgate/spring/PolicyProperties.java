@@ -2,6 +2,7 @@ package io.fairgate.spring;
 
 import io.fairgate.fairness.ShareGroups;
 import io.fairgate.fairness.ShareSettings;
+import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.ApiKeys;
@@ -150,11 +151,22 @@ public record PolicyProperties(
             @DefaultValue("1000") int maxWaiting,
             @DefaultValue("2s") DurationSetting maxWait,
             @DefaultValue("60s") DurationSetting maxHold,
+            @DefaultValue Lease lease,
             @DefaultValue("true") boolean enforce) {
+
+        /** How long permits are held that are leased; see {@link LeaseBounds}. */
+        public record Lease(
+                @DefaultValue("5m") DurationSetting maxTtl,
+                @DefaultValue("24h") DurationSetting maxHold) {
+            private LeaseBounds bounds() {
+                return new LeaseBounds(maxTtl.value(), maxHold.value());
+            }
+        }
 
         private PoolSettings settings(PropertyPath at) {
             int size = at.at("permits").required(permits, "how many requests may be in flight at once");
-            return at.read(() -> new PoolSettings(size, maxWaiting, maxWait.value(), maxHold.value()));
+            LeaseBounds leases = at.at("lease").read(lease::bounds);
+            return at.read(() -> new PoolSettings(size, maxWaiting, maxWait.value(), maxHold.value(), leases));
         }
     }
 

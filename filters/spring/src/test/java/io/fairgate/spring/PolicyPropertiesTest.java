@@ -3,6 +3,7 @@ package io.fairgate.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
@@ -71,10 +72,15 @@ class PolicyPropertiesTest {
 
     @Test
     void durations_are_written_as_in_the_policy_file() {
-        Policy policy = policy(
-                "pools.orders.max-wait=250ms, pools.orders.max-hold=PT5M," + " tenants.plans.gold.quotas[0].per=2h");
+        Policy policy = policy("pools.orders.max-wait=250ms, pools.orders.max-hold=PT5M, pools.orders.lease.max-ttl=1m,"
+                + " tenants.plans.gold.quotas[0].per=2h");
         assertThat(policy.pools().get("orders"))
-                .isEqualTo(new PoolSettings(4, 1000, Duration.ofMillis(250), Duration.ofMinutes(5)));
+                .isEqualTo(new PoolSettings(
+                        4,
+                        1000,
+                        Duration.ofMillis(250),
+                        Duration.ofMinutes(5),
+                        new LeaseBounds(Duration.ofMinutes(1), Duration.ofHours(24))));
         assertThat(policy.members().values())
                 .flatExtracting(TenantPolicy::quotas)
                 .containsExactly(QuotaRule.of(new Quota.Rate("burst", 5, Duration.ofHours(2), 5)));
@@ -150,6 +156,9 @@ class PolicyPropertiesTest {
             pools.orders.max-wait=0s                                  | pools.orders.max-wait                       | PT0S (expected: more than 0
             pools.orders.max-hold=60                                  | pools.orders.max-hold                       | 60 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             pools.orders.max-hold=                                    | pools.orders.max-hold                       | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            pools.orders.lease.max-ttl=0s                             | pools.orders.lease.max-ttl                  | PT0S (expected: more than 0
+            pools.orders.lease.max-hold=300                           | pools.orders.lease.max-hold                 | 300 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            pools.orders.lease.ttl=5m                                 | pools.orders.lease                          | ] were left unbound
             pools[a b].permits=1                                      | pools                                       | a b (expected: 1 to 64
             rate-limit-headers=drfat                                  | rate-limit-headers                          | rate-limit-headers' to
             enforce=                                                  | enforce                                     | ' to boolean

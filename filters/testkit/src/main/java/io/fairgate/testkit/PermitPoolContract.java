@@ -675,6 +675,28 @@ public abstract class PermitPoolContract {
     }
 
     @Test
+    void it_says_whether_a_tenant_could_ever_be_granted_that_many_however_many_are_free_now() {
+        PermitPool pool = poolOf(
+                PoolSettings.ofPermits(4),
+                new TenantShares(
+                        Map.of(
+                                TenantId.of("capped"), ShareSettings.EQUAL.withMaxInFlight(2),
+                                TenantId.of("sure"), ShareSettings.EQUAL.withGuaranteed(1, 1)),
+                        ShareSettings.EQUAL));
+        Work all = new Work();
+        pool.withPermit(request("sure").withPermits(4), all.mono).subscribe();
+        List<Boolean> could = new ArrayList<>();
+        pool.couldGrant(TenantId.of("a"), 3).subscribe(could::add);
+        pool.couldGrant(TenantId.of("a"), 4).subscribe(could::add);
+        pool.couldGrant(TenantId.of("sure"), 4).subscribe(could::add);
+        pool.couldGrant(TenantId.of("sure"), 5).subscribe(could::add);
+        pool.couldGrant(TenantId.of("capped"), 2).subscribe(could::add);
+        pool.couldGrant(TenantId.of("capped"), 3).subscribe(could::add);
+        assertThat(could).containsExactly(true, false, true, false, true, false);
+        all.complete();
+    }
+
+    @Test
     void case_18_no_permits_or_fewer_cannot_be_asked_for() {
         assertThatThrownBy(() -> request("a").withPermits(0)).hasMessage("permits: 0 (expected: 1 to 1000000)");
         assertThatThrownBy(() -> request("a").withPermits(Integer.MIN_VALUE)).hasMessageContaining("expected");

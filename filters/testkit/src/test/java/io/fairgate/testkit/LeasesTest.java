@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
@@ -57,6 +58,11 @@ class LeasesTest {
         @Override
         public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
             heard.add("granted %d of %s".formatted(permits.permits(), permits.pool()));
+        }
+
+        @Override
+        public void restored(LeaseStatus lease) {
+            heard.add("restored " + lease.held().size());
         }
 
         @Override
@@ -194,6 +200,62 @@ class LeasesTest {
         assertThat(inFlight()).isOne();
         assertThat(leases.status(first)).isNotNull();
         leases.release(first);
+    }
+
+    @Test
+    void an_end_is_told_before_the_grant_that_it_makes_room_for() {
+        LeaseId holder = holding(2);
+        LeaseId next = opened();
+        ask(next, permits(2, "pool", TTL));
+        leases.giveBack(holder, "pool");
+        LeaseId last = opened();
+        ask(last, permits(2, "pool", TTL));
+        leases.release(next);
+        assertThat(heard)
+                .containsExactly(
+                        "granted 2 of pool",
+                        "gave back pool",
+                        "granted 2 of pool",
+                        "RELEASED with 1",
+                        "granted 2 of pool");
+        leases.release(last);
+        leases.release(holder);
+    }
+
+    @Test
+    void it_is_told_how_long_a_grant_was_waited_for() {
+        LeaseId holder = holding(2);
+        LeaseId id = opened();
+        ask(id, one("pool"));
+        time.advanceBy(Duration.ofSeconds(3));
+        leases.release(holder);
+        time.advanceBy(Duration.ofSeconds(2));
+        assertThat(status(id).held()).singleElement().satisfies(held -> {
+            assertThat(held.waitedNanos()).isEqualTo(Duration.ofSeconds(3).toNanos());
+            assertThat(held.heldNanos()).isEqualTo(Duration.ofSeconds(2).toNanos());
+        });
+        leases.release(id);
+    }
+
+    @Test
+    void they_are_counted_by_what_they_do_and_never_twice() {
+        LeaseId holder = holding(2);
+        LeaseId idle = opened();
+        LeaseId waiting = opened();
+        ask(waiting, one("other"));
+        ask(waiting, one("pool"));
+        assertThat(leases.count()).isEqualTo(new LeaseCount(3, 2, 1));
+        leases.giveBack(waiting, "pool");
+        leases.giveBack(waiting, "other");
+        assertThat(leases.count()).isEqualTo(new LeaseCount(3, 1, 0));
+        leases.restore(LeaseId.random(), ACME, "batch", TERM, Map.of("pool", 1, "other", 1))
+                .subscribe();
+        assertThat(leases.count()).isEqualTo(new LeaseCount(4, 2, 0));
+        ask(waiting, one("pool"));
+        leases.ids().forEach(leases::release);
+        assertThat(leases.release(idle)).isFalse();
+        assertThat(leases.status(holder)).isNull();
+        assertThat(leases.count()).isEqualTo(new LeaseCount(0, 0, 0));
     }
 
     @Test
@@ -407,6 +469,7 @@ class LeasesTest {
         leases.restore(id, ACME, "batch", TERM, Map.of("pool", 2)).subscribe(restored::add);
         leases.restore(id, ACME, "batch", TERM, Map.of("pool", 2)).subscribe(restored::add);
         assertThat(restored).containsExactly(true, false);
+        assertThat(heard).containsExactly("granted 2 of pool", "restored 1");
         assertThat(inFlight()).isEqualTo(4);
         time.advanceBy(TTL);
         assertThat(inFlight()).isZero();

@@ -1,8 +1,12 @@
 package io.fairgate.gateway.http;
 
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.web.server.WebExceptionHandler;
 import org.springframework.web.server.WebHandler;
@@ -13,6 +17,13 @@ import reactor.netty.resources.LoopResources;
 
 /** A server on a port of its own, with event loops of its own, so that it can end at once and by itself. */
 public final class HttpFace {
+
+    /** Of a connection without a request. */
+    private static final Duration IDLE = Duration.ofSeconds(60);
+    /** From the first byte of a request to its last. */
+    private static final Duration WHOLE_REQUEST = Duration.ofSeconds(10);
+
+    private static final Logger log = LoggerFactory.getLogger(HttpFace.class);
 
     private final LoopResources loops;
     private final DisposableServer server;
@@ -34,6 +45,9 @@ public final class HttpFace {
             DisposableServer server = HttpServer.create()
                     .runOn(loops)
                     .bindAddress(() -> address)
+                    .idleTimeout(IDLE)
+                    .requestTimeout(WHOLE_REQUEST)
+                    .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // the end waits for answers
                     .handle(new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
                             .exceptionHandlers(all -> all.addAll(failures))
                             .build()))
@@ -49,9 +63,17 @@ public final class HttpFace {
         return server.port();
     }
 
-    /** Takes no more connections, gives what is being answered that long, and ends. Blocks meanwhile. */
+    /**
+     * Takes no more connections, gives what is being answered that long, and ends: what is not answered by then is broken
+     * off. Blocks meanwhile.
+     */
     public void end(Duration patience) {
-        server.disposeNow(patience);
-        loops.dispose();
+        try {
+            server.disposeNow(patience);
+        } catch (IllegalStateException late) {
+            log.warn("Calls that were not answered within {} are broken off.", patience);
+        } finally {
+            loops.dispose();
+        }
     }
 }

@@ -1,0 +1,112 @@
+package io.fairgate.spring;
+
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.tenant.TenantId;
+import java.util.Map;
+import java.util.function.IntSupplier;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * What another face of the same policy needs, one that serves no routes: who asks, by the same rules and with the same
+ * answers as on the traffic port; the tenant's own quotas; the audit log and the meters. The pools are in
+ * {@link PermitPools}.
+ *
+ * <p>It answers every refusal that the gateway's filters know.
+ *
+ * <p>From any thread; blocks none.
+ */
+public final class TenantAccess {
+
+    private final TenantIdentifier identifier;
+    private final TenantQuotas quotas;
+    private final RefusalHandler refusals;
+    private final FairgateMeters meters;
+    private final RecordLog audit;
+    private final Drain drain;
+
+    /**
+     * Who asks.
+     *
+     * @param tenant whose permits and quotas it takes
+     * @param named the id that it was named by; many name the one tenant that unknown ids share, and have nothing else in
+     *     common
+     */
+    public record Caller(TenantPolicy tenant, TenantId named) {}
+
+    TenantAccess(
+            TenantIdentifier identifier,
+            TenantQuotas quotas,
+            RefusalHandler refusals,
+            FairgateMeters meters,
+            RecordLog audit,
+            Drain drain) {
+        this.identifier = identifier;
+        this.quotas = quotas;
+        this.refusals = refusals;
+        this.meters = meters;
+        this.audit = audit;
+        this.drain = drain;
+    }
+
+    /**
+     * The tenant of an exchange. Errors when it has none that may pass, also while the policy is on trial: what is given to
+     * nobody could not be taken back.
+     */
+    public Mono<Caller> identify(ServerWebExchange exchange) {
+        return identifier.identify(exchange).flatMap(identity -> {
+            if (identity instanceof Identity.Known known) {
+                return Mono.just(new Caller(known.tenant(), known.named()));
+            }
+            return meters.refuse(((Identity.Refused) identity).why());
+        });
+    }
+
+    /** A charge of one unit to the quotas that apply to all that the tenant does. Errors when it would be refused now. */
+    public Mono<TenantCharge> check(ServerWebExchange exchange, Caller caller) {
+        return quotas.check(exchange, caller.tenant());
+    }
+
+    /** Answers a refusal; errors with the failure when it is none of ours. */
+    public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
+        return refusals.handle(exchange, failure);
+    }
+
+    /** Whether the gateway is shutting down and takes no new requests. */
+    public boolean isDraining() {
+        return drain.hasBegun();
+    }
+
+    /** The refusal of what comes while the gateway is shutting down; counted as that of a request. */
+    public <T> Mono<T> refuseDraining() {
+        return Mono.defer(() -> {
+            meters.drainRefused();
+            return Mono.error(new DrainingException());
+        });
+    }
+
+    /** Writes a record into the audit log; values are texts, numbers and maps of them, and never a credential. */
+    public void audit(Map<String, Object> record) {
+        audit.add(record);
+    }
+
+    /** Counts a refusal that has a reason of the face's own. */
+    public void countRefusal(TenantId tenant, String reason) {
+        meters.refused(tenant, reason);
+    }
+
+    /** Counts a lease that is over; {@code how} is one of a few words. */
+    public void countLeaseEnded(TenantId tenant, String how) {
+        meters.leaseEnded(tenant, how);
+    }
+
+    public void countLeaseRestored(TenantId tenant) {
+        meters.leaseRestored(tenant);
+    }
+
+    /** Shows how many leases there are. */
+    public void showLeases(IntSupplier holding, IntSupplier waiting) {
+        meters.leases("held", holding);
+        meters.leases("waiting", waiting);
+    }
+}

@@ -1,0 +1,88 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.Leases;
+import io.fairgate.spring.LivePolicy;
+import io.fairgate.spring.PermitPools;
+import io.fairgate.spring.TenantAccess;
+import io.fairgate.time.MonotonicScheduler;
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** The lease API, as far as the settings want one; its settings are read, and refused, in either case. */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(LeaseSettings.class)
+public class LeaseConfiguration {
+
+    /** All that listens on its port. Whoever adds routes to the table has a bean of this type. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
+    static class Enabled {
+
+        /** @throws IOException when the fencing file can neither be read nor written */
+        @Bean
+        FencingTokens fencingTokens(LeaseSettings settings, ObjectProvider<FencingFile> file) throws IOException {
+            FencingFile kept = file.getIfAvailable();
+            return kept == null
+                    ? new FencingTokens(InstantSource.system())
+                    : new FencingTokens(InstantSource.system(), kept, Schedulers.boundedElastic()::schedule);
+        }
+
+        @Bean
+        @Nullable
+        FencingFile fencingFile(LeaseSettings settings) {
+            return settings.fencingFile() == null ? null : FencingFile.open(settings.fencingFile());
+        }
+
+        @Bean
+        LeasePools leasePools(PermitPools pools, LivePolicy policy) {
+            return new LeasePools(pools, policy);
+        }
+
+        @Bean
+        LeaseDesk leaseDesk(TenantAccess access, LeasePools pools, LeaseSettings settings, FencingTokens tokens) {
+            LeaseRecords records = new LeaseRecords(access, InstantSource.system());
+            LeaseDesk desk = new LeaseDesk(access, pools, records, settings, tokens, MonotonicScheduler.INSTANCE);
+            access.showLeases(
+                    () -> desk.leases().count().holding(),
+                    () -> desk.leases().count().waiting());
+            return desk;
+        }
+
+        /** One for all who lease permits of these pools, so that they are counted, accounted for and ended together. */
+        @Bean
+        Leases leases(LeaseDesk desk) {
+            return desk.leases();
+        }
+
+        @Bean
+        LeaseRoutes leaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools) {
+            return new LeaseRoutes(access, desk, pools, new LeaseView(InstantSource.system()));
+        }
+
+        @Bean
+        RouteTable leaseRouteTable(
+                ObjectProvider<Consumer<RouteTable.Builder>> routes, ObjectProvider<Call.Handler> otherwise) {
+            RouteTable.Builder table = new RouteTable.Builder();
+            routes.orderedStream().forEach(each -> each.accept(table));
+            return table.otherwise(otherwise.getIfAvailable(() -> call -> Mono.error(LeaseProblem.notFound())));
+        }
+
+        @Bean
+        LeaseServer leaseServer(
+                LeaseSettings settings, LeaseDesk desk, RouteTable routes, TenantAccess access, PermitPools pools) {
+            return new LeaseServer(settings, desk, routes, access, pools, MonotonicScheduler.INSTANCE);
+        }
+    }
+}

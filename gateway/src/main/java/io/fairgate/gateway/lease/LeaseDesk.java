@@ -1,0 +1,366 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseRequest;
+import io.fairgate.lease.LeaseStatus;
+import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.Leases;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.RefusalReason;
+import io.fairgate.spring.TenantAccess;
+import io.fairgate.spring.TenantCharge;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * What the lease API does, without HTTP: each call may be repeated, every lease is its tenant's alone, and one unit of the
+ * tenant's quotas is charged when a lease is granted, whether somebody waits for that or not.
+ *
+ * <p>A lease is over when it was released, has expired, or was refused. Its id is kept for ten minutes then, so that the
+ * call that acquired it does not acquire another one when it is repeated.
+ *
+ * <p>From any thread; blocks none. Answers are emitted on the thread on which they come about. Over 250 lines, because it
+ * is all that can be done with a lease, and what may happen to it meanwhile.
+ */
+final class LeaseDesk {
+
+    /** A call that may wait longer is answered then. */
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
+
+    private final TenantAccess access;
+    private final LeasePools pools;
+    private final LeaseRecords records;
+    private final LeaseSettings settings;
+    private final Scheduler time;
+    private final Leases leases;
+    private final Map<LeaseId, LeaseAccount> accounts = new ConcurrentHashMap<>();
+    private final RestoredPermits restored = new RestoredPermits();
+    private final EndedLeases over;
+
+    private volatile long restoreUntil;
+    private volatile boolean ending;
+
+    /** A lease, and how it stands at one moment. */
+    record Standing(LeaseAccount account, LeaseStatus lease) {}
+
+    LeaseDesk(
+            TenantAccess access,
+            LeasePools pools,
+            LeaseRecords records,
+            LeaseSettings settings,
+            FencingTokens tokens,
+            Scheduler time) {
+        this.access = access;
+        this.pools = pools;
+        this.records = records;
+        this.settings = settings;
+        this.time = time;
+        this.leases = new Leases(pools::get, time, tokens, new Followed());
+        this.over = new EndedLeases(settings.maxOpen(), time);
+        this.restoreUntil = now();
+    }
+
+    Leases leases() {
+        return leases;
+    }
+
+    private long now() {
+        return time.now(TimeUnit.NANOSECONDS);
+    }
+
+    // ---- beginning and end ----
+
+    /** From now on holders may come back that had leases before, for as long as the settings say. */
+    void openForRestore() {
+        restoreUntil = now() + settings.restoreWindow().value().toNanos();
+    }
+
+    /** Ends what waits, and all who wait for it are told that the gateway shuts down. What is held is held. */
+    void beginToEnd() {
+        ending = true;
+        for (LeaseId id : leases.ids()) {
+            LeaseStatus lease = leases.status(id);
+            if (lease != null && lease.held().isEmpty()) {
+                leases.release(id);
+            }
+        }
+    }
+
+    /** Whether nothing is to be begun any more. */
+    boolean isEnding() {
+        return ending;
+    }
+
+    /** Gives all back. */
+    void end() {
+        leases.ids().forEach(leases::release);
+    }
+
+    // ---- acquire ----
+
+    /**
+     * Acquires a lease, or goes on with the one that was asked for under the same id.
+     *
+     * @param check what finds out whether a charge would be refused now
+     * @return how the lease stands when it holds, or at the end of what the call may wait
+     */
+    Mono<Standing> acquire(LeaseAsk ask, Mono<TenantCharge> check) {
+        return Mono.defer(() -> {
+            LeaseAccount there = accounts.get(ask.id());
+            if (there != null) {
+                return again(there, ask);
+            }
+            Throwable end = over.get(ask.id());
+            if (end != null) {
+                return Mono.error(end);
+            }
+            return requireFits(ask, ask.permits())
+                    .then(check.doOnError(refused -> records.refused(ask, "quota")))
+                    .flatMap(charge -> first(ask, charge));
+        });
+    }
+
+    private Mono<Standing> first(LeaseAsk ask, TenantCharge charge) {
+        LeaseAccount mine = new LeaseAccount(ask, charge, unpaid -> {
+            records.refused(unpaid, "quota");
+            leases.release(unpaid.id());
+        });
+        LeaseTerm term =
+                new LeaseTerm(ttl(ask), pools.bounds(ask.permits().keySet()).maxHold());
+        return begin(mine, ask).flatMap(isFirst -> {
+            if (!isFirst) {
+                return acquire(ask, Mono.just(charge));
+            }
+            if (!leases.open(mine.id(), mine.tenant(), ask.holder(), term)) {
+                return taken(mine, ask);
+            }
+            mine.open();
+            return held(mine, ask);
+        });
+    }
+
+    /** Of several calls at once for one id one is the first; the others find what it has begun. */
+    private Mono<Boolean> begin(LeaseAccount mine, LeaseAsk ask) {
+        if (leases.size() >= settings.maxOpen()) {
+            return refuse(ask, LeaseProblem.tooMany());
+        }
+        if (accounts.putIfAbsent(ask.id(), mine) != null) {
+            return Mono.just(false);
+        }
+        if (over.get(ask.id()) != null) {
+            accounts.remove(ask.id(), mine);
+            return Mono.just(false);
+        }
+        return Mono.just(true);
+    }
+
+    /** The id is somebody's who does not use this desk. */
+    private <T> Mono<T> taken(LeaseAccount mine, LeaseAsk ask) {
+        forget(mine);
+        mine.open();
+        return refuse(ask, LeaseProblem.restoreConflict());
+    }
+
+    private Mono<Standing> again(LeaseAccount there, LeaseAsk ask) {
+        return there.permits().equals(ask.permits())
+                ? there.opened().then(held(there, ask))
+                : Mono.error(LeaseProblem.keyReused());
+    }
+
+    private Mono<Standing> held(LeaseAccount account, LeaseAsk ask) {
+        return Mono.defer(() -> leases.take(
+                        account.id(), new LeaseRequest(account.permits(), patience(ask), ttl(ask)), status -> {}))
+                .then(standing(account))
+                .onErrorResume(LeaseGoneException.class, gone -> Mono.empty())
+                .onErrorMap(LeaseDesk::isTooLarge, tooLarge -> LeaseProblem.neverFits())
+                .switchIfEmpty(Mono.defer(() -> gone(account)));
+    }
+
+    private <T> Mono<T> gone(LeaseAccount account) {
+        Throwable refusal = account.refusal();
+        if (refusal != null) {
+            return Mono.error(refusal);
+        }
+        return ending ? access.refuseDraining() : Mono.error(LeaseProblem.ended());
+    }
+
+    /** How it stands, once it is paid for; nothing when it is over. */
+    private Mono<Standing> standing(LeaseAccount account) {
+        return Mono.defer(() -> {
+                    LeaseStatus status = leases.status(account.id());
+                    return status == null || status.held().isEmpty()
+                            ? Mono.justOrEmpty(status)
+                            : account.charged().then(Mono.fromSupplier(() -> leases.status(account.id())));
+                })
+                .map(status -> new Standing(account, status));
+    }
+
+    private static Duration patience(LeaseAsk ask) {
+        return ask.maxWait().compareTo(LONGEST_WAIT) < 0 ? ask.maxWait() : LONGEST_WAIT;
+    }
+
+    private Duration ttl(LeaseAsk ask) {
+        Duration most = pools.bounds(ask.permits().keySet()).maxTtl();
+        return ask.ttl().compareTo(most) < 0 ? ask.ttl() : most;
+    }
+
+    private Mono<Void> requireFits(LeaseAsk ask, Map<String, Integer> permits) {
+        return pools.requireFits(ask.caller().tenant().id(), permits)
+                .onErrorResume(LeaseProblem.class, problem -> refuse(ask, problem));
+    }
+
+    private static boolean isTooLarge(Throwable failure) {
+        return failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE;
+    }
+
+    private <T> Mono<T> refuse(LeaseAsk ask, LeaseProblem problem) {
+        records.refused(ask, problem.reason());
+        access.countRefusal(ask.caller().tenant().id(), problem.reason());
+        return Mono.error(problem);
+    }
+
+    // ---- whoever has one ----
+
+    /** The account of a lease that is this tenant's; null when it has none of this id. */
+    @Nullable
+    LeaseAccount account(TenantId owner, LeaseId id) {
+        LeaseAccount account = accounts.get(id);
+        return account == null || !account.owner().equals(owner) ? null : account;
+    }
+
+    /** How it stands. Errors with {@link LeaseProblem} when it is over. */
+    Mono<Standing> status(LeaseAccount account) {
+        return account.opened()
+                .then(standing(account))
+                .onErrorMap(unpaid -> LeaseProblem.expired())
+                .switchIfEmpty(Mono.error(LeaseProblem.expired()));
+    }
+
+    /** Makes it last that long from now on, as far as its pools allow. Errors as {@link #status}. */
+    Mono<Standing> extend(LeaseAccount account, Duration ttl) {
+        return Mono.defer(() -> {
+            Duration most = pools.bounds(account.permits().keySet()).maxTtl();
+            leases.extend(account.id(), ttl.compareTo(most) < 0 ? ttl : most);
+            return status(account);
+        });
+    }
+
+    /** Gives it back, or its place in the queue. */
+    void release(LeaseAccount account) {
+        leases.release(account.id());
+    }
+
+    // ---- after a restart ----
+
+    /** Has a lease hold again what it held before; when it does already, that is the answer. */
+    Mono<Standing> restore(LeaseAsk ask) {
+        return Mono.defer(() -> {
+            if (now() - restoreUntil >= 0) {
+                return refuse(ask, LeaseProblem.restoreClosed());
+            }
+            LeaseAccount there = accounts.get(ask.id());
+            if (there != null) {
+                boolean isSame = there.owner().equals(ask.caller().named())
+                        && there.permits().equals(ask.permits());
+                return isSame ? status(there) : refuse(ask, LeaseProblem.restoreConflict());
+            }
+            if (over.get(ask.id()) != null) {
+                return Mono.error(LeaseProblem.ended());
+            }
+            Map<String, Integer> all = restored.with(ask.caller().tenant().id(), ask.permits());
+            return requireFits(ask, all).then(Mono.defer(() -> restoreFirst(ask)));
+        });
+    }
+
+    private Mono<Standing> restoreFirst(LeaseAsk ask) {
+        LeaseAccount mine = new LeaseAccount(ask, null, never -> {});
+        LeaseTerm term =
+                new LeaseTerm(ttl(ask), pools.bounds(ask.permits().keySet()).maxHold());
+        return begin(mine, ask).flatMap(isFirst -> {
+            if (!isFirst) {
+                return restore(ask);
+            }
+            restored.add(mine.tenant(), mine.permits());
+            return leases.restore(mine.id(), mine.tenant(), ask.holder(), term, mine.permits())
+                    .doOnError(refused -> forget(mine))
+                    .flatMap(isHeld -> {
+                        if (!isHeld) {
+                            return taken(mine, ask);
+                        }
+                        mine.open();
+                        return status(mine);
+                    });
+        });
+    }
+
+    private void forget(LeaseAccount account) {
+        if (accounts.remove(account.id(), account) && account.isRestored()) {
+            restored.remove(account.tenant(), account.permits());
+        }
+    }
+
+    // ---- what becomes of leases ----
+
+    /** Also of those that are opened elsewhere, which have no account here. */
+    private final class Followed implements LeaseListener {
+
+        private TenantId who(LeaseStatus lease) {
+            LeaseAccount account = accounts.get(lease.id());
+            return account == null ? lease.tenant() : account.owner();
+        }
+
+        @Override
+        public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
+            records.granted(lease, permits, who(lease));
+            LeaseAccount account = accounts.get(lease.id());
+            if (account != null) {
+                // Nobody may be waiting for the answer; who does hears the same.
+                var unused = account.charged().subscribe(nothing -> {}, refused -> {});
+            }
+        }
+
+        @Override
+        public void restored(LeaseStatus lease) {
+            records.restored(lease, who(lease));
+        }
+
+        @Override
+        public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
+            records.refused(lease, asked, reason.label(), who(lease));
+            if (accounts.containsKey(lease.id())) {
+                leases.release(lease.id());
+            }
+        }
+
+        @Override
+        public void extended(LeaseStatus lease, Duration ttl) {
+            records.extended(lease, ttl, who(lease));
+        }
+
+        @Override
+        public void ended(LeaseStatus lease, End how) {
+            records.ended(lease, how, who(lease));
+            LeaseAccount account = accounts.get(lease.id());
+            if (account != null) {
+                Throwable refusal = account.refusal();
+                // Before it is forgotten: at no moment may a repeated call find neither.
+                over.put(lease.id(), refusal == null ? LeaseProblem.ended() : refusal);
+                forget(account);
+            }
+        }
+
+        @Override
+        public void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {
+            records.gaveBack(lease, permits, who(lease));
+        }
+    }
+}

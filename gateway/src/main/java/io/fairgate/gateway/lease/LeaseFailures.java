@@ -1,0 +1,71 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.gateway.http.Call;
+import io.fairgate.spring.TenantAccess;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebExceptionHandler;
+import org.springframework.web.util.DisconnectedClientHelper;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Turns what went wrong into {@code application/problem+json}; what every request may be refused for as the gateway does. */
+final class LeaseFailures implements WebExceptionHandler {
+
+    private static final Logger log = LoggerFactory.getLogger(LeaseFailures.class);
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private final TenantAccess access;
+
+    LeaseFailures(TenantAccess access) {
+        this.access = access;
+    }
+
+    @Override
+    public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
+        if (failure instanceof LeaseProblem problem) {
+            return answer(exchange, problem);
+        }
+        return access.handle(exchange, failure).onErrorResume(none -> unexpected(exchange, failure));
+    }
+
+    private static Mono<Void> unexpected(ServerWebExchange exchange, Throwable failure) {
+        if (exchange.getResponse().isCommitted() || DisconnectedClientHelper.isClientDisconnectedException(failure)) {
+            return Mono.error(failure);
+        }
+        log.error("A call of the lease API failed.", failure);
+        return answer(exchange, HttpStatus.INTERNAL_SERVER_ERROR, "failed", "The call failed: the log says why.");
+    }
+
+    private static Mono<Void> answer(ServerWebExchange exchange, LeaseProblem problem) {
+        Duration retryAfter = problem.retryAfter();
+        if (retryAfter != null) {
+            exchange.getResponse().getHeaders().set(HttpHeaders.RETRY_AFTER, Long.toString(retryAfter.toSeconds()));
+        }
+        return answer(exchange, problem.status(), problem.reason(), problem.detail());
+    }
+
+    private static Mono<Void> answer(ServerWebExchange exchange, HttpStatus status, String reason, String detail) {
+        Map<String, Object> problem = new LinkedHashMap<>();
+        problem.put(
+                "type",
+                status == HttpStatus.SERVICE_UNAVAILABLE
+                        ? "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
+                        : "about:blank");
+        problem.put("title", status.getReasonPhrase());
+        problem.put("status", status.value());
+        problem.put("detail", detail);
+        problem.put("reason", reason);
+        exchange.getResponse().getHeaders().setCacheControl("no-store");
+        return new Call(exchange, List.of())
+                .answer(status, MediaType.APPLICATION_PROBLEM_JSON_VALUE, JSON.writeValueAsBytes(problem));
+    }
+}

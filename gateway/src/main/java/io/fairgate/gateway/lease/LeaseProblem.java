@@ -1,0 +1,116 @@
+package io.fairgate.gateway.lease;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+
+/** What the lease API answers instead of a lease, but for what every request may be refused for. Carries no stack trace. */
+final class LeaseProblem extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final HttpStatus status;
+    private final String reason;
+    private final transient @Nullable Duration retryAfter;
+
+    private LeaseProblem(HttpStatus status, String reason, String detail, @Nullable Duration retryAfter) {
+        super(detail, null, false, false);
+        this.status = status;
+        this.reason = reason;
+        this.retryAfter = retryAfter;
+    }
+
+    private static LeaseProblem of(HttpStatus status, String reason, String detail) {
+        return new LeaseProblem(status, reason, detail, null);
+    }
+
+    HttpStatus status() {
+        return status;
+    }
+
+    String reason() {
+        return reason;
+    }
+
+    /** One sentence for people. */
+    String detail() {
+        return String.valueOf(getMessage());
+    }
+
+    @Nullable
+    Duration retryAfter() {
+        return retryAfter;
+    }
+
+    // ---- all that there are ----
+
+    static LeaseProblem badRequest(String what, String found, String expected) {
+        return of(HttpStatus.BAD_REQUEST, "bad-request", "%s: %s (expected: %s)".formatted(what, found, expected));
+    }
+
+    static LeaseProblem contentType() {
+        return of(
+                HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+                "unsupported-media-type",
+                "The body is of another type (expected: Content-Type: application/json).");
+    }
+
+    static LeaseProblem bodyTooLong(int mostBytes) {
+        return of(
+                HttpStatus.CONTENT_TOO_LARGE,
+                "body-too-large",
+                "The body is too long (expected: at most %d bytes).".formatted(mostBytes));
+    }
+
+    static LeaseProblem notFound() {
+        return of(HttpStatus.NOT_FOUND, "not-found", "There is nothing under this path.");
+    }
+
+    static LeaseProblem unknownPool() {
+        return of(HttpStatus.NOT_FOUND, "unknown-pool", "There is no such pool.");
+    }
+
+    static LeaseProblem expired() {
+        return of(
+                HttpStatus.NOT_FOUND,
+                "lease-expired",
+                "The tenant has no such lease: it was never granted, was released, or has expired.");
+    }
+
+    static LeaseProblem neverFits() {
+        return of(HttpStatus.CONFLICT, "never-fits", "The tenant may never have that many permits at once.");
+    }
+
+    static LeaseProblem ended() {
+        return of(
+                HttpStatus.CONFLICT,
+                "lease-ended",
+                "The lease of this key was released, has expired, or was refused: use a new key.");
+    }
+
+    static LeaseProblem keyReused() {
+        return of(
+                HttpStatus.UNPROCESSABLE_CONTENT,
+                "idempotency-key-reused",
+                "This key was used for other pools or permits: use a new key.");
+    }
+
+    static LeaseProblem tooMany() {
+        return new LeaseProblem(
+                HttpStatus.SERVICE_UNAVAILABLE,
+                "too-many-leases",
+                "There are as many leases as there may be.",
+                Duration.ofSeconds(1));
+    }
+
+    static LeaseProblem restoreClosed() {
+        return of(
+                HttpStatus.CONFLICT,
+                "restore-closed",
+                "Too long ago the server was started for a lease to be restored: acquire a new one.");
+    }
+
+    static LeaseProblem restoreConflict() {
+        return of(HttpStatus.CONFLICT, "restore-conflict", "This id is in use for something else.");
+    }
+}

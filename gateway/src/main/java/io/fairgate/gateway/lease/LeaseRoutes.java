@@ -1,0 +1,194 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.lease.LeaseId;
+import io.fairgate.spring.TenantAccess;
+import io.fairgate.spring.TenantAccess.Caller;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The lease API over HTTP; {@code openapi.json} beside this class describes it. */
+final class LeaseRoutes implements Consumer<RouteTable.Builder> {
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+    private static final int LONGEST_KEY = 128;
+
+    private final TenantAccess access;
+    private final LeaseDesk desk;
+    private final LeasePools pools;
+    private final LeaseView view;
+    private final LeaseIds ids = new LeaseIds();
+    private final byte[] description = description();
+
+    LeaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools, LeaseView view) {
+        this.access = access;
+        this.desk = desk;
+        this.pools = pools;
+        this.view = view;
+    }
+
+    @Override
+    public void accept(RouteTable.Builder routes) {
+        routes.on(HttpMethod.POST, "/v1/pools/{pool}/leases", identified(this::acquire))
+                .on(HttpMethod.POST, "/v1/leases:acquireAll", identified(this::acquireAll))
+                .on(HttpMethod.PUT, "/v1/leases/{id}", identified(this::extend))
+                .on(HttpMethod.DELETE, "/v1/leases/{id}", identified(this::release))
+                .on(HttpMethod.GET, "/v1/leases/{id}", identified(this::status))
+                .on(HttpMethod.POST, "/v1/leases/{id}/restore", identified(this::restore))
+                .on(HttpMethod.GET, "/v1/pools", identified(this::pools))
+                .on(HttpMethod.GET, "/v1/pools/{pool}", identified(this::pool))
+                .on(
+                        HttpMethod.GET,
+                        "/v1/openapi.json",
+                        call -> call.answer(HttpStatus.OK, MediaType.APPLICATION_JSON_VALUE, description));
+    }
+
+    /** What is begun while the gateway shuts down would be over before it is of use. */
+    private Call.Handler identified(BiFunction<Call, Caller, Mono<Void>> handler) {
+        return call -> desk.isEnding()
+                ? access.refuseDraining()
+                : access.identify(call.exchange()).flatMap(caller -> handler.apply(call, caller));
+    }
+
+    // ---- acquire ----
+
+    private Mono<Void> acquire(Call call, Caller caller) {
+        LeaseId id = id(call, caller);
+        return LeaseBody.of(call, List.of("permits", "ttl", "maxWait", "holder"))
+                .map(body -> asked(caller, id, Map.of(call.parts().get(0), body.permits()), body))
+                .flatMap(ask -> acquire(call, ask));
+    }
+
+    private Mono<Void> acquireAll(Call call, Caller caller) {
+        LeaseId id = id(call, caller);
+        return LeaseBody.of(call, List.of("pools", "ttl", "maxWait", "holder"))
+                .map(body -> asked(caller, id, body.pools(), body))
+                .flatMap(ask -> acquire(call, ask));
+    }
+
+    private static LeaseAsk asked(Caller caller, LeaseId id, Map<String, Integer> permits, LeaseBody body) {
+        return new LeaseAsk(caller, id, permits, body.ttl(), body.maxWait(), body.holder());
+    }
+
+    private Mono<Void> acquire(Call call, LeaseAsk ask) {
+        return desk.acquire(ask, access.check(call.exchange(), ask.caller())).flatMap(standing -> {
+            boolean isHeld = !standing.lease().held().isEmpty();
+            if (isHeld) {
+                standing.account().tellQuotas(call.exchange());
+            }
+            call.exchange().getResponse().getHeaders().set(HttpHeaders.LOCATION, "/v1/leases/" + ask.id());
+            return answer(call, isHeld ? HttpStatus.CREATED : HttpStatus.ACCEPTED, view.lease(standing));
+        });
+    }
+
+    private LeaseId id(Call call, Caller caller) {
+        List<String> keys = call.exchange().getRequest().getHeaders().getOrEmpty(IDEMPOTENCY_KEY);
+        boolean isFit = keys.size() == 1
+                && !keys.get(0).isEmpty()
+                && keys.get(0).length() <= LONGEST_KEY
+                && keys.get(0).chars().allMatch(c -> c > ' ' && c < 0x7f);
+        if (!isFit) {
+            throw LeaseProblem.badRequest(
+                    IDEMPOTENCY_KEY,
+                    keys.isEmpty() ? "nothing" : keys.size() > 1 ? keys.size() + " of them" : "malformed",
+                    "this header once, with 1 to 128 visible characters of ASCII");
+        }
+        return ids.of(caller.named(), keys.get(0));
+    }
+
+    // ---- whoever has one ----
+
+    private Mono<Void> extend(Call call, Caller caller) {
+        return LeaseBody.of(call, List.of("ttl")).flatMap(body -> {
+            LeaseAccount account = requireAccount(call, caller);
+            return desk.extend(account, body.ttl()).flatMap(standing -> answer(call, standing));
+        });
+    }
+
+    /** Says nothing of whether there was one. */
+    private Mono<Void> release(Call call, Caller caller) {
+        LeaseId id = LeaseId.parse(call.parts().get(0));
+        LeaseAccount account = id == null ? null : desk.account(caller.named(), id);
+        if (account != null) {
+            desk.release(account);
+        }
+        return call.answer(HttpStatus.NO_CONTENT);
+    }
+
+    private Mono<Void> status(Call call, Caller caller) {
+        return desk.status(requireAccount(call, caller)).flatMap(standing -> answer(call, standing));
+    }
+
+    private LeaseAccount requireAccount(Call call, Caller caller) {
+        LeaseId id = LeaseId.parse(call.parts().get(0));
+        LeaseAccount account = id == null ? null : desk.account(caller.named(), id);
+        if (account == null) {
+            throw LeaseProblem.expired();
+        }
+        return account;
+    }
+
+    private Mono<Void> restore(Call call, Caller caller) {
+        LeaseId id = LeaseId.parse(call.parts().get(0));
+        if (id == null) {
+            throw LeaseProblem.badRequest("id", "malformed", "32 hexadecimal digits in lower case");
+        }
+        return LeaseBody.of(call, List.of("pools", "ttl", "holder"))
+                .flatMap(body -> desk.restore(asked(caller, id, body.pools(), body)))
+                .flatMap(standing -> answer(call, standing));
+    }
+
+    // ---- pools ----
+
+    private Mono<Void> pools(Call call, Caller caller) {
+        return Flux.fromIterable(pools.names())
+                .concatMap(name -> poolView(name, caller))
+                .collectList()
+                .flatMap(all -> answer(call, HttpStatus.OK, Map.of("pools", all)));
+    }
+
+    private Mono<Void> pool(Call call, Caller caller) {
+        return poolView(call.parts().get(0), caller).flatMap(pool -> answer(call, HttpStatus.OK, pool));
+    }
+
+    private Mono<Map<String, Object>> poolView(String name, Caller caller) {
+        return pools.status(name)
+                .map(status -> view.pool(name, status, caller.tenant().id()));
+    }
+
+    // ---- answers ----
+
+    private Mono<Void> answer(Call call, LeaseDesk.Standing standing) {
+        return answer(call, HttpStatus.OK, view.lease(standing));
+    }
+
+    private static Mono<Void> answer(Call call, HttpStatus status, Map<String, Object> body) {
+        ServerWebExchange exchange = call.exchange();
+        exchange.getResponse().getHeaders().setCacheControl("no-store");
+        return call.answer(status, MediaType.APPLICATION_JSON_VALUE, JSON.writeValueAsBytes(body));
+    }
+
+    private static byte[] description() {
+        try (InputStream file = Objects.requireNonNull(LeaseRoutes.class.getResourceAsStream("openapi.json"))) {
+            return file.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

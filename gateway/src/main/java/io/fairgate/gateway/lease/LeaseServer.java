@@ -1,0 +1,128 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.gateway.http.HttpFace;
+import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.PermitPools;
+import io.fairgate.spring.TenantAccess;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.context.SmartLifecycle;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.ChannelBindException;
+
+/**
+ * The port on which permits are leased: open once the gateway serves, closed as soon as it is to end.
+ *
+ * <p>At the end no call is taken any more, and who waits is told at once. What is held stays so until no request waits for
+ * permits: as long as one does, it would be given those of a holder that works on them still. Then it comes back, so that the
+ * pools are empty; holders come back to the next process.
+ */
+public final class LeaseServer implements SmartLifecycle {
+
+    private static final Duration FOR_ANSWERS = Duration.ofSeconds(2);
+    private static final Duration LOOK = Duration.ofMillis(20);
+
+    private final LeaseSettings settings;
+    private final LeaseDesk desk;
+    private final RouteTable routes;
+    private final TenantAccess access;
+    private final PermitPools pools;
+    private final Scheduler time;
+    private volatile @Nullable HttpFace face;
+
+    LeaseServer(
+            LeaseSettings settings,
+            LeaseDesk desk,
+            RouteTable routes,
+            TenantAccess access,
+            PermitPools pools,
+            Scheduler time) {
+        this.settings = settings;
+        this.desk = desk;
+        this.routes = routes;
+        this.access = access;
+        this.pools = pools;
+        this.time = time;
+    }
+
+    /**
+     * The port that it listens on.
+     *
+     * @throws IllegalStateException when it is not open
+     */
+    public int port() {
+        HttpFace open = face;
+        if (open == null) {
+            throw new IllegalStateException("the lease port is not open");
+        }
+        return open.port();
+    }
+
+    @Override
+    public void start() {
+        desk.openForRestore();
+        try {
+            face = HttpFace.listen(
+                    new InetSocketAddress(settings.address(), settings.port()),
+                    routes,
+                    List.of(new LeaseFailures(access)));
+        } catch (ChannelBindException taken) {
+            throw new PortInUseException(settings.port(), taken);
+        }
+    }
+
+    @Override
+    public void stop(Runnable whenDone) {
+        HttpFace open = face;
+        face = null;
+        desk.beginToEnd();
+        Mono<Void> closed = open == null
+                ? Mono.empty()
+                : Mono.<Void>fromRunnable(() -> open.end(FOR_ANSWERS)).subscribeOn(Schedulers.boundedElastic());
+        Mono<Void> empty = Flux.interval(Duration.ZERO, LOOK, time)
+                .onBackpressureDrop()
+                .concatMap(tick -> isOver())
+                .takeUntil(over -> over)
+                .then(Mono.fromRunnable(desk::end));
+        var unused = Mono.when(closed, empty).doFinally(end -> whenDone.run()).subscribe();
+    }
+
+    /** Whether nobody could be given what leases still hold. */
+    private Mono<Boolean> isOver() {
+        if (desk.leases().size() == 0) {
+            return Mono.just(true);
+        }
+        return access.isDraining()
+                ? Flux.fromIterable(pools.all()).concatMap(PermitPool::snapshot).all(pool -> pool.waiting() == 0)
+                : Mono.just(false);
+    }
+
+    @Override
+    public void stop() {
+        stop(() -> {});
+    }
+
+    @Override
+    public boolean isRunning() {
+        return face != null;
+    }
+
+    /** What has ended stays closed. */
+    @Override
+    public boolean isPauseable() {
+        return false;
+    }
+
+    /** After the web servers, and before them at the end, while the pools are drained. */
+    @Override
+    public int getPhase() {
+        return Integer.MAX_VALUE;
+    }
+}

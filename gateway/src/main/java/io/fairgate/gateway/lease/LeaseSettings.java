@@ -1,0 +1,46 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.spring.DurationSetting;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * {@code fairgate.leases}: the port on which permits are leased.
+ *
+ * @param enabled whether there is one
+ * @param restoreWindow for how long after the start holders may say what they hold since before
+ * @param fencingFile keeps above which fencing token none was given out; null leaves that to the clock
+ * @param maxOpen leases at one time, those that wait included
+ */
+@ConfigurationProperties(LeaseSettings.PREFIX)
+public record LeaseSettings(
+        @DefaultValue("false") boolean enabled,
+        @DefaultValue("8000") int port,
+        @DefaultValue("127.0.0.1") InetAddress address,
+        @DefaultValue("5m") DurationSetting restoreWindow,
+        @Nullable Path fencingFile,
+        @DefaultValue("100000") int maxOpen) {
+
+    /** What all the names begin with. */
+    public static final String PREFIX = "fairgate.leases";
+
+    private static final int LAST_PORT = 65_535;
+
+    /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
+    public LeaseSettings {
+        fencingFile = fencingFile == null || fencingFile.toString().isEmpty() ? null : fencingFile;
+        if (port < 0 || port > LAST_PORT) {
+            throw new IllegalArgumentException(PREFIX + ".port: %d (expected: 0 to %d)".formatted(port, LAST_PORT));
+        }
+        if (restoreWindow.value().isNegative()) {
+            throw new IllegalArgumentException(
+                    PREFIX + ".restore-window: %s (expected: >= 0)".formatted(restoreWindow.value()));
+        }
+        if (maxOpen < 1) {
+            throw new IllegalArgumentException(PREFIX + ".max-open: %d (expected: >= 1)".formatted(maxOpen));
+        }
+    }
+}

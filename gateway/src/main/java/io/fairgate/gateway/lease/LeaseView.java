@@ -1,0 +1,67 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.gateway.lease.LeaseDesk.Standing;
+import io.fairgate.lease.LeaseStatus;
+import io.fairgate.tenant.TenantId;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/** Leases and pools as callers see them: their own numbers, and of a pool those that do not say whose they are. */
+record LeaseView(InstantSource clock) {
+
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern(
+                    "uuuu-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT)
+            .withZone(ZoneOffset.UTC);
+
+    Map<String, Object> lease(Standing standing) {
+        LeaseStatus lease = standing.lease();
+        LeaseStatus.Waiting waiting = lease.waiting();
+        boolean isHeld = !lease.held().isEmpty();
+        Map<String, Object> view = new LinkedHashMap<>();
+        view.put("id", lease.id().toString());
+        view.put("state", isHeld ? "held" : "waiting");
+        view.put("holder", lease.holder());
+        Map<String, Object> pools = new TreeMap<>();
+        standing.account().permits().forEach((pool, permits) -> pools.put(pool, Map.of("permits", permits)));
+        view.put("pools", pools);
+        if (isHeld) {
+            view.put("token", lease.held().get(0).token());
+        } else if (waiting != null) {
+            view.put("place", waiting.place());
+        }
+        view.put("expiresInMillis", TimeUnit.NANOSECONDS.toMillis(lease.leftNanos()));
+        view.put("expiresAt", TIME.format(clock.instant().plusNanos(lease.leftNanos())));
+        if (isHeld) {
+            view.put(
+                    "heldMillis",
+                    TimeUnit.NANOSECONDS.toMillis(lease.held().get(0).heldNanos()));
+        }
+        return view;
+    }
+
+    Map<String, Object> pool(String name, PoolStatus pool, TenantId tenant) {
+        TenantStatus own = pool.tenants().stream()
+                .filter(each -> each.tenant().equals(tenant))
+                .findFirst()
+                .orElse(null);
+        Map<String, Object> ofTenant = new LinkedHashMap<>();
+        ofTenant.put("inFlight", own == null ? 0 : own.inFlight());
+        ofTenant.put("waiting", own == null ? 0 : own.waiting());
+        ofTenant.put("share", own == null ? 0.0 : own.share());
+        Map<String, Object> view = new LinkedHashMap<>();
+        view.put("pool", name);
+        view.put("permits", pool.permits());
+        view.put("inFlight", pool.inFlight());
+        view.put("waiting", pool.waiting());
+        view.put("own", ofTenant);
+        return view;
+    }
+}

@@ -1,0 +1,5 @@
+/** The lease API: permits of the same pools for holders that are no request of the gateway, over HTTP on a port of its own. */
+@NullMarked
+package io.fairgate.gateway.lease;
+
+import org.jspecify.annotations.NullMarked;

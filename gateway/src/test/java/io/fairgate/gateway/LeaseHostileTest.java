@@ -1,0 +1,164 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Calls that cannot be meant, or are meant badly: each is told what was expected, and none holds anything. */
+class LeaseHostileTest {
+
+    @RegisterExtension
+    static final RunningGateway GATEWAY = new RunningGateway();
+
+    private static final LeaseClient A = new LeaseClient(GATEWAY, "a");
+
+    @BeforeAll
+    static void start() {
+        LeaseClient.start(
+                GATEWAY,
+                TestPolicy.onePool("http://127.0.0.1:9", "permits: 4"),
+                "--logging.level.org.springframework=off");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            {"permits":0}                    | permits: 0 (expected: a whole number from 1 to 1000000)
+            {"permits":-1}                   | permits: -1 (expected: a whole number
+            {"permits":1000001}              | permits: 1000001 (expected: a whole number
+            {"permits":2147483648}           | permits: 2147483648 (expected: a whole number
+            {"permits":9223372036854775808}  | permits: 9223372036854775808 (expected: a whole number
+            {"permits":1e30000000000}        | (expected:
+            {"permits":1.0}                  | permits: 1.0 (expected: a whole number
+            {"permits":1.5}                  | permits: 1.5 (expected: a whole number
+            {"permits":1e3}                  | (expected: a whole number
+            {"permits":NaN}                  | body:
+            {"permits":"1"}                  | permits: "1" (expected: a whole number
+            {"permits":null}                 | permits: null (expected: a whole number
+            {"permits":true}                 | permits: true (expected: a whole number
+            {"permits":[1]}                  | permits: [1] (expected: a whole number
+            {"permits":1,"permits":1}        | body: Duplicate
+            {"permit":1}                     | permit: unknown key (expected: one of permits, ttl, maxWait, holder; did you mean permits?)
+            {"pools":{"pool":1}}             | pools: unknown key
+            {"ttl":30}                       | ttl: 30 (expected: a duration such as
+            {"ttl":"30"}                     | ttl: "30" (expected: a duration such as
+            {"ttl":"-1s"}                    | ttl: "-1s" (expected: a duration such as
+            {"ttl":"0s"}                     | ttl: "0s" (expected: more than 0)
+            {"ttl":"PT"}                     | ttl: "PT" (expected: a duration such as
+            {"ttl":""}                       | ttl: "" (expected: a duration such as
+            {"maxWait":"-99999999999999999d"} | maxWait: "-99999999999999999d" (expected: a duration
+            {"ttl":"PT-99999999999999999999S"} | (expected: a duration
+            {"ttl":"-PT1S"}                  | (expected: a duration
+            {"maxWait":"1.5s"}               | maxWait: "1.5s" (expected: a duration such as
+            {"maxWait":{}}                   | maxWait: {} (expected: a duration such as
+            {"holder":"a b"}                 | holder: "a b" (expected: 0 to 64 characters of [A-Za-z0-9._-])
+            {"holder":7}                     | holder: 7 (expected: 0 to 64
+            {"holder":"\\u0000"}             | holder: "\\u0000" (expected: 0 to 64
+            [1]                              | body: [1] (expected: one JSON object)
+            "x"                              | body: "x" (expected: one JSON object)
+            null                             | body: null (expected: one JSON object)
+            {                                | body:
+            {}{}                             | body:
+            {} x                             | body:
+            {"ttl":"30s",}                   | body:
+            {"permits":[[[[[[[[[1]]]]]]]]]}  | body:
+            {permits:1}                      | body:
+            {"permits":1 /* one */}          | body:
+            """)
+    void a_body_that_is_not_as_expected_is_told_what_was(String body, String told) {
+        Answer answer = A.acquire("k", "pool", body);
+        LeaseApiTest.assertProblem(answer, 400, "bad-request");
+        assertThat(answer.json("detail")).contains(told).contains("(expected: ").hasSizeLessThan(300);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            {}                                   | pools: nothing (expected: an object
+            {"pools":{}}                         | pools: {} (expected: an object
+            {"pools":["pool"]}                   | pools: ["pool"] (expected: an object
+            {"pools":{"pool":0}}                 | pools.pool: 0 (expected: a whole number
+            {"pools":{"pool":1,"pool":2}}        | body: Duplicate
+            {"pools":{"pool":{"permits":1}}}     | pools.pool: {"permits":1} (expected: a whole number
+            {"pools":{"pool":1},"permits":1}     | permits: unknown key
+            """)
+    void so_is_one_that_asks_for_several_pools(String body, String told) {
+        Answer answer = A.acquireAll("k", body);
+        LeaseApiTest.assertProblem(answer, 400, "bad-request");
+        assertThat(answer.json("detail")).contains(told);
+        LeaseApiTest.assertProblem(A.restore("0".repeat(32), body), 400, "bad-request");
+    }
+
+    @Test
+    void a_body_is_bounded_and_of_one_type() {
+        String nested = "{\"permits\":" + "[".repeat(8000) + "]".repeat(8000) + "}";
+        LeaseApiTest.assertProblem(A.acquire("k", "pool", nested), 400, "bad-request");
+        String large = "{\"holder\":\"" + "x".repeat(17_000) + "\"}";
+        LeaseApiTest.assertProblem(A.acquire("k", "pool", large), 413, "body-too-large");
+        String path = "/v1/pools/pool/leases";
+        for (String type : new String[] {
+            "text/plain", "application/x-www-form-urlencoded", "*/*", "application", "json;", "application/json+xml"
+        }) {
+            LeaseApiTest.assertProblem(
+                    A.call("POST", path, "{}", "Idempotency-Key", "k", "Content-Type", type),
+                    415,
+                    "unsupported-media-type");
+        }
+        LeaseApiTest.assertProblem(A.call("POST", path, "", "Idempotency-Key", "k"), 415, "unsupported-media-type");
+        LeaseApiTest.assertProblem(
+                A.call("POST", path, "", "Idempotency-Key", "k", "Content-Type", "application/json"),
+                400,
+                "bad-request");
+        Answer utf8 =
+                A.call("POST", path, "{}", "Idempotency-Key", "k8", "Content-Type", "application/json; charset=utf-8");
+        assertThat(utf8.status()).isEqualTo(201);
+        A.release(utf8.json("id"));
+    }
+
+    @Test
+    void a_key_is_there_once_and_is_of_visible_characters() throws Exception {
+        LeaseApiTest.assertProblem(A.call("POST", "/v1/pools/pool/leases", "{}"), 400, "bad-request");
+        for (String key : new String[] {"", "a b", "x".repeat(129), "\tx y"}) {
+            LeaseApiTest.assertProblem(A.acquire(key, "pool", "{}"), 400, "bad-request");
+        }
+        LeaseApiTest.assertProblem(
+                A.call("POST", "/v1/pools/pool/leases", "{}", "Idempotency-Key", "a", "Idempotency-Key", "a"),
+                400,
+                "bad-request");
+        Answer longest = A.acquire("!~".repeat(64), "pool", "{}");
+        assertThat(longest.status()).isEqualTo(201);
+        A.release(longest.json("id"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"%2F", "a%2Fb", "..%2Fpool", "%25", "pool%00", "%C3%A4", "pool%20", "POOL", "p%6Fol/"})
+    void a_path_names_a_pool_or_none(String pool) {
+        Answer answer = A.acquire("k", pool, "{}");
+        assertThat(answer.status()).as(answer.body()).isEqualTo(404);
+        assertThat(answer.json("reason")).isIn("unknown-pool", "not-found");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"x", "%2F", "0", "0123456789ABCDEF0123456789ABCDEF", "00000000000000000000000000000000", "%00"})
+    void an_id_that_is_none_is_unknown(String id) {
+        LeaseApiTest.assertProblem(A.get(id), 404, "lease-expired");
+        LeaseApiTest.assertProblem(A.extend(id, "1s"), 404, "lease-expired");
+        assertThat(A.release(id).status()).isEqualTo(204);
+    }
+
+    @Test
+    void another_method_is_not_allowed() {
+        Answer answer = A.call("PATCH", "/v1/pools/pool/leases", "{}");
+        assertThat(answer.status()).isEqualTo(405);
+        assertThat(answer.field("Allow")).isEqualTo("POST");
+    }
+
+    @Test
+    void a_pool_name_that_is_encoded_is_that_pool() {
+        Answer answer = A.acquire("enc", "p%6Fol", "{}");
+        assertThat(answer.status()).isEqualTo(201);
+        A.release(answer.json("id"));
+    }
+}

@@ -1,0 +1,242 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.gateway.lease.LeaseServer;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** The lease port from the start of the gateway to its end, its settings, and what is left behind of leases. */
+@ExtendWith(OutputCaptureExtension.class)
+class LeaseLifeTest {
+
+    private static final String AUDITED = "--logging.level.io.fairgate.audit=info";
+
+    @RegisterExtension
+    final RunningGateway gateway = new RunningGateway();
+
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    private final LeaseClient a = new LeaseClient(gateway, "a");
+    private final LeaseClient b = new LeaseClient(gateway, "b");
+
+    private void start(String pool, String... options) {
+        LeaseClient.start(gateway, TestPolicy.onePool(upstream.url(), pool), options);
+    }
+
+    @Test
+    void there_is_no_such_port_unless_it_is_asked_for() {
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1"));
+        assertThat(gateway.context().getBeanProvider(LeaseServer.class).getIfAvailable())
+                .isNull();
+    }
+
+    @Test
+    void leases_and_requests_share_the_permits_of_a_pool() {
+        start("permits: 1, max-wait: 20s");
+        Answer lease = a.acquire("k", "pool", "{}");
+        CompletableFuture<Answer> request = Answer.future(gateway.url("/fair/x"), "X-Tenant-Id", "b");
+        gateway.awaitWaiting("pool", 1);
+        a.release(lease.json("id"));
+        assertThat(request.join().status()).isEqualTo(200);
+    }
+
+    @Test
+    void at_the_end_who_waits_is_told_and_what_is_held_comes_back() {
+        start("permits: 1");
+        a.acquire("held", "pool", "{\"ttl\":\"5m\"}");
+        CompletableFuture<Answer> waiting = b.acquiring("waits", "pool", "{\"maxWait\":\"30s\"}");
+        gateway.awaitWaiting("pool", 1);
+        gateway.close();
+        Answer answer = waiting.join();
+        LeaseApiTest.assertProblem(answer, 503, "draining");
+        assertThat(answer.field("Connection")).isEqualTo("close");
+        assertThat(answer.field("Retry-After")).isNotEmpty();
+    }
+
+    /** Its permit must not go to a request while its holder works on it still. */
+    @Test
+    void what_is_held_at_the_end_stays_held_as_long_as_a_request_waits_for_it() throws Exception {
+        start("permits: 1, max-wait: 1m", "--fairgate.drain-time=400ms");
+        a.acquire("held", "pool", "{\"ttl\":\"5m\"}");
+        CompletableFuture<Answer> request = Answer.future(gateway.url("/fair/x"), "X-Tenant-Id", "b");
+        gateway.awaitWaiting("pool", 1);
+        gateway.close();
+        LeaseApiTest.assertProblem(request.join(), 503, "draining");
+        assertThat(upstream.requests()).isEmpty();
+    }
+
+    @Test
+    void there_are_no_more_leases_than_there_may_be() {
+        start("permits: 5", "--fairgate.leases.max-open=2");
+        Answer one = a.acquire("1", "pool", "{}");
+        Answer two = a.acquire("2", "pool", "{}");
+        Answer refused = b.acquire("3", "pool", "{}");
+        LeaseApiTest.assertProblem(refused, 503, "too-many-leases");
+        assertThat(refused.field("Retry-After")).isEqualTo("1");
+        LeaseApiTest.assertProblem(b.restore("3".repeat(32), "{\"pools\":{\"pool\":1}}"), 503, "too-many-leases");
+        assertThat(a.acquire("1", "pool", "{}").status())
+                .as("one that there is")
+                .isEqualTo(201);
+        a.release(one.json("id"));
+        Answer three = b.acquire("3", "pool", "{}");
+        assertThat(three.status()).isEqualTo(201);
+        a.release(two.json("id"));
+        b.release(three.json("id"));
+    }
+
+    @Test
+    void a_whole_policy_on_trial_leases_to_nobody_without_a_tenant() {
+        LeaseClient.start(gateway, "enforce: false\n" + TestPolicy.onePool(upstream.url(), "permits: 1"));
+        LeaseApiTest.assertProblem(new LeaseClient(gateway, "").acquire("k", "pool", "{}"), 401, "missing");
+        LeaseApiTest.assertProblem(new LeaseClient(gateway, "x").acquire("k", "pool", "{}"), 403, "unknown-tenant");
+        Answer lease = a.acquire("k", "pool", "{}");
+        assertThat(lease.status()).isEqualTo(201);
+        assertThat(gateway.pool("pool").inFlight()).isOne();
+        a.release(lease.json("id"));
+    }
+
+    /** They are one tenant for permits and quotas, and still nothing to each other. */
+    @Test
+    void unknown_ids_that_share_a_plan_do_not_share_their_leases() {
+        LeaseClient.start(
+                gateway,
+                TestPolicy.onePool(upstream.url(), "permits: 2").replace("  plans:", "  unknown: plan\n  plans:"));
+        LeaseClient x = new LeaseClient(gateway, "x");
+        LeaseClient y = new LeaseClient(gateway, "y");
+        String ofX = x.acquire("1", "pool", "{}").json("id");
+        String ofY = y.acquire("1", "pool", "{}").json("id");
+        assertThat(ofX).isNotEqualTo(ofY);
+        LeaseApiTest.assertProblem(y.get(ofX), 404, "lease-expired");
+        y.release(ofX);
+        assertThat(x.get(ofX).status()).isEqualTo(200);
+        x.release(ofX);
+        y.release(ofY);
+    }
+
+    @Test
+    void tokens_grow_over_a_restart_where_there_is_a_file_for_it(@TempDir Path folder) {
+        String file = "--fairgate.leases.fencing-file=" + folder.resolve("fencing");
+        start("permits: 1", file);
+        Answer before = a.acquire("k", "pool", "{}");
+        a.release(before.json("id"));
+        gateway.close();
+        start("permits: 1", file);
+        Answer after = a.acquire("k", "pool", "{}");
+        assertThat((Long) after.json().get("token"))
+                .as("above all that the first could have given out")
+                .isGreaterThan((Long) before.json().get("token") + 300_000_000L);
+        a.release(after.json("id"));
+    }
+
+    @Test
+    void every_event_of_a_lease_is_in_the_audit_log_and_in_the_metrics(CapturedOutput output) {
+        start("permits: 2", AUDITED);
+        String id =
+                a.acquire("k", "pool", "{\"permits\":2,\"holder\":\"batch-7\"}").json("id");
+        Answer waits = b.acquire("w", "pool", "{}");
+        String metrics = metrics();
+        assertThat(metrics)
+                .contains("fairgate_leases_open{state=\"held\"} 1", "fairgate_leases_open{state=\"waiting\"} 1");
+        a.extend(id, "20s");
+        String token = a.get(id).json("token");
+        a.release(id);
+        RunningGateway.eventually(
+                () -> assertThat(b.get(waits.json("id")).json("state")).isEqualTo("held"));
+        b.extend(waits.json("id"), "1ms");
+        RunningGateway.eventually(() -> assertThat(output.getOut()).contains("lease-expired"));
+        a.restore("0".repeat(32), "{\"pools\":{\"pool\":1},\"holder\":\"back\"}");
+        a.release("0".repeat(32));
+        a.acquire("n", "pool", "{\"permits\":9}");
+        RunningGateway.eventually(() -> assertThat(output.getOut()).contains("never-fits"));
+        // What happens on two threads at once may be written in either order.
+        assertThat(records(output))
+                .anySatisfy(line -> assertThat(line)
+                        .contains("\"event\":\"lease-granted\",\"at\":\"", "\"tenant\":\"a\",\"holder\":\"batch-7\"")
+                        .contains("\"lease\":\"" + id + "\",\"pools\":{\"pool\":2},\"token\":" + token)
+                        .containsPattern(",\"waited\":\\d+\\.\\d+,\"ttl\":\\d+\\.\\d+}"))
+                .anySatisfy(line -> assertThat(line)
+                        .contains("lease-extended", id, "\"pools\":{\"pool\":2}", "\"held\":", "\"ttl\":20.0"))
+                .anySatisfy(line -> assertThat(line).contains("lease-released", id, "\"token\":" + token, "\"held\":"))
+                .anySatisfy(
+                        line -> assertThat(line).contains("lease-granted", "\"tenant\":\"b\",\"lease\"", "\"waited\":"))
+                .anySatisfy(line -> assertThat(line).contains("lease-extended", "\"tenant\":\"b\"", "\"ttl\":0.001"))
+                .anySatisfy(line -> assertThat(line).contains("lease-expired", "\"tenant\":\"b\"", "\"held\":"))
+                .anySatisfy(line -> assertThat(line)
+                        .contains("lease-restored", "\"holder\":\"back\"", "\"token\":", "\"pools\":{\"pool\":1}"))
+                .anySatisfy(line -> assertThat(line).contains("lease-released", "\"holder\":\"back\"", "\"held\":"))
+                .anySatisfy(line -> assertThat(line)
+                        .contains("lease-refused", "\"pools\":{\"pool\":9}", "\"reason\":\"never-fits\""));
+        assertThat(metrics())
+                .contains("fairgate_leases_ended_total{how=\"released\",tenant=\"a\"} 2")
+                .contains("fairgate_leases_ended_total{how=\"expired\",tenant=\"b\"} 1")
+                .contains("fairgate_leases_restored_total{tenant=\"a\"} 1")
+                .contains("reason=\"never-fits\",tenant=\"a\"} 1")
+                .contains("fairgate_leases_open{state=\"held\"} 0", "fairgate_leases_open{state=\"waiting\"} 0");
+    }
+
+    @Test
+    void a_refusal_by_a_pool_is_in_the_audit_log_and_is_no_release(CapturedOutput output) {
+        start("permits: 1, max-waiting: 0", AUDITED);
+        String id = a.acquire("k", "pool", "{}").json("id");
+        LeaseApiTest.assertProblem(b.acquire("w", "pool", "{\"maxWait\":\"5s\"}"), 503, "pool-queue-full");
+        a.release(id);
+        RunningGateway.eventually(() -> assertThat(records(output))
+                .anySatisfy(line -> assertThat(line)
+                        .contains("lease-refused", "\"tenant\":\"b\"", "\"pools\":{\"pool\":1}", "\"waited\":")
+                        .contains("\"reason\":\"pool-queue-full\"")));
+        assertThat(records(output)).noneMatch(line -> line.contains("-released") && line.contains("\"b\""));
+    }
+
+    private String metrics() {
+        return Answer.to(gateway.managementUrl("/actuator/prometheus")).body();
+    }
+
+    private static java.util.List<String> records(CapturedOutput output) {
+        return output.getOut()
+                .lines()
+                .filter(line -> line.startsWith("{\"event\":\"lease-"))
+                .toList();
+    }
+
+    @Test
+    void a_port_that_is_taken_stops_the_start_and_says_which(CapturedOutput output) throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
+            assertThatThrownBy(() -> gateway.start(
+                            TestPolicy.onePool(upstream.url(), "permits: 1"),
+                            LeaseClient.ON,
+                            "--fairgate.leases.port=" + taken.getLocalPort()))
+                    .isInstanceOf(StartFailedException.class);
+            assertThat(output.getErr())
+                    .contains("Port " + taken.getLocalPort() + " is in use already", "--fairgate.leases.port=PORT");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            port=70000             | fairgate.leases.port: 70000 (expected: 0 to 65535)
+            port=x                 | fairgate.leases.port
+            restore-window=300     | 300 (expected: a duration such as
+            restore-window=-1s     | fairgate.leases.restore-window: PT-1S (expected: >= 0)
+            max-open=0             | fairgate.leases.max-open: 0 (expected: >= 1)
+            fencing-file=/nowhere/fencing | fairgate.leases.fencing-file
+            enable=true            | fairgate.leases.enable: unknown setting
+            """)
+    void a_setting_that_cannot_be_meant_stops_the_start(String setting, String told, CapturedOutput output) {
+        assertThatThrownBy(() -> LeaseClient.start(
+                        gateway, TestPolicy.onePool(upstream.url(), "permits: 1"), "--fairgate.leases." + setting))
+                .isInstanceOf(StartFailedException.class);
+        assertThat(output.getErr()).contains(told).doesNotContain("\tat ");
+    }
+}

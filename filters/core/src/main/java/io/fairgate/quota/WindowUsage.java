@@ -82,8 +82,25 @@ final class WindowUsage extends Usage {
     }
 
     @Override
+    void await(long units) {
+        if (journaled != null) {
+            journaled.await(units);
+        }
+    }
+
+    @Override
+    void follow() {
+        if (journaled != null) {
+            journaled.follow();
+        }
+    }
+
+    @Override
     long charge(long units) {
         keep(usedNow + units);
+        if (journaled != null) {
+            journaled.charged(windowNow, used);
+        }
         return windowNow.startMillis();
     }
 
@@ -100,7 +117,7 @@ final class WindowUsage extends Usage {
             long most = Math.max(usedNow, 2 * quota.limit());
             keep(Math.max(0, Math.min(most, usedNow + more)));
             if (journaled != null) {
-                journaled.follow(windowNow, used, quota.limit());
+                journaled.settled(windowNow, used, quota.limit());
             }
         }
     }

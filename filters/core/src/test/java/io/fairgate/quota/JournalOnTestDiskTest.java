@@ -271,14 +271,24 @@ class JournalOnTestDiskTest {
         Account account = new Account(acme, journal);
         JournaledUsage usage = new JournaledUsage(journal, new JournalRecord.Key(acme, UsageKey.of(DAILY)), account);
         synchronized (account) {
-            assertThat(usage.covers(CalendarWindow.ALWAYS, 0, 600, 1000)).isFalse();
+            assertThat(waits(usage, 600, 1000)).isTrue();
         }
         awaitWritten();
         synchronized (account) {
-            assertThat(usage.covers(CalendarWindow.ALWAYS, 0, 1, 1000)).isTrue();
-            assertThat(usage.covers(CalendarWindow.ALWAYS, 1, 1, 1000)).isTrue();
+            for (int used = 0; used < 2; used++) {
+                assertThat(usage.covers(CalendarWindow.ALWAYS, used, 1, 1000)).isTrue();
+                usage.charged(CalendarWindow.ALWAYS, used + 1);
+            }
             assertThat(usage.covers(CalendarWindow.ALWAYS, 2, 600, 1000)).isTrue();
         }
+    }
+
+    /** What a request does that is not covered by what is written. */
+    private static boolean waits(JournaledUsage usage, long units, long limit) {
+        boolean waits = !usage.covers(CalendarWindow.ALWAYS, 0, units, limit);
+        usage.await(units);
+        usage.follow();
+        return waits;
     }
 
     @Test
@@ -288,8 +298,8 @@ class JournalOnTestDiskTest {
         JournaledUsage usage = new JournaledUsage(journal, new JournalRecord.Key(acme, UsageKey.of(SMALL)), account);
         disk.hang();
         synchronized (account) {
-            assertThat(usage.covers(CalendarWindow.ALWAYS, 0, 50, 100)).isFalse();
-            assertThat(usage.covers(CalendarWindow.ALWAYS, 0, 20, 100)).isFalse();
+            assertThat(waits(usage, 50, 100)).isTrue();
+            assertThat(waits(usage, 20, 100)).isTrue();
         }
         disk.letOneGoOn();
         boolean isGiven = false;
@@ -297,6 +307,10 @@ class JournalOnTestDiskTest {
             synchronized (account) {
                 isGiven = usage.found() != null && usage.covers(CalendarWindow.ALWAYS, 0, 50, 100);
             }
+        }
+        synchronized (account) {
+            usage.await(-50);
+            usage.charged(CalendarWindow.ALWAYS, 50);
         }
         CompletableFuture<Void> written = journal.written().toFuture();
         disk.letOneGoOn();

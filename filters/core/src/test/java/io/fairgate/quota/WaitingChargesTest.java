@@ -1,0 +1,263 @@
+package io.fairgate.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.tenant.TenantId;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** Charges that wait for the disk, and what becomes of what is written for them when they come back or leave. */
+class WaitingChargesTest {
+    private static final Quota.Calendar SHARED = new Quota.Calendar("shared", 1000, CalendarUnit.DAY, ZoneOffset.UTC);
+    private static final Quota.Total OWN = new Quota.Total("own", 900);
+    private static final int CHUNK = 10;
+    private static final Duration LONGEST = Duration.ofSeconds(20);
+
+    private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    /** Who waited for the disk and is to come back. */
+    private final Queue<Runnable> back = new ConcurrentLinkedQueue<>();
+
+    private final TestDisk disk = new TestDisk();
+    private final UsageJournal journal = new UsageJournal(disk, null, time, new Deaf());
+    private final Instant wall = Instant.parse("2026-03-10T12:00:00Z");
+    private final EmbeddedQuotas quotas = new EmbeddedQuotas(Schedulers.fromExecutor(back::add), () -> wall, journal);
+    private final QuotaSet acme = inOrganisation("acme");
+
+    private static final class Deaf implements JournalListener {
+        @Override
+        public void failed(IOException cause) {}
+
+        @Override
+        public void recovered() {}
+
+        @Override
+        public void ranAhead(String what) {}
+    }
+
+    /** A tenant's own quota, and one that its organisation shares. */
+    private static QuotaSet inOrganisation(String tenant) {
+        return QuotaSet.of(List.of(
+                new OwnedQuota(QuotaOwner.tenant(TenantId.of(tenant)), OWN, true),
+                new OwnedQuota(QuotaOwner.group("org"), SHARED, true)));
+    }
+
+    @AfterEach
+    void close() {
+        disk.goOn();
+        journal.close();
+    }
+
+    /** A request that is charged, and waits for that if need be. */
+    private final class Request {
+        private final QuotaCharge charge;
+        private final CompletableFuture<QuotaDecision> answer;
+
+        Request(QuotaSet set, long units) {
+            charge = new QuotaCharge(set, units);
+            answer = quotas.charge(charge).toFuture();
+        }
+
+        boolean waits() {
+            return !answer.isDone();
+        }
+
+        boolean passes() {
+            assertThat(waits()).isFalse();
+            return answer.join().allowed();
+        }
+
+        void leave() {
+            answer.cancel(true);
+            quotas.settle(charge, 0).block();
+        }
+    }
+
+    private List<Request> crowd(int size) {
+        return IntStream.range(0, size).mapToObj(i -> new Request(acme, 1)).toList();
+    }
+
+    /** Also what is asked for when something else has been written. */
+    private void awaitWritten() {
+        for (int i = 0; i < 3; i++) {
+            journal.written().block(LONGEST);
+        }
+    }
+
+    /** All come back that wait for what has been asked for, also those who have to wait once more. */
+    private void comeBack() {
+        for (int i = 0; i < 3; i++) {
+            awaitWritten();
+            runAll();
+        }
+        awaitWritten();
+    }
+
+    private void runAll() {
+        for (Runnable next = back.poll(); next != null; next = back.poll()) {
+            next.run();
+        }
+    }
+
+    /** What a process finds of each quota that starts after a crash. */
+    private List<Long> usedAfterACrash(QuotaSet set) {
+        try (UsageJournal next = new UsageJournal(disk.crash(), null, time, new Deaf())) {
+            return used(new EmbeddedQuotas(time, () -> wall, next), set);
+        }
+    }
+
+    private static List<Long> used(EmbeddedQuotas quotas, QuotaSet set) {
+        return Objects.requireNonNull(quotas.balances(set).block()).stream()
+                .map(balance -> balance.quota().limit() - balance.remaining())
+                .toList();
+    }
+
+    @Test
+    void a_crowd_that_leaves_while_it_is_written_for_takes_no_more_than_a_chunk() throws Exception {
+        disk.hang();
+        Request first = new Request(acme, 1);
+        disk.awaitWrite();
+        crowd(800).forEach(Request::leave);
+        disk.goOn();
+        comeBack();
+        assertThat(first.passes()).isTrue();
+        assertThat(usedAfterACrash(acme)).allMatch(used -> used <= 1 + CHUNK);
+    }
+
+    @Test
+    void a_crowd_that_leaves_after_it_was_written_for_takes_no_more_than_a_chunk() {
+        List<Request> crowd = crowd(800);
+        awaitWritten();
+        assertThat(usedAfterACrash(acme)).allMatch(used -> used >= 800 && used <= 800 + CHUNK);
+        crowd.forEach(Request::leave);
+        comeBack();
+        assertThat(usedAfterACrash(acme)).allMatch(used -> used <= CHUNK);
+    }
+
+    @Test
+    void a_crowd_that_leaves_again_and_again_leaves_all_to_the_others() {
+        for (int i = 0; i < 20; i++) {
+            crowd(100).forEach(Request::leave);
+            comeBack();
+        }
+        assertThat(usedAfterACrash(acme)).allMatch(used -> used <= CHUNK);
+        Request other = new Request(inOrganisation("globex"), 900);
+        comeBack();
+        assertThat(other.passes()).isTrue();
+    }
+
+    @Test
+    void who_stays_is_written_for_whoever_leaves() {
+        List<Request> crowd = crowd(800);
+        awaitWritten();
+        IntStream.range(0, 800)
+                .filter(i -> i % 2 == 0)
+                .forEach(i -> crowd.get(i).leave());
+        awaitWritten();
+        assertThat(usedAfterACrash(acme)).allMatch(used -> used >= 400 && used <= 400 + CHUNK);
+        int writes = disk.writes();
+        runAll();
+        assertThat(crowd).filteredOn(request -> !request.answer.isCancelled()).allMatch(Request::passes);
+        assertThat(disk.writes()).as("nobody waited once more").isEqualTo(writes);
+        awaitWritten();
+        assertThat(usedAfterACrash(acme)).allMatch(used -> used >= 400 && used <= 400 + CHUNK);
+    }
+
+    @Test
+    void who_comes_later_and_uses_what_was_written_for_others_has_more_of_it_written() {
+        List<Request> crowd = crowd(100);
+        awaitWritten();
+        for (int i = 0; i < CHUNK - 2; i++) {
+            assertThat(new Request(acme, 1).passes()).isTrue();
+        }
+        awaitWritten();
+        runAll();
+        assertThat(crowd).as("nobody waits once more").allMatch(Request::passes);
+    }
+
+    @Test
+    void what_was_written_for_a_request_that_is_refused_in_the_end_is_taken_back() {
+        Request first = new Request(acme, 500);
+        Request second = new Request(acme, 600);
+        comeBack();
+        assertThat(first.passes()).isTrue();
+        assertThat(second.passes()).isFalse();
+        assertThat(usedAfterACrash(acme)).allMatch(used -> used >= 500 && used <= 500 + CHUNK);
+    }
+
+    @Test
+    void a_request_that_waits_for_one_quota_keeps_what_is_written_of_the_others() {
+        QuotaSet both = QuotaSet.of(VirtualQuotas.ACME, SHARED, OWN);
+        QuotaSet one = QuotaSet.of(VirtualQuotas.ACME, SHARED);
+        Request large = new Request(one, 500);
+        awaitWritten();
+        large.leave();
+        Request waits = new Request(both, 5);
+        awaitWritten();
+        Request covered = new Request(one, 7);
+        assertThat(waits.waits()).isTrue();
+        comeBack();
+        assertThat(covered.passes()).isTrue();
+        assertThat(waits.passes()).isTrue();
+        assertThat(usedAfterACrash(both))
+                .satisfiesExactly(
+                        shared -> assertThat(shared).isBetween(12L, 12L + CHUNK),
+                        own -> assertThat(own).isBetween(5L, 5L + CHUNK));
+    }
+
+    @Test
+    void a_charge_that_was_settled_while_it_waited_is_answered_and_not_made() {
+        Request request = new Request(acme, 50);
+        quotas.settle(request.charge, 50).block();
+        comeBack();
+        assertThat(request.passes()).isTrue();
+        assertThat(used(quotas, acme)).containsExactly(0L, 0L);
+        assertThat(usedAfterACrash(acme)).allMatch(used -> used <= CHUNK);
+    }
+
+    @Test
+    void at_every_moment_what_was_given_is_on_the_disk_although_half_of_the_crowd_leaves() {
+        EmbeddedQuotas atOnce = new EmbeddedQuotas(Schedulers.parallel(), () -> wall, journal);
+        QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, new Quota.Total("prepaid", 15_000));
+        AtomicLong given = new AtomicLong();
+        Long ahead = Flux.range(0, 10_000)
+                .flatMap(
+                        i -> {
+                            QuotaCharge charge = new QuotaCharge(set, 1 + i % 3);
+                            Mono<QuotaDecision> answer = atOnce.charge(charge).subscribeOn(Schedulers.parallel());
+                            if (i % 2 == 0) {
+                                return answer.map(decision -> given.addAndGet(charge.units()) > onDisk());
+                            }
+                            return answer.timeout(Duration.ofNanos(1 + i), Mono.empty())
+                                    .then(atOnce.settle(charge, 0))
+                                    .thenReturn(false);
+                        },
+                        500)
+                .filter(isAhead -> isAhead)
+                .count()
+                .block(LONGEST);
+        assertThat(ahead).isZero();
+        awaitWritten();
+        assertThat(used(atOnce, set)).containsExactly(given.get());
+        assertThat(onDisk()).isBetween(given.get(), given.get() + 150);
+    }
+
+    private long onDisk() {
+        return disk.live().values().stream().mapToLong(JournalRecord::used).sum();
+    }
+}

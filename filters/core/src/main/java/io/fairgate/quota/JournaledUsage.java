@@ -96,6 +96,11 @@ final class JournaledUsage {
         set(used);
     }
 
+    /** Whether nothing is on its way to the disk, and all that was written is of windows that are over. */
+    boolean isOver(long wallMillis) {
+        return !isWriting && (asked == null || wallMillis >= asked.window().endMillis());
+    }
+
     private long chunk() {
         return Math.max(1, limit / 100);
     }

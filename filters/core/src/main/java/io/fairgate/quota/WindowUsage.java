@@ -142,8 +142,10 @@ final class WindowUsage extends Usage {
     @Override
     boolean isNothing(Moment now) {
         CalendarWindow last = window;
+        if (journaled == null) {
+            return last == null || used == 0 || now.wallMillis() >= last.endMillis();
+        }
         // What is written down is a chunk more than what is used, and would be found again.
-        boolean isUnused = used == 0 && journaled == null;
-        return last == null || isUnused || now.wallMillis() >= last.endMillis();
+        return (last == null || now.wallMillis() >= last.endMillis()) && journaled.isOver(now.wallMillis());
     }
 }

@@ -35,7 +35,7 @@ class WaitingChargesTest {
 
     private final TestDisk disk = new TestDisk();
     private final UsageJournal journal = new UsageJournal(disk, null, time, new Deaf());
-    private final Instant wall = Instant.parse("2026-03-10T12:00:00Z");
+    private volatile Instant wall = Instant.parse("2026-03-10T12:00:00Z");
     private final EmbeddedQuotas quotas = new EmbeddedQuotas(Schedulers.fromExecutor(back::add), () -> wall, journal);
     private final QuotaSet acme = inOrganisation("acme");
 
@@ -259,5 +259,109 @@ class WaitingChargesTest {
 
     private long onDisk() {
         return disk.live().values().stream().mapToLong(JournalRecord::used).sum();
+    }
+
+    /** So many that those of which nothing is used go with the next change. */
+    private void useManyQuotas() {
+        Quota[] many = IntStream.range(0, Account.KEPT)
+                .mapToObj(i -> new Quota.Total("another-" + i, 10))
+                .toArray(Quota[]::new);
+        new Request(QuotaSet.of(VirtualQuotas.ACME, many), 1);
+        comeBack();
+    }
+
+    /** What the next request is charged to: the same, in a set of its own. */
+    private static QuotaSet reloaded() {
+        return QuotaSet.of(VirtualQuotas.ACME, SHARED);
+    }
+
+    @Test
+    void a_usage_whose_first_record_is_on_its_way_is_not_forgotten_in_favour_of_another() throws Exception {
+        useManyQuotas();
+        disk.hang();
+        Request first = new Request(reloaded(), 1);
+        disk.awaitWrite();
+        Request second = new Request(reloaded(), 20);
+        Request third = new Request(reloaded(), 300);
+        disk.goOn();
+        comeBack();
+        assertThat(List.of(first, second, third)).allMatch(Request::passes);
+        assertThat(used(quotas, reloaded())).containsExactly(321L);
+        assertThat(usedAfterACrash(reloaded())).allMatch(used -> used >= 321 && used <= 321 + CHUNK);
+    }
+
+    @Test
+    void a_record_of_the_window_before_does_not_follow_that_of_a_new_one() throws Exception {
+        useManyQuotas();
+        Request yesterday = new Request(reloaded(), 700);
+        comeBack();
+        assertThat(yesterday.passes()).isTrue();
+        wall = Instant.parse("2026-03-11T00:00:00Z");
+        disk.hang();
+        Request first = new Request(reloaded(), 1);
+        disk.awaitWrite();
+        Request second = new Request(reloaded(), 20);
+        Request third = new Request(reloaded(), 300);
+        disk.goOn();
+        comeBack();
+        assertThat(List.of(first, second, third)).allMatch(Request::passes);
+        assertThat(usedAfterACrash(reloaded())).allMatch(used -> used >= 321 && used <= 321 + CHUNK);
+    }
+
+    @Test
+    void a_usage_whose_window_is_over_is_kept_while_a_record_of_it_is_on_its_way() throws Exception {
+        useManyQuotas();
+        disk.hang();
+        Request first = new Request(reloaded(), 1);
+        disk.awaitWrite();
+        Request second = new Request(reloaded(), 20);
+        wall = Instant.parse("2026-03-11T00:00:00Z");
+        Request third = new Request(reloaded(), 300);
+        disk.goOn();
+        awaitWritten();
+        first.leave();
+        second.leave();
+        comeBack();
+        assertThat(third.passes()).isTrue();
+        assertThat(usedAfterACrash(reloaded())).allMatch(used -> used >= 300 && used <= 300 + CHUNK);
+    }
+
+    @Test
+    void what_is_written_for_a_first_request_is_not_found_as_used_before_it_comes_back() {
+        useManyQuotas();
+        Request first = new Request(reloaded(), 900);
+        awaitWritten();
+        Request second = new Request(reloaded(), 100);
+        comeBack();
+        assertThat(first.passes()).isTrue();
+        assertThat(second.passes()).isTrue();
+        assertThat(used(quotas, reloaded())).containsExactly(1000L);
+    }
+
+    @Test
+    void who_leaves_after_its_window_is_over_does_not_write_over_the_new_one() {
+        useManyQuotas();
+        Request late = new Request(reloaded(), 900);
+        awaitWritten();
+        wall = Instant.parse("2026-03-11T00:00:00Z");
+        Request today = new Request(reloaded(), 300);
+        awaitWritten();
+        late.leave();
+        comeBack();
+        assertThat(today.passes()).isTrue();
+        assertThat(usedAfterACrash(reloaded())).allMatch(used -> used >= 300 && used <= 300 + CHUNK);
+    }
+
+    @Test
+    void a_usage_of_a_window_that_is_over_is_forgotten_also_when_it_was_only_written_for() {
+        QuotaOwner owner = QuotaOwner.tenant(VirtualQuotas.ACME);
+        useManyQuotas();
+        new Request(reloaded(), 900).leave();
+        comeBack();
+        int before = quotas.account(owner).size();
+        wall = Instant.parse("2026-03-11T00:00:00Z");
+        quotas.checkNow(
+                QuotaSet.of(VirtualQuotas.ACME, new Quota.Calendar("hourly", 5, CalendarUnit.HOUR, ZoneOffset.UTC)), 1);
+        assertThat(quotas.account(owner).size()).as("one more, and one less").isEqualTo(before);
     }
 }

@@ -92,6 +92,23 @@ class CommandLineTest {
     }
 
     @Test
+    void check_tells_an_argument_that_nobody_reads_once(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")
+                .replace("[ \"FairShare=pool\" ]", """
+
+                              - name: Cost
+                                args:
+                                  units: 2
+                                  trustdFrom: 10.0.0.0/8
+                        """.stripTrailing()));
+        assertThat(Fairgate.run("check", file)).isEqualTo(1);
+        assertThat(output.getOut().strip())
+                .startsWith(file + ":21: routes[0].filters[0].args.trustdFrom: unknown key")
+                .endsWith("; did you mean trustedFrom?)")
+                .hasLineCount(1);
+    }
+
+    @Test
     void check_warns_of_what_is_allowed_and_seldom_meant(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
                 .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }")

@@ -34,8 +34,7 @@ final class PolicyReload {
      * @param at when the policy file was read
      * @param contents what the policy that is in force now has
      * @param mistakes as {@code check} tells them; empty unless refused
-     * @param warnings as {@code check} tells them, of the policy that is in force now; none beside mistakes, for the file
-     *     that has these is another one
+     * @param warnings as {@code check} tells them, of the file that was read; of one with mistakes as far as it can be read
      */
     public record Report(
             Result result, Instant at, String file, String contents, List<String> mistakes, List<String> warnings) {
@@ -58,7 +57,7 @@ final class PolicyReload {
         this.routes = routes;
         this.check = check;
         this.inForce = source.first();
-        this.latest = report(Result.CHANGED, List.of());
+        this.latest = report(Result.CHANGED, List.of(), inForce);
     }
 
     /** How the latest one went; before the first, how the gateway started. */
@@ -68,10 +67,11 @@ final class PolicyReload {
 
     /** Reads the file, and puts it in force if it says something else and has no mistake. Blocks; from any thread. */
     synchronized Report reload() {
+        PolicyFile next = PolicyFile.NOTHING;
         try {
-            PolicyFile next = read();
+            next = read();
             if (next.equals(inForce)) {
-                return noted(report(Result.UNCHANGED, List.of()));
+                return noted(report(Result.UNCHANGED, List.of(), next));
             }
             PolicyRoutes nextRoutes = PolicyRoutes.of(source.name(), next.routes());
             policy.replace(next.policy(), () -> {
@@ -79,19 +79,20 @@ final class PolicyReload {
                 routes.replace(nextRoutes);
             });
             inForce = next;
-            Report report = noted(report(Result.CHANGED, List.of()));
+            Report report = noted(report(Result.CHANGED, List.of(), next));
             log.info("Policy {} is in force now: {}", report.file(), report.contents());
             report.warnings().forEach(log::warn);
             return report;
         } catch (InvalidPolicyException invalid) {
-            return refused(check.mistakes(source.name(), invalid));
+            return refused(check.mistakes(source.name(), invalid), invalid.readable());
         } catch (InvalidRouteException invalid) {
-            return refused(invalid.mistakes());
+            return refused(invalid.mistakes(), next);
         } catch (RuntimeException e) {
             // A bug, or a route that cannot be built for a reason that nobody foresaw: still only this file is refused.
             log.error("Policy {} could not be put in force", source.name(), e);
-            return refused(List.of(new Mistake(
-                    source.name(), 1, "file", String.valueOf(e.getMessage()), "a policy that can be put in force")));
+            Mistake mistake = new Mistake(
+                    source.name(), 1, "file", String.valueOf(e.getMessage()), "a policy that can be put in force");
+            return refused(List.of(mistake), next);
         }
     }
 
@@ -104,14 +105,14 @@ final class PolicyReload {
         }
     }
 
-    private Report refused(List<Mistake> mistakes) {
+    private Report refused(List<Mistake> mistakes, PolicyFile read) {
         log.error(
                 "Policy {} is refused and the one before stays in force: {}{}",
                 source.name(),
                 mistakes.get(0),
                 mistakes.size() == 1 ? "" : " (and %d more)".formatted(mistakes.size() - 1));
         return noted(
-                report(Result.REFUSED, mistakes.stream().map(Mistake::toString).toList()));
+                report(Result.REFUSED, mistakes.stream().map(Mistake::toString).toList(), read));
     }
 
     private Report noted(Report report) {
@@ -119,17 +120,15 @@ final class PolicyReload {
         return report;
     }
 
-    private Report report(Result result, List<String> mistakes) {
+    private Report report(Result result, List<String> mistakes, PolicyFile read) {
         return new Report(
                 result,
                 Instant.now(),
                 source.name(),
                 StartReport.contents(inForce),
                 mistakes,
-                result == Result.REFUSED
-                        ? List.of()
-                        : check.warnings(source.name(), inForce).stream()
-                                .map(Warning::toString)
-                                .toList());
+                check.warnings(source.name(), read).stream()
+                        .map(Warning::toString)
+                        .toList());
     }
 }

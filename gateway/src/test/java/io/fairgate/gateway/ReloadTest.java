@@ -107,14 +107,16 @@ class ReloadTest {
     @Test
     void a_file_with_mistakes_changes_nothing_and_is_told_of() {
         start(policy());
-        Answer report =
-                reload(policy().replace("permits: 2", "permits: 9").replace("a: { plan: plan }", "a: { plan: plam }"));
+        Answer report = reload(policy().replace("permits: 2", "permits: 9")
+                .replace("a: { plan: plan }", "a: { plan: plam }")
+                .replace("127.0.0.0/8", "0.0.0.0/0"));
 
         assertThat(report.status()).isEqualTo(422);
         assertThat(report.json("result")).isEqualTo("REFUSED");
         assertThat(report.json("mistakes"))
                 .isEqualTo("[%s:8: tenants.members.a.plan: plam (expected: a plan: plan; did you mean plan?)]"
                         .formatted(file.path()));
+        assertThat(report.json("warnings")).contains(":4: ", "everybody may send this header");
         assertThat(gateway.pool("pool").permits()).isEqualTo(2);
         assertThat(status("/fair/x", "a")).isEqualTo(200);
         assertThat(reloads("failure")).isOne();
@@ -123,7 +125,9 @@ class ReloadTest {
         assertThat(health.status()).isEqualTo(200);
         assertThat(health.body()).contains("REFUSED", "did you mean plan?");
 
-        assertThat(reload(policy()).json("result")).isEqualTo("UNCHANGED");
+        report = reload(policy());
+        assertThat(report.json("result")).isEqualTo("UNCHANGED");
+        assertThat(report.json("warnings")).isEqualTo("[]");
         assertThat(Answer.to(gateway.managementUrl("/actuator/health")).body())
                 .contains("UNCHANGED")
                 .doesNotContain("did you mean plan?");
@@ -136,10 +140,11 @@ class ReloadTest {
                 .replace(
                         "Path=/plain/**\" ]",
                         "Path=/plain/**\" ]\n    filters: [ \"FairShare=fresh\", \"SetStatus=\" ]")
-                .replace("c: { plan: plan }", "newcomer: { plan: plan }"));
+                .replace("c: { plan: plan }", "newcomer: { plan: plan, reserved: 2 }"));
 
         assertThat(report.status()).as(report.body()).isEqualTo(422);
         assertThat(report.json("mistakes")).startsWith("[" + file.path() + ":22: routes[1].filters[1]: SetStatus");
+        assertThat(report.json("warnings")).contains(":13: pools.pool.permits: ");
         assertThat(status("/plain/x", "a")).isEqualTo(200);
         assertThat(status("/fair/x", "newcomer")).isEqualTo(403);
         assertThat(MetricsPage.of(gateway).has("fairgate_permits_limit", "pool", "fresh"))

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
@@ -40,6 +41,9 @@ class WaitingChargesTest {
     private final QuotaSet acme = inOrganisation("acme");
 
     private static final class Deaf implements JournalListener {
+        @Override
+        public void changed(@Nullable IOException failure) {}
+
         @Override
         public void failed(IOException cause) {}
 

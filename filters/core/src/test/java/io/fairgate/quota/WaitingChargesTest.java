@@ -92,6 +92,14 @@ class WaitingChargesTest {
         }
     }
 
+    /** All of them wait: who comes when the first chunk is there may pass at once. */
+    private List<Request> waitingCrowd(int size) {
+        disk.hang();
+        List<Request> crowd = crowd(size);
+        disk.goOn();
+        return crowd;
+    }
+
     private List<Request> crowd(int size) {
         return IntStream.range(0, size).mapToObj(i -> new Request(acme, 1)).toList();
     }
@@ -145,7 +153,7 @@ class WaitingChargesTest {
 
     @Test
     void a_crowd_that_leaves_after_it_was_written_for_takes_no_more_than_a_chunk() {
-        List<Request> crowd = crowd(800);
+        List<Request> crowd = waitingCrowd(800);
         awaitWritten();
         assertThat(usedAfterACrash(acme)).allMatch(used -> used >= 800 && used <= 800 + CHUNK);
         crowd.forEach(Request::leave);
@@ -156,7 +164,7 @@ class WaitingChargesTest {
     @Test
     void a_crowd_that_leaves_again_and_again_leaves_all_to_the_others() {
         for (int i = 0; i < 20; i++) {
-            crowd(100).forEach(Request::leave);
+            waitingCrowd(100).forEach(Request::leave);
             comeBack();
         }
         assertThat(usedAfterACrash(acme)).allMatch(used -> used <= CHUNK);
@@ -167,7 +175,7 @@ class WaitingChargesTest {
 
     @Test
     void who_stays_is_written_for_whoever_leaves() {
-        List<Request> crowd = crowd(800);
+        List<Request> crowd = waitingCrowd(800);
         awaitWritten();
         IntStream.range(0, 800)
                 .filter(i -> i % 2 == 0)
@@ -184,7 +192,7 @@ class WaitingChargesTest {
 
     @Test
     void who_comes_later_and_uses_what_was_written_for_others_has_more_of_it_written() {
-        List<Request> crowd = crowd(100);
+        List<Request> crowd = waitingCrowd(100);
         awaitWritten();
         for (int i = 0; i < CHUNK - 2; i++) {
             assertThat(new Request(acme, 1).passes()).isTrue();

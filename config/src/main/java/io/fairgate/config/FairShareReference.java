@@ -5,7 +5,6 @@ import io.fairgate.config.PoolsReader.Pools;
 import io.fairgate.time.DurationText;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,7 +16,6 @@ final class FairShareReference {
 
     private static final String EXPECTED = "the name of a pool, such as FairShare=orders";
     private static final List<String> IN_ORDER = List.of("pool", "permits", "maxHold");
-    private static final List<String> BY_NAME = List.of("pool", "permits", "maxHold", "class");
 
     private final Step filter;
     private final Pools pools;
@@ -64,16 +62,7 @@ final class FairShareReference {
         if (args != null && !args.isMapping()) {
             return; // noted already
         }
-        Map<String, Value> given = args == null ? null : args.entries("");
-        Map<String, Value> byName = new LinkedHashMap<>();
-        (given == null ? Map.<String, Value>of() : given).forEach((key, value) -> {
-            String name = key.equals("max-hold") ? "maxHold" : key;
-            if (BY_NAME.contains(name)) {
-                byName.put(name, value);
-            } else {
-                value.mistake("unknown key", Nearest.oneOf(key, BY_NAME));
-            }
-        });
+        Map<String, Value> byName = filter.argumentsByName();
         Value requestClass = byName.get("class");
         String className = requestClass == null ? null : requestClass.text("the name of a class");
         if (requestClass != null && className != null) {

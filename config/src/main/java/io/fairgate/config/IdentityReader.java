@@ -3,7 +3,6 @@ package io.fairgate.config;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.IdentitySource.CertificateName;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code tenants.identify}. */
 final class IdentityReader {
-    private static final Cidr PLACEHOLDER = Cidr.parse("127.0.0.0/8");
     private static final List<String> WAYS = List.of("header", "api-key", "jwt", "client-certificate");
 
     private IdentityReader() {}
@@ -125,39 +123,13 @@ final class IdentityReader {
     private static @Nullable IdentitySource header(Section section) {
         Value networks = section.require("trusted-from", "a list of the networks whose peers may send this header");
         // With a placeholder for what is noted already, so that the header's name is checked in any case.
-        List<Cidr> trusted = networks == null ? List.of(PLACEHOLDER) : networks(networks);
+        List<Cidr> trusted =
+                networks == null ? TrustedNetworks.NOTED : new TrustedNetworks("whose request it is").list(networks);
         return new Given(section)
                 .read("header", value -> value.text("the name of an HTTP header"))
                 .read("trusted-from", value -> trusted)
                 .accepted(keys -> new IdentitySource.Header(
-                        keys.text("header", "X-Tenant-Id"), keys.has("trusted-from") ? trusted : List.of(PLACEHOLDER)));
-    }
-
-    private static List<Cidr> networks(Value value) {
-        List<Value> items = value.items("a list of networks such as 10.0.0.0/8");
-        if (items == null) {
-            return List.of(PLACEHOLDER);
-        }
-        List<Cidr> networks = new ArrayList<>();
-        for (Value item : items) {
-            networks.add(network(item));
-        }
-        return networks;
-    }
-
-    private static Cidr network(Value value) {
-        String text = value.text("a network such as 10.0.0.0/8 or ::1/128");
-        try {
-            Cidr network = text == null ? PLACEHOLDER : Cidr.parse(text);
-            if (network.prefix() == 0) {
-                value.warn("everybody may send this header, and so say whose request it is");
-            }
-            return network;
-        } catch (IllegalArgumentException e) {
-            Refusal refusal = Refusal.of(e);
-            boolean prefix = refusal.key().equals("prefix");
-            value.mistake((prefix ? "a prefix of " : "") + refusal.expected());
-            return PLACEHOLDER;
-        }
+                        keys.text("header", "X-Tenant-Id"),
+                        keys.has("trusted-from") ? trusted : TrustedNetworks.NOTED));
     }
 }

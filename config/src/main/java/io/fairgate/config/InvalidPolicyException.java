@@ -10,12 +10,12 @@ public final class InvalidPolicyException extends RuntimeException {
     // Transient, because an exception must be serializable and mistakes are not worth that promise.
     private final transient List<Mistake> mistakes;
 
-    private final transient List<RouteDeclaration> routes;
+    private final transient PolicyFile readable;
 
-    InvalidPolicyException(List<Mistake> mistakes, List<RouteDeclaration> routes) {
+    InvalidPolicyException(List<Mistake> mistakes, PolicyFile readable) {
         super(mistakes.stream().map(Mistake::toString).collect(Collectors.joining("\n")));
         this.mistakes = List.copyOf(mistakes);
-        this.routes = List.copyOf(routes);
+        this.readable = readable;
     }
 
     /** All mistakes, in the order of their lines; at least one. */
@@ -24,10 +24,10 @@ public final class InvalidPolicyException extends RuntimeException {
     }
 
     /**
-     * The routes whose shape could be made out all the same, for whoever knows what filters and predicates there are and
-     * can so tell of more mistakes at once. The pools that they name need not exist.
+     * What could be made out all the same, for whoever can so tell more at once: of filters and predicates that there are
+     * not, and what the file may say but seldom means. Pools that its routes name need not be there.
      */
-    public List<RouteDeclaration> routes() {
-        return routes;
+    public PolicyFile readable() {
+        return readable;
     }
 }

@@ -1,6 +1,8 @@
 package io.fairgate.config;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -48,6 +50,15 @@ record KnownKeys(String place, List<String> keys, String expected) {
     static final KnownKeys PREDICATE = new KnownKeys("routes[].predicates[]", List.of("name", "args"));
     static final KnownKeys FILTER = new KnownKeys("routes[].filters[]", List.of("name", "args"));
 
+    /** The arguments of filters in the long form, by what the filter is called; those of others are for the gateway to know. */
+    static final Map<String, KnownKeys> ARGUMENTS = Map.of(
+            FairShareReference.FILTER,
+            new KnownKeys("routes[].filters[].args", List.of("pool", "permits", "maxHold", "class")),
+            CostReference.FILTER,
+            new KnownKeys(
+                    "routes[].filters[].args",
+                    List.of("units", "rules", "header", "trustedFrom", "response", "per", "max")));
+
     static final List<KnownKeys> ALL = List.of(
             FILE,
             TENANTS,
@@ -74,5 +85,10 @@ record KnownKeys(String place, List<String> keys, String expected) {
 
     KnownKeys {
         keys = List.copyOf(keys);
+    }
+
+    /** How arguments may be spelt as well: {@code max-hold} for {@code maxHold}. */
+    static String hyphenated(String argument) {
+        return argument.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 }

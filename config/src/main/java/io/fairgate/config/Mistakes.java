@@ -34,7 +34,7 @@ final class Mistakes {
         }
     }
 
-    /** Notes something that is no mistake; only told of a file that has none. */
+    /** Notes something that is no mistake. */
     void warn(Mark mark, String path, String text) {
         warnings.add(
                 new Warning(file, mark.getLine() + 1, printable(path, LONGEST_KEY), printable(text, LONGEST_EXPECTED)));
@@ -45,17 +45,17 @@ final class Mistakes {
         return warnings.stream().sorted(Comparator.comparingInt(Warning::line)).toList();
     }
 
-    /** @param routes as far as they could be made out */
-    void throwIfAny(List<RouteDeclaration> routes) {
+    /** @param readable what could be made out all the same */
+    void throwIfAny(PolicyFile readable) {
         if (!found.isEmpty()) {
             found.sort(Comparator.comparingInt(Placed::index));
-            throw new InvalidPolicyException(found.stream().map(Placed::mistake).toList(), routes);
+            throw new InvalidPolicyException(found.stream().map(Placed::mistake).toList(), readable);
         }
     }
 
     /** For a file that has no keys to name, because it is not YAML or cannot be read at all. */
     InvalidPolicyException unreadable(int line, String what, String expected) {
-        return new InvalidPolicyException(List.of(mistake(line, "file", what, expected)), List.of());
+        return new InvalidPolicyException(List.of(mistake(line, "file", what, expected)), PolicyFile.NOTHING);
     }
 
     private Mistake mistake(int line, String key, String what, String expected) {

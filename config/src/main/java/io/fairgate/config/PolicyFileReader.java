@@ -46,8 +46,9 @@ final class PolicyFileReader {
                     enforce == null || !Boolean.FALSE.equals(enforce.truth()));
             warnOfReservations(policy, pools);
         }
-        file.mistakes().throwIfAny(routes);
-        return new PolicyFile(policy, routes, file.mistakes().warnings());
+        PolicyFile read = new PolicyFile(policy, routes, file.mistakes().warnings());
+        file.mistakes().throwIfAny(read);
+        return read;
     }
 
     /** Leaves out each pool that the policy refuses, so that all of them are noted. */
@@ -84,12 +85,17 @@ final class PolicyFileReader {
         }
     }
 
-    /** What is reserved stays idle while its tenants do: in most cases a guarantee is meant, which is lent out. */
+    /**
+     * What is reserved stays idle while its tenants do: in most cases a guarantee is meant, which is lent out. Of pools that
+     * the policy refused there is nothing to add.
+     */
     private static void warnOfReservations(Policy policy, PoolsReader.Pools pools) {
         long reserved = policy.shares().reserved();
         pools.pools().forEach((name, pool) -> {
             int permits = pool.settings().permits();
-            if (reserved == permits) {
+            if (!policy.pools().containsKey(name)) {
+                return;
+            } else if (reserved == permits) {
                 pool.section()
                         .warn(
                                 "permits",

@@ -133,6 +133,8 @@ final class RoutesReader {
                 }
                 hasPool = true;
                 FairShareReference.check(step, pools, classes);
+            } else if (step != null && step.name().equals(CostReference.FILTER)) {
+                CostReference.check(step);
             }
             lines.add(item.line());
         }

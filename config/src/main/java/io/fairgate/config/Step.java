@@ -1,5 +1,9 @@
 package io.fairgate.config;
 
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +17,26 @@ record Step(
         String name,
         @Nullable String arguments,
         @Nullable Value args) {
+
+    /** The arguments of the long form, each by its own name however it is spelt. One that nobody reads is a mistake. */
+    Map<String, Value> argumentsByName() {
+        List<String> known =
+                Objects.requireNonNull(KnownKeys.ARGUMENTS.get(name), name).keys();
+        Map<String, Value> given = args == null || !args.isMapping() ? null : args.entries("");
+        Map<String, Value> byName = new HashMap<>();
+        (given == null ? Map.<String, Value>of() : given).forEach((key, argument) -> {
+            String own = known.stream()
+                    .filter(each -> key.equals(each) || key.equals(KnownKeys.hyphenated(each)))
+                    .findFirst()
+                    .orElse(null);
+            if (own == null) {
+                argument.mistake("unknown key", Nearest.oneOf(key, known));
+            } else if (byName.putIfAbsent(own, argument) != null) {
+                argument.mistake("a second time", "once, as " + own);
+            }
+        });
+        return byName;
+    }
 
     /** Null, and a mistake, when it is neither. */
     static @Nullable Step read(Value value, KnownKeys keys, String expected) {

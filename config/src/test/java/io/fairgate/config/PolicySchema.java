@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.nodes.MappingNode;
@@ -21,6 +23,8 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
 /**
  * Makes the JSON schema (2020-12) of policy files: its sections and their keys from {@link KnownKeys}, bounds from the
  * records of the core, and what editors show beside a key from the comments of the reference.
+ *
+ * <p>Over 250 lines, because what each key may hold is spelled out.
  */
 final class PolicySchema {
 
@@ -121,12 +125,40 @@ final class PolicySchema {
         } else if (listed != null) {
             boolean isStep = STEPS.contains(path + "[]");
             Map<String, Object> item = section(listed);
+            if (listed.equals(KnownKeys.FILTER)) {
+                item.put(
+                        "allOf",
+                        new TreeMap<>(KnownKeys.ARGUMENTS)
+                                .entrySet().stream().map(this::arguments).toList());
+            }
             Map<String, Object> items = isStep ? ordered("anyOf", List.of(TEXT, item)) : item;
             boolean notEmpty = path.equals("routes[].predicates") || path.equals("tenants.identify");
             return notEmpty ? list(items) : any(items);
         } else {
             return leaf(path, key);
         }
+    }
+
+    /** What a filter of that name takes; of others nobody knows here. */
+    private Map<String, Object> arguments(Map.Entry<String, KnownKeys> filter) {
+        Map<String, Object> args = section(filter.getValue());
+        Map<String, Object> properties = asMapping(args.get("properties"));
+        for (String key : List.copyOf(properties.keySet())) {
+            properties.putIfAbsent(KnownKeys.hyphenated(key), properties.get(key));
+        }
+        Map<String, Object> then = ordered("properties", ordered("args", args));
+        if (filter.getKey().equals(FairShareReference.FILTER)) {
+            args.put("required", List.of("pool"));
+            then.put("required", List.of("args"));
+        }
+        Map<String, Object> named =
+                ordered("properties", ordered("name", ordered("const", filter.getKey())), "required", List.of("name"));
+        return ordered("if", named, "then", then);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> asMapping(@Nullable Object value) {
+        return (Map<String, Object>) Objects.requireNonNull(value);
     }
 
     private static @Nullable KnownKeys at(String place) {
@@ -136,7 +168,33 @@ final class PolicySchema {
                 .orElse(null);
     }
 
+    /** An argument of a filter is a text to Spring Cloud Gateway, so that a number may as well be in quotes. */
+    private static Map<String, Object> argument(String key) {
+        return switch (key) {
+            case "permits" -> numberOrText(1, PoolSettings.MAX_PERMITS, "^[1-9][0-9]{0,17}$");
+            case "units" -> numberOrText(0, Quota.MAX_LIMIT, "^(0|[1-9][0-9]{0,17})$");
+            case "max" -> numberOrText(1, Quota.MAX_LIMIT, "^[1-9][0-9]{0,17}$");
+            case "per" -> numberOrText(1, Long.MAX_VALUE, "^" + CostReference.SIZE + "$");
+            case "response" ->
+                orPlaceholder(ordered("type", "string", "pattern", "^(" + CostReference.RESPONSE + ")$"));
+            case "maxHold" -> orPlaceholder(ordered("type", "string", "pattern", DURATION));
+            default -> TEXT;
+        };
+    }
+
+    private static Map<String, Object> numberOrText(long least, long most, String pattern) {
+        return ordered(
+                "anyOf",
+                List.of(
+                        ordered("type", "integer", "minimum", least, "maximum", most),
+                        ordered("type", "string", "pattern", pattern),
+                        PLACEHOLDER));
+    }
+
     private static Map<String, Object> leaf(String path, String key) {
+        if (path.startsWith("routes[].filters[].args.")) {
+            return argument(key);
+        }
         return switch (key) {
             case "weight" ->
                 orPlaceholder(

@@ -43,10 +43,10 @@ final class CheckCommand implements Callable<Integer> {
         try (ConfigurableApplicationContext gateway = new GatewayRun(source).startWithoutServing(options)) {
             Report report = gateway.getBean(PolicyReload.class).reload();
             report.mistakes().forEach(out::println);
+            report.warnings().forEach(out::println);
             if (report.result() == Result.REFUSED) {
                 return 1;
             }
-            report.warnings().forEach(out::println);
             out.printf("%s: ok (%s)%n", file, report.contents());
             return 0;
         } catch (StartFailedException failed) {

@@ -3,10 +3,12 @@ package io.fairgate.gateway;
 import io.fairgate.config.InvalidPolicyException;
 import io.fairgate.config.Mistake;
 import io.fairgate.config.PolicyFile;
+import io.fairgate.config.RouteDeclaration;
 import io.fairgate.config.Warning;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 import org.springframework.boot.context.properties.bind.BindException;
 
 /**
@@ -26,10 +28,11 @@ final class PolicyCheck {
     /** Every mistake of a file that cannot be read as a policy, those of its routes with it. */
     List<Mistake> mistakes(String file, InvalidPolicyException invalid) {
         List<Mistake> all = new ArrayList<>(invalid.mistakes());
-        for (Mistake ofRoute : ofRoutes(file, invalid)) {
-            boolean isTold = invalid.mistakes().stream()
-                    .anyMatch(
-                            told -> told.line() == ofRoute.line() && told.key().startsWith(ofRoute.key()));
+        List<RouteDeclaration> readable = invalid.readable().routes();
+        for (Mistake ofRoute : ifBound(() -> routes.namesAndArguments(PolicyRoutes.of(file, readable)))) {
+            // Its arguments may stand on lines of their own.
+            boolean isTold =
+                    invalid.mistakes().stream().anyMatch(told -> told.key().startsWith(ofRoute.key()));
             if (!isTold) {
                 all.add(ofRoute);
             }
@@ -39,9 +42,9 @@ final class PolicyCheck {
     }
 
     /** Routes of a file with mistakes may be of a shape that cannot be bound at all: then there is no more to tell. */
-    private List<Mistake> ofRoutes(String file, InvalidPolicyException invalid) {
+    private static <T> List<T> ifBound(Supplier<List<T>> told) {
         try {
-            return routes.namesAndArguments(PolicyRoutes.of(file, invalid.routes()));
+            return told.get();
         } catch (BindException | IndexOutOfBoundsException e) {
             return List.of();
         }
@@ -56,10 +59,14 @@ final class PolicyCheck {
         routes.require(candidate);
     }
 
-    /** What is allowed and seldom meant. */
+    /**
+     * What is allowed and seldom meant.
+     *
+     * @param policy may be what could be made out of a file with mistakes
+     */
     List<Warning> warnings(String file, PolicyFile policy) {
         List<Warning> all = new ArrayList<>(policy.warnings());
-        all.addAll(connections.warnings(file, policy));
+        all.addAll(ifBound(() -> connections.warnings(file, policy)));
         all.sort(Comparator.comparingInt(Warning::line));
         return all;
     }

@@ -7,6 +7,7 @@ import io.fairgate.config.Warning;
 import io.fairgate.spring.LivePolicy;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,8 +35,7 @@ final class PolicyReload {
      * @param at when the policy file was read
      * @param contents what the policy that is in force now has
      * @param mistakes as {@code check} tells them; empty unless refused
-     * @param warnings as {@code check} tells them, of the policy that is in force now; none beside mistakes, for the file
-     *     that has these is another one
+     * @param warnings as {@code check} tells them, of the file that was read; of one with mistakes as far as it can be read
      */
     public record Report(
             Result result, Instant at, String file, String contents, List<String> mistakes, List<String> warnings) {
@@ -50,6 +50,10 @@ final class PolicyReload {
     private final LiveRoutes routes;
     private final PolicyCheck check;
     private PolicyFile inForce;
+
+    /** What was read last, if it was refused. */
+    private @Nullable Read refused;
+
     private volatile Report latest;
 
     PolicyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, PolicyCheck check) {
@@ -58,7 +62,7 @@ final class PolicyReload {
         this.routes = routes;
         this.check = check;
         this.inForce = source.first();
-        this.latest = report(Result.CHANGED, List.of());
+        this.latest = report(Result.CHANGED, List.of(), inForce);
     }
 
     /** How the latest one went; before the first, how the gateway started. */
@@ -68,50 +72,79 @@ final class PolicyReload {
 
     /** Reads the file, and puts it in force if it says something else and has no mistake. Blocks; from any thread. */
     synchronized Report reload() {
+        return apply(read());
+    }
+
+    /**
+     * The same for whoever noticed that the file may be another one, and cannot know whether it was read since: the reload
+     * before may have come so late that it read this one already. If it was refused then, it is neither told nor counted
+     * again.
+     */
+    synchronized Report reloadUnlessRefused() {
+        Read read = read();
+        return read.equals(refused) ? latest : apply(read);
+    }
+
+    /**
+     * What a file says.
+     *
+     * @param mistakes that it has by itself; it may have others, with this gateway
+     */
+    private record Read(PolicyFile file, List<Mistake> mistakes) {}
+
+    private Read read() {
         try {
-            PolicyFile next = read();
-            if (next.equals(inForce)) {
-                return noted(report(Result.UNCHANGED, List.of()));
-            }
+            return new Read(source.read(), List.of());
+        } catch (InvalidPolicyException invalid) {
+            return new Read(invalid.readable(), check.mistakes(source.name(), invalid));
+        } catch (RuntimeException e) {
+            return new Read(PolicyFile.NOTHING, unforeseen(e));
+        }
+    }
+
+    private Report apply(Read read) {
+        PolicyFile next = read.file();
+        refused = null;
+        if (!read.mistakes().isEmpty()) {
+            policy.refuse();
+            return refuse(read, read.mistakes());
+        } else if (next.equals(inForce)) {
+            return noted(report(Result.UNCHANGED, List.of(), next));
+        }
+        try {
             PolicyRoutes nextRoutes = PolicyRoutes.of(source.name(), next.routes());
             policy.replace(next.policy(), () -> {
                 check.require(nextRoutes);
                 routes.replace(nextRoutes);
             });
-            inForce = next;
-            Report report = noted(report(Result.CHANGED, List.of()));
-            log.info("Policy {} is in force now: {}", report.file(), report.contents());
-            report.warnings().forEach(log::warn);
-            return report;
-        } catch (InvalidPolicyException invalid) {
-            return refused(check.mistakes(source.name(), invalid));
         } catch (InvalidRouteException invalid) {
-            return refused(invalid.mistakes());
+            return refuse(read, invalid.mistakes());
         } catch (RuntimeException e) {
-            // A bug, or a route that cannot be built for a reason that nobody foresaw: still only this file is refused.
-            log.error("Policy {} could not be put in force", source.name(), e);
-            return refused(List.of(new Mistake(
-                    source.name(), 1, "file", String.valueOf(e.getMessage()), "a policy that can be put in force")));
+            return refuse(read, unforeseen(e));
         }
+        inForce = next;
+        Report report = noted(report(Result.CHANGED, List.of(), next));
+        log.info("Policy {} is in force now: {}", report.file(), report.contents());
+        report.warnings().forEach(log::warn);
+        return report;
     }
 
-    private PolicyFile read() {
-        try {
-            return source.read();
-        } catch (RuntimeException e) {
-            policy.refuse();
-            throw e;
-        }
+    /** A bug, or a route that cannot be built for a reason that nobody foresaw: still only this file is refused. */
+    private List<Mistake> unforeseen(RuntimeException e) {
+        log.error("Policy {} could not be put in force", source.name(), e);
+        return List.of(new Mistake(
+                source.name(), 1, "file", String.valueOf(e.getMessage()), "a policy that can be put in force"));
     }
 
-    private Report refused(List<Mistake> mistakes) {
+    private Report refuse(Read read, List<Mistake> mistakes) {
         log.error(
                 "Policy {} is refused and the one before stays in force: {}{}",
                 source.name(),
                 mistakes.get(0),
                 mistakes.size() == 1 ? "" : " (and %d more)".formatted(mistakes.size() - 1));
+        refused = read;
         return noted(
-                report(Result.REFUSED, mistakes.stream().map(Mistake::toString).toList()));
+                report(Result.REFUSED, mistakes.stream().map(Mistake::toString).toList(), read.file()));
     }
 
     private Report noted(Report report) {
@@ -119,17 +152,15 @@ final class PolicyReload {
         return report;
     }
 
-    private Report report(Result result, List<String> mistakes) {
+    private Report report(Result result, List<String> mistakes, PolicyFile read) {
         return new Report(
                 result,
                 Instant.now(),
                 source.name(),
                 StartReport.contents(inForce),
                 mistakes,
-                result == Result.REFUSED
-                        ? List.of()
-                        : check.warnings(source.name(), inForce).stream()
-                                .map(Warning::toString)
-                                .toList());
+                check.warnings(source.name(), read).stream()
+                        .map(Warning::toString)
+                        .toList());
     }
 }

@@ -26,7 +26,7 @@ final class WatchedPolicy implements SmartLifecycle {
     @Override
     public synchronized void start() {
         if (source.file() != null && !every.isZero() && watcher == null) {
-            watcher = PolicyWatcher.start(source.file(), every, reload::reload);
+            watcher = PolicyWatcher.start(source.file(), every, reload::reloadUnlessRefused);
         }
     }
 

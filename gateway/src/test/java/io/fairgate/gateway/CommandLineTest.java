@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -91,6 +92,23 @@ class CommandLineTest {
     }
 
     @Test
+    void check_tells_an_argument_that_nobody_reads_once(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")
+                .replace("[ \"FairShare=pool\" ]", """
+
+                              - name: Cost
+                                args:
+                                  units: 2
+                                  trustdFrom: 10.0.0.0/8
+                        """.stripTrailing()));
+        assertThat(Fairgate.run("check", file)).isEqualTo(1);
+        assertThat(output.getOut().strip())
+                .startsWith(file + ":21: routes[0].filters[0].args.trustdFrom: unknown key")
+                .endsWith("; did you mean trustedFrom?)")
+                .hasLineCount(1);
+    }
+
+    @Test
     void check_warns_of_what_is_allowed_and_seldom_meant(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
                 .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }")
@@ -112,11 +130,36 @@ class CommandLineTest {
                         file + ": ok (3 members, 1 pool, 2 routes)");
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    0     | :15: routes[0].uri: warning: 8 permits of pool lead to
+                    first | :15: routes[0].order: first (expected: a whole number""")
+    void check_warns_beside_mistakes_of_what_it_could_read(String order, String more, CapturedOutput output)
+            throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
+                .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }")
+                .replace("pools:", "pools:\n  small: { permits: 4 }")
+                .replace("[127.0.0.0/8]", "[127.0.0.0/8, '::/0']")
+                .replace("id: fair", "order: %s\n    id: fair".formatted(order)));
+        String pool = "--spring.cloud.gateway.server.webflux.httpclient.pool.";
+        assertThat(Fairgate.run("check", file, pool + "type=fixed", pool + "max-connections=7"))
+                .isEqualTo(1);
+        assertThat(output.getOut().lines())
+                .hasSize(4)
+                .allSatisfy(line -> assertThat(line).startsWith(file + ":"))
+                .anySatisfy(line -> assertThat(line).contains(":12: pools.small.permits: 4 (expected: "))
+                .anySatisfy(line -> assertThat(line).contains(":4: tenants.identify[0].trusted-from[1]: warning: "))
+                .anySatisfy(line -> assertThat(line).contains(":13: pools.pool.permits: warning: 5 of 8 are "))
+                .anySatisfy(line -> assertThat(line).contains(more));
+    }
+
     @Test
     void check_of_a_file_that_is_not_there_is_a_mistake_and_no_stack_trace(CapturedOutput output) {
         String file = folder.resolve("absent.yml").toString();
         assertThat(Fairgate.run("check", file)).isEqualTo(1);
-        assertThat(output.getAll()).startsWith(file + ":1: ").doesNotContain("\tat ");
+        assertThat(output.getAll().strip())
+                .startsWith(file + ":1: file: no such file (expected: a policy file")
+                .hasLineCount(1);
     }
 
     @Test
@@ -282,9 +325,14 @@ class CommandLineTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "-h", "--version", "-V"})
-    void help_and_version_are_answered_without_serving(String option, CapturedOutput output) {
+    @CsvSource(delimiter = '|', textBlock = """
+                    --help    | Usage: fairgate [-hV] [COMMAND]
+                    -h        | Usage: fairgate [-hV] [COMMAND]
+                    --version | fairgate (built from source)
+                    -V        | fairgate (built from source)""")
+    void help_and_version_are_answered_without_serving(String option, String begin, CapturedOutput output) {
         assertThat(Fairgate.run(option)).isZero();
-        assertThat(output.getOut()).contains("fairgate");
+        assertThat(output.getOut()).startsWith(begin);
+        assertThat(output.getErr()).isEmpty();
     }
 }

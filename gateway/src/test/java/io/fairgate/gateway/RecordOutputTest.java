@@ -150,6 +150,16 @@ class RecordOutputTest {
     }
 
     @Test
+    void a_file_that_could_not_be_opened_is_opened_for_the_next_record() {
+        start(directory());
+        RecordFile file = (RecordFile) logger("audit").getAppender("fairgate-audit");
+        file.setOutputStream(null);
+        ask();
+        RunningGateway.eventually(
+                () -> assertThat(lines("audit.log")).singleElement().asString().contains("unknown-tenant"));
+    }
+
+    @Test
     void a_gateway_that_has_ended_leaves_the_logs_as_they_were_and_every_record_written() {
         start(ACCESS_LOG, directory());
         ask();

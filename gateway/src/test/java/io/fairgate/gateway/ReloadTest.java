@@ -2,6 +2,7 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.gateway.PolicyReload.Result;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -10,16 +11,24 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What a policy file that changes does to a gateway that runs. */
+/**
+ * What a policy file that changes does to a gateway that runs.
+ *
+ * <p>Over 250 lines, because each change has to be shown to leave everything else alone.
+ */
 class ReloadTest {
 
     @RegisterExtension
@@ -107,14 +116,16 @@ class ReloadTest {
     @Test
     void a_file_with_mistakes_changes_nothing_and_is_told_of() {
         start(policy());
-        Answer report =
-                reload(policy().replace("permits: 2", "permits: 9").replace("a: { plan: plan }", "a: { plan: plam }"));
+        Answer report = reload(policy().replace("permits: 2", "permits: 9")
+                .replace("a: { plan: plan }", "a: { plan: plam }")
+                .replace("127.0.0.0/8", "0.0.0.0/0"));
 
         assertThat(report.status()).isEqualTo(422);
         assertThat(report.json("result")).isEqualTo("REFUSED");
         assertThat(report.json("mistakes"))
                 .isEqualTo("[%s:8: tenants.members.a.plan: plam (expected: a plan: plan; did you mean plan?)]"
                         .formatted(file.path()));
+        assertThat(report.json("warnings")).contains(":4: ", "everybody may send this header");
         assertThat(gateway.pool("pool").permits()).isEqualTo(2);
         assertThat(status("/fair/x", "a")).isEqualTo(200);
         assertThat(reloads("failure")).isOne();
@@ -123,7 +134,9 @@ class ReloadTest {
         assertThat(health.status()).isEqualTo(200);
         assertThat(health.body()).contains("REFUSED", "did you mean plan?");
 
-        assertThat(reload(policy()).json("result")).isEqualTo("UNCHANGED");
+        report = reload(policy());
+        assertThat(report.json("result")).isEqualTo("UNCHANGED");
+        assertThat(report.json("warnings")).isEqualTo("[]");
         assertThat(Answer.to(gateway.managementUrl("/actuator/health")).body())
                 .contains("UNCHANGED")
                 .doesNotContain("did you mean plan?");
@@ -136,10 +149,11 @@ class ReloadTest {
                 .replace(
                         "Path=/plain/**\" ]",
                         "Path=/plain/**\" ]\n    filters: [ \"FairShare=fresh\", \"SetStatus=\" ]")
-                .replace("c: { plan: plan }", "newcomer: { plan: plan }"));
+                .replace("c: { plan: plan }", "newcomer: { plan: plan, reserved: 2 }"));
 
         assertThat(report.status()).as(report.body()).isEqualTo(422);
         assertThat(report.json("mistakes")).startsWith("[" + file.path() + ":22: routes[1].filters[1]: SetStatus");
+        assertThat(report.json("warnings")).contains(":13: pools.pool.permits: ");
         assertThat(status("/plain/x", "a")).isEqualTo(200);
         assertThat(status("/fair/x", "newcomer")).isEqualTo(403);
         assertThat(MetricsPage.of(gateway).has("fairgate_permits_limit", "pool", "fresh"))
@@ -241,8 +255,43 @@ class ReloadTest {
         RunningGateway.eventually(
                 () -> assertThat(gateway.pool("pool").permits()).isEqualTo(5));
         file.write("tenants: [");
-        // Once more when it was read by the reload of the change before, and then seen.
-        RunningGateway.eventually(() -> assertThat(reloads("failure")).isBetween(1.0, 2.0));
+        RunningGateway.eventually(() -> assertThat(reloads("failure")).isOne());
         assertThat(status("/fair/x", "a")).isEqualTo(200);
+        file.write(policy().replace("permits: 2", "permits: 6"));
+        RunningGateway.eventually(
+                () -> assertThat(gateway.pool("pool").permits()).isEqualTo(6));
+        assertThat(reloads("failure")).isOne();
+    }
+
+    @ParameterizedTest
+    @ExtendWith(OutputCaptureExtension.class)
+    @ValueSource(strings = {"tenants: [", "\"SetStatus=\" ]"})
+    void a_refused_file_is_told_once_though_it_is_seen_after_it_was_read(String mistake, CapturedOutput output) {
+        start(policy());
+        PolicyReload reload = gateway.context().getBean(PolicyReload.class);
+        String bad = mistake.startsWith("tenants") ? mistake : policy().replace("\"FairShare=pool\" ]", mistake);
+
+        // Told of the file before, when this one has been moved over it already; and then of this one.
+        file.write(bad);
+        assertThat(reload.reloadUnlessRefused().result()).isEqualTo(Result.REFUSED);
+        assertThat(reload.reloadUnlessRefused().mistakes()).hasSize(1);
+
+        assertThat(reloads("failure")).isOne();
+        assertThat(linesOfRefusals(output)).hasSize(1);
+        assertThat(reload().status()).isEqualTo(422);
+        assertThat(reloads("failure")).isEqualTo(2);
+        file.write(policy());
+        assertThat(reload.reloadUnlessRefused().result()).isEqualTo(Result.UNCHANGED);
+        file.write(bad);
+        assertThat(reload.reloadUnlessRefused().result()).isEqualTo(Result.REFUSED);
+        assertThat(reloads("failure")).isEqualTo(3);
+        assertThat(linesOfRefusals(output)).hasSize(3);
+    }
+
+    private List<String> linesOfRefusals(CapturedOutput output) {
+        return output.getAll()
+                .lines()
+                .filter(line -> line.contains(file.path() + " is refused and the one before stays in force"))
+                .toList();
     }
 }

@@ -1,7 +1,12 @@
 package io.fairgate.policy;
 
+import java.math.BigInteger;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
@@ -53,6 +58,33 @@ public record Cidr(InetAddress network, int prefix) {
         } catch (UnknownHostException e) {
             throw notANetwork(text);
         }
+    }
+
+    /**
+     * Whether one of these networks, or several together, have every IPv4 address in them that there is, or every IPv6
+     * address: {@code 0.0.0.0/1} and {@code 128.0.0.0/1} have.
+     */
+    public static boolean coverEverything(Collection<Cidr> networks) {
+        return areCovered(32, networks) || areCovered(128, networks);
+    }
+
+    /** Two networks are either apart, or one is in the other: so what is in none of the others need only be counted. */
+    private static boolean areCovered(int bits, Collection<Cidr> networks) {
+        List<Cidr> sorted = networks.stream()
+                .filter(network -> network.network.getAddress().length * 8 == bits)
+                .sorted(Comparator.<Cidr, byte[]>comparing(
+                                network -> network.network.getAddress(), Arrays::compareUnsigned)
+                        .thenComparingInt(Cidr::prefix))
+                .toList();
+        BigInteger covered = BigInteger.ZERO;
+        Cidr last = null;
+        for (Cidr network : sorted) {
+            if (last == null || !last.contains(network.network)) {
+                covered = covered.add(BigInteger.ONE.shiftLeft(bits - network.prefix));
+                last = network;
+            }
+        }
+        return covered.equals(BigInteger.ONE.shiftLeft(bits));
     }
 
     private static IllegalArgumentException notANetwork(String text) {

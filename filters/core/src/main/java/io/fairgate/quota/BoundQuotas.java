@@ -66,7 +66,7 @@ final class BoundQuotas {
     }
 
     /**
-     * Each of the four begins with the first lock, and goes on with the next one inside.
+     * Each of the five begins with the first lock, and goes on with the next one inside.
      *
      * @param depth 0
      */
@@ -97,12 +97,23 @@ final class BoundQuotas {
         now.read(clock, calendar);
         if (isStale()) {
             return QuotaDecision.STALE;
-        } else if (!pass(0, enforced, units)) {
+        }
+        // Who has waited is counted anew, whatever becomes of it.
+        boolean hasWaited = charge != null && waitsNoMore(charge, charge.leave());
+        QuotaDecision decision = decide(units, charge);
+        if (hasWaited) {
+            follow(quotas.length);
+        }
+        return decision;
+    }
+
+    private QuotaDecision decide(long units, @Nullable QuotaCharge charge) {
+        if (!pass(0, enforced, units)) {
             return QuotaDecision.refused(balances(enforced, units));
         }
         boolean all = pass(enforced, quotas.length, units);
         int count = all ? quotas.length : enforced;
-        if (!areCovered(count, units)) {
+        if (!areCovered(count, units) && hasToWait(count, charge)) {
             return QuotaDecision.NOT_YET;
         }
         QuotaDecision decision = all ? passed : passedBut(units);
@@ -117,6 +128,18 @@ final class BoundQuotas {
         return decision;
     }
 
+    /** Of a charge that was settled while it waited, and so was left out of what it waited for. */
+    void leave(QuotaCharge charge, int depth) {
+        synchronized (accounts[depth]) {
+            if (depth + 1 < accounts.length) {
+                leave(charge, depth + 1);
+            } else {
+                waitsNoMore(charge, this);
+                follow(charge.counted());
+            }
+        }
+    }
+
     /** @param more units above what was charged; below 0 to give some back */
     void settle(QuotaCharge charge, long more, int depth) {
         synchronized (accounts[depth]) {
@@ -125,7 +148,7 @@ final class BoundQuotas {
                 return;
             }
             now.read(clock, calendar);
-            for (int i = 0; i < charge.charged(); i++) {
+            for (int i = 0; i < charge.counted(); i++) {
                 settle(i, charge.mark(i), more);
             }
         }
@@ -198,6 +221,44 @@ final class BoundQuotas {
             covered &= usages[i].isCovered(quotas[i].quota(), units);
         }
         return covered;
+    }
+
+    /**
+     * Has the units written down that are not.
+     *
+     * @return false when they are as good as written at once, because nobody is to wait for the disk, or when the charge
+     *     was settled meanwhile
+     */
+    private boolean hasToWait(int count, @Nullable QuotaCharge charge) {
+        if (charge == null || !charge.await(this, count)) {
+            return charge == null;
+        }
+        await(count, charge.units());
+        follow(count);
+        return !areCovered(count, charge.units()) || !waitsNoMore(charge, charge.leave());
+    }
+
+    /** @param at where it waited until now; null when it did not */
+    private static boolean waitsNoMore(QuotaCharge charge, @Nullable BoundQuotas at) {
+        if (at != null) {
+            at.await(charge.counted(), -charge.units());
+        }
+        return at != null;
+    }
+
+    private void await(int count, long units) {
+        for (int i = 0; i < count; i++) {
+            usages[i].await(units);
+        }
+    }
+
+    /** One that was forgotten would write over what has been written of the one that took its place. */
+    private void follow(int count) {
+        for (int i = 0; i < count; i++) {
+            if (!usages[i].isForgotten()) {
+                usages[i].follow();
+            }
+        }
     }
 
     /** The enforced ones let it pass: whatever refuses is not enforced. */

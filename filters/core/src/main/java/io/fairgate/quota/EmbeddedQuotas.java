@@ -107,7 +107,7 @@ public final class EmbeddedQuotas implements Quotas {
     /**
      * Takes {@code units} that will not be settled, at once.
      *
-     * @return null when units have to be written down first, which has been started: {@link #charge} waits for that
+     * @return null when units have to be written down first: {@link #charge} has that done, and waits for it
      * @throws IllegalArgumentException when {@code units} is below 1
      */
     public @Nullable QuotaDecision chargeNow(QuotaSet quotas, long units) {

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
  * the units up to N are given; the next one is asked for when half a chunk is left, so that requests seldom wait. A chunk
  * is a hundredth of the limit, and at least one unit: of a limit below 200 each unit is written, one ahead.
  *
- * <p>What is wanted while a record is on its way is added up and written with the next one, so that a crowd waits for one
- * access to the disk and not each for its own. Called under the lock of the account.
+ * <p>What requests wait for is added up, and is in a record until they have come back for it or left. So a crowd that
+ * comes while a record is on its way waits for one access to the disk and not each for its own; and when it leaves, what
+ * was written for it is taken back, or a crash would make it used. Called under the lock of the account.
  */
 final class JournaledUsage {
 
@@ -23,10 +24,8 @@ final class JournaledUsage {
     /** Whether nobody may ask for another. */
     private boolean isWriting;
 
-    /** Units that came while a record was on its way, and did not fit into what was written. */
-    private long wanted;
-    /** Units of the latest record that are for those who wait for it, and have not been given since. */
-    private long promised;
+    /** Units of those who wait, for this usage or another that they are charged to as well. */
+    private long awaited;
 
     // As it was found lately.
     private CalendarWindow window = CalendarWindow.ALWAYS;
@@ -38,6 +37,10 @@ final class JournaledUsage {
         this.key = key;
         this.account = account;
         this.written = journal.found(key);
+        if (written != null) {
+            this.window = written.window();
+            this.used = written.used();
+        }
     }
 
     /** What an earlier process left. */
@@ -46,38 +49,31 @@ final class JournaledUsage {
         return written;
     }
 
-    /**
-     * Whether that many more units of the window may be given now. If not, a record is asked for; so it is as well some
-     * time before that.
-     */
+    /** Whether that many more units of the window may be given now. */
     boolean covers(CalendarWindow window, long used, long units, long limit) {
         find(window, used, limit);
-        long after = used + units;
-        if (after > covered()) {
-            wanted += units;
-            write();
-        } else {
-            promised = Math.max(0, promised - units);
-            this.used = after;
-            if (covered() - after <= chunk() / 2 && covered() < limit) {
-                write();
-            }
-            lower();
-        }
-        // As good as written at once, when nobody is to wait for the disk.
-        return after <= covered();
+        return used + units <= covered();
     }
 
-    /**
-     * After a settlement: writes down a debt, and takes back what is written of units that were given back.
-     */
-    void follow(CalendarWindow window, long used, long limit) {
+    /** @param units that somebody waits for; below 0 when nobody does any more */
+    void await(long units) {
+        awaited += units;
+    }
+
+    /** After a charge that was covered: writes down the next chunk when it is time to. */
+    void charged(CalendarWindow window, long used) {
         find(window, used, limit);
-        if (used > covered()) {
-            write(used);
+        if (covered() - used - awaited <= chunk() / 2) {
+            raise();
         } else {
             lower();
         }
+    }
+
+    /** After a settlement: writes down a debt, and takes back what is written of units that were given back. */
+    void settled(CalendarWindow window, long used, long limit) {
+        find(window, used, limit);
+        follow();
     }
 
     private void find(CalendarWindow window, long used, long limit) {
@@ -86,9 +82,23 @@ final class JournaledUsage {
         this.limit = limit;
     }
 
+    /** Writes down what is used or waited for and is not written, and takes back what is neither. */
+    void follow() {
+        if (used + awaited > covered()) {
+            raise();
+        } else {
+            lower();
+        }
+    }
+
     void writeExactly(CalendarWindow window, long used) {
         find(window, used, limit);
         set(used);
+    }
+
+    /** Whether nothing is on its way to the disk, and all that was written is of windows that are over. */
+    boolean isOver(long wallMillis) {
+        return !isWriting && (asked == null || wallMillis >= asked.window().endMillis());
     }
 
     private long chunk() {
@@ -101,7 +111,7 @@ final class JournaledUsage {
 
     /** What is given back while a record is on its way is taken back from the next one. */
     private void lower() {
-        long enough = used + promised + chunk();
+        long enough = used + awaited + chunk();
         if (covered() > enough && !isWriting) {
             set(enough);
         }
@@ -115,19 +125,11 @@ final class JournaledUsage {
     }
 
     /**
-     * What is used, what is wanted, and a chunk beyond that, which others may use up before those get theirs. Nothing when
-     * that much is covered: a lower record would take back what may be given by now.
+     * What is used, what is waited for, and a chunk beyond that, which others may use up before those get theirs. Nothing
+     * when that much is covered: a lower record would take back what may be given by now.
      */
-    private void write() {
-        long upTo = Math.max(used, Math.min(limit, used + wanted + chunk()));
-        if (!isWriting) {
-            promised = upTo > covered() ? wanted : promised;
-            wanted = 0;
-            write(upTo);
-        }
-    }
-
-    private void write(long upTo) {
+    private void raise() {
+        long upTo = Math.max(used, Math.min(limit, used + awaited + chunk()));
         if (!isWriting && upTo > covered()) {
             isWriting = true;
             JournalRecord next = new JournalRecord(key, window, upTo);
@@ -142,9 +144,7 @@ final class JournaledUsage {
             if (record.equals(asked)) {
                 written = record;
             }
-            if (wanted > 0 || used > covered()) {
-                write();
-            }
+            follow();
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.fairgate.quota;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -11,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 public final class QuotaCharge {
 
     private static final int OPEN = 0;
-    private static final int CHARGED = 1;
-    private static final int SETTLED = 2;
+    private static final int WAITING = 1;
+    private static final int CHARGED = 2;
+    private static final int SETTLED = 3;
     private static final AtomicIntegerFieldUpdater<QuotaCharge> STATE =
             AtomicIntegerFieldUpdater.newUpdater(QuotaCharge.class, "state");
 
@@ -21,9 +23,9 @@ public final class QuotaCharge {
     /** What each balance needs to find this charge again; written and read under its lock. */
     private final long[] marks;
 
-    /** How many of the quotas were charged: those that are not enforced may not have been. */
-    private int charged;
-    /** Where they were charged. */
+    /** How many of the quotas are charged, or waited for: those that are not enforced may not be. */
+    private int counted;
+    /** Where they are. */
     private @Nullable BoundQuotas at;
 
     private volatile int state;
@@ -51,31 +53,53 @@ public final class QuotaCharge {
         return state == CHARGED;
     }
 
+    // ---- under the locks of its balances, all but the end ----
+
     /** Whether it may be charged now; then it counts as charged. Who settles sees where, and waits for that lock. */
     boolean begin(BoundQuotas balances) {
+        return open(CHARGED, balances, 0);
+    }
+
+    /** Whether it may wait now; then its units count as waited for, until it does no more, or ends. */
+    boolean await(BoundQuotas balances, int quotas) {
+        return open(WAITING, balances, quotas);
+    }
+
+    private boolean open(int next, BoundQuotas balances, int quotas) {
         if (state != OPEN) {
             return false;
         }
         at = balances;
-        return STATE.compareAndSet(this, OPEN, CHARGED);
+        counted = quotas;
+        return STATE.compareAndSet(this, OPEN, next);
     }
 
-    /** Whether it was charged and has not been settled; from now on it is. */
+    /** Where it has waited until now, and does no more; null when it did not, or has been settled. */
+    @Nullable
+    BoundQuotas leave() {
+        return state == WAITING && STATE.compareAndSet(this, WAITING, OPEN) ? at : null;
+    }
+
+    /** Whether it was charged and has not been settled; from now on it is, and waits no more. */
     boolean end() {
-        return STATE.getAndSet(this, SETTLED) == CHARGED;
+        int before = STATE.getAndSet(this, SETTLED);
+        if (before == WAITING) {
+            Objects.requireNonNull(at).leave(this, 0);
+        }
+        return before == CHARGED;
     }
 
     void mark(int quota, long mark) {
         marks[quota] = mark;
-        charged = quota + 1;
+        counted = quota + 1;
     }
 
     long mark(int quota) {
         return marks[quota];
     }
 
-    int charged() {
-        return charged;
+    int counted() {
+        return counted;
     }
 
     @Nullable

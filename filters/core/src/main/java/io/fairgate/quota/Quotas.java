@@ -24,7 +24,7 @@ public interface Quotas {
     /**
      * Takes the units of the charge from every quota, or from none of them. A charge is made at most once: whoever
      * subscribes again after it was made, or settled, only checks. Cancelling after the answer changes nothing. Cancelling
-     * before it may leave the units charged: who cancels settles.
+     * before it may leave the units charged, or kept aside for the charge: who cancels settles.
      */
     Mono<QuotaDecision> charge(QuotaCharge charge);
 

@@ -14,10 +14,16 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
     /** Whether {@code units} pass now. */
     abstract boolean passes(Quota quota, long units, Moment now);
 
-    /** Whether that many units, which pass, may be given at once; if not, what has to happen first has been started. */
+    /** Whether that many units, which pass, may be given at once; if not, they have to be written down first. */
     boolean isCovered(Quota quota, long units) {
         return true;
     }
+
+    /** @param units that somebody waits for; below 0 when nobody does any more */
+    void await(long units) {}
+
+    /** Has written down what is used or waited for, and not what is neither. */
+    void follow() {}
 
     /**
      * Uses {@code units}, which have just passed at the same moment.

@@ -25,8 +25,9 @@ import reactor.core.scheduler.Schedulers;
  * A file that keeps what is used of calendar quotas and totals over a restart. Units are written down as used before they
  * are given, a chunk at a time: a crash forgets no unit that was given, and loses at most the rest of a chunk.
  *
- * <p>All writing is done on a thread of its own. Whatever was asked for while it wrote is written together, and forced to
- * the disk once. When the file cannot be written, the listener is told, quotas go on to be counted in memory, and each
+ * <p>All writing is done on a thread of its own, and all telling on another. Whatever was asked for while it wrote is
+ * written together, and forced to the disk once. When the file cannot be written, the listener is told, quotas go on to
+ * be counted in memory, and each
  * further write is another attempt, which also writes what the failed ones did not. A write that takes longer than
  * {@link #LONGEST_WRITE} is a failure until it returns: a disk that hangs must not hold up more than one that fails.
  *
@@ -40,6 +41,7 @@ public final class UsageJournal implements AutoCloseable {
     static final Duration LONGEST_WRITE = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_END = Duration.ofSeconds(10);
+    private static final Duration LONGEST_NEWS = Duration.ofSeconds(1);
 
     private final JournalStore store;
     private final @Nullable JournalLock lock;
@@ -177,7 +179,6 @@ public final class UsageJournal implements AutoCloseable {
                 write(taken);
             }
             taken.answers.forEach(JournalNews::guard);
-            // After the answers: a log that does not take its line is not to hold them up.
             news.tell(this::failure);
         }
     }
@@ -244,8 +245,9 @@ public final class UsageJournal implements AutoCloseable {
 
     /**
      * Writes what has been asked for, and lets go of the file. Blocks until that is done, at most ten seconds; a disk
-     * that takes longer keeps the file, and others out of it, until it is done or the process ends. Only the first call
-     * does anything; what is charged after it is not written, and does not wait.
+     * that takes longer keeps the file, and others out of it, until it is done or the process ends. Then it waits, for a
+     * second at most, for a listener that has not heard everything. Only the first call does anything; what is charged
+     * after it is not written, and does not wait.
      */
     @Override
     public void close() {
@@ -263,6 +265,7 @@ public final class UsageJournal implements AutoCloseable {
                 }
                 news.tell(this::failure);
             }
+            news.awaitTold(LONGEST_NEWS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -82,8 +82,25 @@ final class WindowUsage extends Usage {
     }
 
     @Override
+    void await(long units) {
+        if (journaled != null) {
+            journaled.await(units);
+        }
+    }
+
+    @Override
+    void follow() {
+        if (journaled != null) {
+            journaled.follow();
+        }
+    }
+
+    @Override
     long charge(long units) {
         keep(usedNow + units);
+        if (journaled != null) {
+            journaled.charged(windowNow, used);
+        }
         return windowNow.startMillis();
     }
 
@@ -100,7 +117,7 @@ final class WindowUsage extends Usage {
             long most = Math.max(usedNow, 2 * quota.limit());
             keep(Math.max(0, Math.min(most, usedNow + more)));
             if (journaled != null) {
-                journaled.follow(windowNow, used, quota.limit());
+                journaled.settled(windowNow, used, quota.limit());
             }
         }
     }
@@ -125,8 +142,10 @@ final class WindowUsage extends Usage {
     @Override
     boolean isNothing(Moment now) {
         CalendarWindow last = window;
+        if (journaled == null) {
+            return last == null || used == 0 || now.wallMillis() >= last.endMillis();
+        }
         // What is written down is a chunk more than what is used, and would be found again.
-        boolean isUnused = used == 0 && journaled == null;
-        return last == null || isUnused || now.wallMillis() >= last.endMillis();
+        return (last == null || now.wallMillis() >= last.endMillis()) && journaled.isOver(now.wallMillis());
     }
 }

@@ -3,6 +3,7 @@ package io.fairgate.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.quota.Quota.CalendarUnit;
+import java.io.IOException;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
@@ -278,7 +279,10 @@ class QuotaBoundsTest {
 
     private static final class Deaf implements JournalListener {
         @Override
-        public void failed(java.io.IOException cause) {}
+        public void changed(@Nullable IOException failure) {}
+
+        @Override
+        public void failed(IOException cause) {}
 
         @Override
         public void recovered() {}

@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +51,9 @@ class UsageJournalTest {
     private int crashes;
 
     private final JournalListener listener = new JournalListener() {
+        @Override
+        public void changed(@Nullable IOException failure) {}
+
         @Override
         public void failed(IOException cause) {
             heard.add("failed");

@@ -29,7 +29,8 @@ import reactor.core.scheduler.Scheduler;
  * until the last byte of the response is written, or until anything else ends them.
  *
  * <p>Arguments: {@code pool}, and optionally {@code permits} (how many a request of this route takes, 1 by default) and
- * {@code maxHold} (how long it may hold them, the pool's {@code max-hold} by default); in the long form also {@code class}
+ * {@code maxHold} (how long it may hold them, such as {@code 30s}, the pool's {@code max-hold} by default; a number without a
+ * unit is refused); in the long form also {@code class}
  * (the class of its requests within their tenants, by default none). For the Java DSL:
  * {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
  *
@@ -219,10 +220,16 @@ public final class FairShareGatewayFilterFactory
             return this;
         }
 
-        public @Nullable Duration getMaxHold() {
-            return maxHold;
+        /** Of the type that properties are bound to: of several setters, Boot's binder takes the one that goes with it. */
+        public @Nullable DurationSetting getMaxHold() {
+            return maxHold == null ? null : new DurationSetting(maxHold);
         }
 
+        public Config setMaxHold(DurationSetting maxHold) {
+            return setMaxHold(maxHold.value());
+        }
+
+        /** For the Java DSL. */
         public Config setMaxHold(Duration maxHold) {
             this.maxHold = maxHold;
             return this;

@@ -50,9 +50,17 @@ final class JournalLog implements JournalListener, MeterBinder {
     }
 
     @Override
+    public void changed(@Nullable IOException cause) {
+        if (cause == null) {
+            failure = null;
+        } else {
+            failure = new Failure(cause.toString(), clock.instant());
+            failures.increment();
+        }
+    }
+
+    @Override
     public void failed(IOException cause) {
-        failure = new Failure(cause.toString(), clock.instant());
-        failures.increment();
         log.error(
                 "The usage journal {} cannot be written: {}. Quotas are counted in memory until it can; what is used meanwhile is lost if this process ends.",
                 file,
@@ -61,7 +69,6 @@ final class JournalLog implements JournalListener, MeterBinder {
 
     @Override
     public void recovered() {
-        failure = null;
         log.info("The usage journal {} is written again.", file);
     }
 

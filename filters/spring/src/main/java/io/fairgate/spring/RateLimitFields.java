@@ -3,6 +3,9 @@ package io.fairgate.spring;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision.Balance;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.YearMonth;
 import java.util.Comparator;
@@ -35,6 +38,8 @@ final class RateLimitFields {
 
     /** Of the upstream's fields. Looking for names goes as deep as a name is long, and no honest line is longer. */
     private static final int LONGEST_LINE = 500;
+
+    private static final BigInteger LARGEST_INTEGER = BigInteger.valueOf(999_999_999_999_999L);
 
     private static final Pattern NAME = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
 
@@ -89,7 +94,7 @@ final class RateLimitFields {
 
     private static String policy(String name, Quota quota) {
         Long window = windowSeconds(quota);
-        return "\"" + name + "\";q=" + quota.limit() + (window == null ? "" : ";w=" + window);
+        return "\"" + name + "\";q=" + most(quota) + (window == null ? "" : ";w=" + window);
     }
 
     private static String limit(String name, Balance balance) {
@@ -97,13 +102,22 @@ final class RateLimitFields {
         return "\"" + name + "\";r=" + balance.remaining() + (ends ? ";t=" + secondsUp(balance.untilFull()) : "");
     }
 
+    /** The most that can be left. A rate may hold more than its limit; it is told with the time in which that much comes back. */
+    private static long most(Quota quota) {
+        return quota instanceof Quota.Rate rate ? Math.max(rate.limit(), rate.burst()) : quota.limit();
+    }
+
     /**
      * Days of 23 or 25 hours and months of their own length are told as the usual day and the longest month; null for a
-     * window that does not end.
+     * window that does not end, or for longer than an Integer of a structured field can tell.
      */
     private static @Nullable Long windowSeconds(Quota quota) {
         if (quota instanceof Quota.Rate rate) {
-            return Math.max(1, secondsUp(rate.per()));
+            BigInteger seconds = BigDecimal.valueOf(rate.per().toNanos())
+                    .multiply(BigDecimal.valueOf(most(rate)))
+                    .divide(BigDecimal.valueOf(rate.limit()).scaleByPowerOfTen(9), 0, RoundingMode.CEILING)
+                    .toBigInteger();
+            return seconds.compareTo(LARGEST_INTEGER) > 0 ? null : seconds.longValueExact();
         } else if (quota instanceof Quota.Sliding sliding) {
             return Math.max(1, secondsUp(sliding.within()));
         } else if (quota instanceof Quota.Calendar calendar) {
@@ -129,7 +143,7 @@ final class RateLimitFields {
         if (theirs(headers) <= least.remaining()) {
             return;
         }
-        headers.set(LEGACY_LIMIT, Long.toString(least.quota().limit()));
+        headers.set(LEGACY_LIMIT, Long.toString(most(least.quota())));
         headers.set(LEGACY_REMAINING, Long.toString(least.remaining()));
         headers.remove(LEGACY_RESET);
         if (!least.untilFull().equals(Balance.NEVER)) {

@@ -143,7 +143,7 @@ class JournalStarterTest {
         assertThat(meters.get(Meter.JOURNAL_FAILING.id()).gauge().value()).isZero();
 
         JournalLog log = gateway.getBean(JournalLog.class);
-        log.failed(new IOException("No space left on device"));
+        log.changed(new IOException("No space left on device"));
         Health failing = health.health();
         assertThat(failing.getStatus()).isEqualTo(Status.UP);
         assertThat(failing.getDetails())
@@ -154,7 +154,7 @@ class JournalStarterTest {
         assertThat(meters.get(Meter.JOURNAL_FAILURES.id()).counter().count()).isEqualTo(1);
         assertThat(ask(gateway)).isEqualTo(200);
 
-        log.recovered();
+        log.changed(null);
         assertThat(health.health().getDetails()).containsEntry("written", true).doesNotContainKey("cause");
         assertThat(meters.get(Meter.JOURNAL_FAILING.id()).gauge().value()).isZero();
         assertThat(meters.get(Meter.JOURNAL_FAILURES.id()).counter().count()).isEqualTo(1);

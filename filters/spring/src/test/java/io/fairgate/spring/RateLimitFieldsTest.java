@@ -22,7 +22,7 @@ import org.springframework.http.HttpHeaders;
 class RateLimitFieldsTest {
 
     private static final QuotaOwner ACME = QuotaOwner.tenant(TenantId.of("acme"));
-    private static final Quota.Rate BURST = new Quota.Rate("burst", 20, Duration.ofSeconds(1), 40);
+    private static final Quota.Rate BURST = new Quota.Rate("burst", 20, Duration.ofSeconds(1), 20);
     private static final Quota DAILY = new Quota.Calendar("daily", 10_000, CalendarUnit.DAY, ZoneOffset.UTC);
 
     private static HttpHeaders fields(Balance... balances) {
@@ -68,6 +68,40 @@ class RateLimitFieldsTest {
         assertThat(fields(balance(fast, 5, Duration.ZERO), balance(odd, 5, Duration.ZERO))
                         .getFirst("RateLimit-Policy"))
                 .isEqualTo("\"fast\";q=5;w=1, \"odd\";q=5;w=2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "20, PT1S, 20, 20, 1",
+        "20, PT1S, 40, 40, 2",
+        "20, PT1S, 41, 41, 3",
+        "20, PT0.1S, 21, 21, 1",
+        "3, PT1.5S, 4, 4, 2",
+        "1000000000000, P366D, 1000000000000, 1000000000000, 31622400",
+        "1, P366D, 1000000, 1000000, 31622400000000",
+        // With less at once than per window the limit is what comes in it, and less than that is ever left.
+        "20, PT1S, 5, 20, 1",
+    })
+    void a_rate_that_holds_more_than_its_limit_is_told_with_the_time_in_which_that_comes_back(
+            long limit, Duration per, long burst, long most, long window) {
+        HttpHeaders headers = fields(balance(new Quota.Rate("rate", limit, per, burst), burst, Duration.ZERO));
+        assertThat(headers.getFirst("RateLimit-Policy")).isEqualTo("\"rate\";q=" + most + ";w=" + window);
+        assertThat(headers.getFirst("RateLimit")).isEqualTo("\"rate\";r=" + burst + ";t=0");
+    }
+
+    @Test
+    void a_window_of_more_than_fifteen_digits_is_not_told() {
+        Quota endless = new Quota.Rate("rate", 1, Duration.ofDays(366), Quota.MAX_LIMIT);
+        assertThat(fields(balance(endless, 1, Duration.ZERO)).getFirst("RateLimit-Policy"))
+                .isEqualTo("\"rate\";q=1000000000000");
+    }
+
+    @Test
+    void what_is_left_is_never_above_the_legacy_limit() {
+        Quota rate = new Quota.Rate("rate", 20, Duration.ofSeconds(1), 40);
+        HttpHeaders headers = add(new HttpHeaders(), Told.LEGACY, balance(rate, 40, Duration.ZERO));
+        assertThat(headers.getFirst("X-RateLimit-Limit")).isEqualTo("40");
+        assertThat(headers.getFirst("X-RateLimit-Remaining")).isEqualTo("40");
     }
 
     @Test

@@ -25,6 +25,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,7 @@ import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.route.builder.RouteLocatorBuilder;
+import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -349,6 +352,38 @@ class StarterTest {
         }
         assertThatThrownBy(() -> fairShare.apply(c -> c.setPool("orders").setMaxHold(Duration.ZERO)))
                 .hasMessage("FairShare: maxHold: PT0S (expected: more than 0)");
+    }
+
+    private static FairShareGatewayFilterFactory.Config arguments(
+            ConfigurableApplicationContext gateway, Map<String, String> args) {
+        return gateway.getBean(ConfigurationService.class)
+                .with(gateway.getBean(FairShareGatewayFilterFactory.class))
+                .name("FairShare")
+                .properties(args)
+                .bind();
+    }
+
+    @Test
+    void how_long_a_route_may_hold_permits_needs_a_unit_in_both_forms_of_the_filter() {
+        ConfigurableApplicationContext gateway = start(POLICY, "fairgate.policy.enabled=true");
+        for (Map<String, String> form : List.of(
+                Map.of("pool", "orders", "maxHold", "HOLD"),
+                Map.of("pool", "orders", "max-hold", "HOLD"),
+                Map.of("_genkey_0", "orders", "_genkey_1", "1", "_genkey_2", "HOLD"))) {
+            Function<String, Map<String, String>> args = hold -> form.entrySet().stream()
+                    .collect(Collectors.toMap(
+                            Map.Entry::getKey, entry -> entry.getValue().replace("HOLD", hold)));
+            for (String minute : List.of("60s", "1m", "60000ms", "PT1M")) {
+                assertThat(arguments(gateway, args.apply(minute)).getMaxHold())
+                        .isEqualTo(new DurationSetting(Duration.ofMinutes(1)));
+            }
+            for (String guess : List.of("60", "0.5", "60000")) {
+                assertThatThrownBy(() -> arguments(gateway, args.apply(guess)))
+                        .hasStackTraceContaining("max-hold")
+                        .rootCause()
+                        .hasMessage(guess + " (expected: a duration such as 250ms, 1s, 5m, 2h or 1d)");
+            }
+        }
     }
 
     @ParameterizedTest

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** Leases over embedded pools, in virtual time. */
 class LeasesTest {
@@ -397,6 +398,35 @@ class LeasesTest {
         assertThat(status(id).tenant()).isEqualTo(ACME);
         leases.release(id);
         assertThat(leases.ids()).isEmpty();
+    }
+
+    @Test
+    void each_tenant_has_a_list_of_its_own_leases() {
+        LeaseId own = opened();
+        LeaseId others = LeaseId.random();
+        leases.open(others, TenantId.of("globex"), "batch", TERM);
+        assertThat(leases.ids(ACME)).containsExactly(own);
+        assertThat(leases.ids()).containsExactlyInAnyOrder(own, others);
+        List.of(own, others).forEach(leases::release);
+        assertThat(leases.ids(ACME)).isEmpty();
+    }
+
+    @Test
+    void when_a_release_is_over_the_next_one_holds_what_came_back() {
+        VirtualTimeScheduler nobodyElseRuns = VirtualTimeScheduler.create(true);
+        EmbeddedPermitPool single = new EmbeddedPermitPool(
+                "single", PoolSettings.ofPermits(1), TenantShares.EQUAL, nobodyElseRuns, PoolListener.NONE);
+        Leases alone = new Leases(
+                Map.of("single", single)::get, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+        LeaseId holder = LeaseId.random();
+        LeaseId next = LeaseId.random();
+        for (LeaseId id : List.of(holder, next)) {
+            alone.open(id, ACME, "batch", TERM);
+            alone.take(id, one("single"), status -> {}).subscribe();
+        }
+        alone.release(holder);
+        assertThat(Objects.requireNonNull(alone.status(next)).held()).hasSize(1);
+        alone.release(next);
     }
 
     @Test

@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -398,6 +399,31 @@ class LeasesTest {
         assertThat(status(id).tenant()).isEqualTo(ACME);
         leases.release(id);
         assertThat(leases.ids()).isEmpty();
+    }
+
+    @Test
+    void the_place_in_the_queue_is_right_whoever_leaves() {
+        EmbeddedPermitPool wide = nothingLeft.watch(new EmbeddedPermitPool(
+                "wide", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
+        Leases many = new Leases(
+                Map.of("wide", wide)::get, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+        Random random = new Random(7);
+        List<LeaseId> inOrder = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            LeaseId id = LeaseId.random();
+            many.open(id, ACME, "batch", TERM);
+            many.take(id, one("wide"), status -> {}).subscribe();
+            inOrder.add(id);
+            if (random.nextInt(3) == 0) {
+                many.release(inOrder.remove(1 + random.nextInt(inOrder.size() - 1)));
+            }
+            for (int place = 1; place < inOrder.size(); place++) {
+                assertThat(Objects.requireNonNull(many.status(inOrder.get(place))).waiting())
+                        .extracting(waiting -> Objects.requireNonNull(waiting).place())
+                        .isEqualTo(place);
+            }
+        }
+        inOrder.forEach(many::release);
     }
 
     @Test

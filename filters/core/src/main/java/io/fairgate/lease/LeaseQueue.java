@@ -29,10 +29,13 @@ final class LeaseQueue {
         number(demand);
     }
 
-    void remove(Demand demand) {
-        if (waiting.remove(demand)) {
+    /** False when it is not here. */
+    boolean remove(Demand demand) {
+        boolean isHere = waiting.remove(demand);
+        if (isHere) {
             count(demand.number, -1);
         }
+        return isHere;
     }
 
     /** From 1 on. */

@@ -25,7 +25,7 @@ final class LeaseQueues {
 
     void remove(Demand demand) {
         queues.computeIfPresent(Key.of(demand), (key, queue) -> {
-            queue.remove(demand);
+            var unused = queue.remove(demand);
             return queue.waiting().isEmpty() ? null : queue;
         });
     }

@@ -403,10 +403,10 @@ class LeasesTest {
 
     @Test
     void the_place_in_the_queue_is_right_whoever_leaves() {
-        EmbeddedPermitPool wide = nothingLeft.watch(new EmbeddedPermitPool(
-                "wide", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
-        Leases many = new Leases(
-                Map.of("wide", wide)::get, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+        EmbeddedPermitPool wide = nothingLeft.watch(
+                new EmbeddedPermitPool("wide", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
+        Leases many =
+                new Leases(Map.of("wide", wide)::get, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
         Random random = new Random(7);
         List<LeaseId> inOrder = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
@@ -418,7 +418,8 @@ class LeasesTest {
                 many.release(inOrder.remove(1 + random.nextInt(inOrder.size() - 1)));
             }
             for (int place = 1; place < inOrder.size(); place++) {
-                assertThat(Objects.requireNonNull(many.status(inOrder.get(place))).waiting())
+                assertThat(Objects.requireNonNull(many.status(inOrder.get(place)))
+                                .waiting())
                         .extracting(waiting -> Objects.requireNonNull(waiting).place())
                         .isEqualTo(place);
             }

@@ -1,5 +1,7 @@
 package io.fairgate.gateway.http;
 
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -33,6 +35,8 @@ public final class HttpFace {
         try {
             DisposableServer server = HttpServer.create()
                     .runOn(loops)
+                    .channelGroup(
+                            new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // Knows what is being answered.
                     .bindAddress(() -> address)
                     .handle(new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
                             .exceptionHandlers(all -> all.addAll(failures))
@@ -51,7 +55,11 @@ public final class HttpFace {
 
     /** Takes no more connections, gives what is being answered that long, and ends. Blocks meanwhile. */
     public void end(Duration patience) {
-        server.disposeNow(patience);
-        loops.dispose();
+        try {
+            server.disposeNow(patience);
+        } catch (IllegalStateException patienceIsOver) {
+            // What is not answered by now is cut off with the event loops.
+        }
+        loops.disposeLater(Duration.ZERO, patience).subscribe();
     }
 }

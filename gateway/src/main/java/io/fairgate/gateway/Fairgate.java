@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The command line: {@code fairgate [serve|demo|check|sample|api-key] …}. */
+/** The command line: {@code fairgate [serve|demo|check|sample|api-key|throttle] …}. */
 @Command(
         name = "fairgate",
         description = "A gateway that shares the capacity of an upstream fairly between tenants.",
@@ -15,7 +15,8 @@ import picocli.CommandLine.Command;
             DemoCommand.class,
             CheckCommand.class,
             SampleCommand.class,
-            ApiKeyCommand.class
+            ApiKeyCommand.class,
+            ThrottleCommand.class
         },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,

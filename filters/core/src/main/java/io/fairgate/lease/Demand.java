@@ -33,6 +33,9 @@ final class Demand {
     /** In whose queue it is. Guarded by the lock of {@link OpenLeases}, as all that changes. */
     private String pool;
 
+    /** By which {@link LeaseQueue} knows its place; guarded likewise. */
+    int number;
+
     /** The subscription to that pool. */
     private final Disposable.Swap asking = Disposables.swap();
 

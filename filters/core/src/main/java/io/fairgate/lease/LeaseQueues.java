@@ -3,9 +3,7 @@ package io.fairgate.lease;
 import io.fairgate.tenant.TenantId;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * Which leases wait in which pool, by tenant, in the order in which they came. A pool serves those of one tenant in that
@@ -13,15 +11,15 @@ import java.util.Set;
  */
 final class LeaseQueues {
 
-    private record Queue(String pool, TenantId tenant) {}
+    private record Key(String pool, TenantId tenant) {
+        static Key of(Demand demand) {
+            return new Key(demand.pool(), demand.lease().tenant);
+        }
+    }
 
-    private final Map<Queue, Set<Demand>> queues = new HashMap<>();
+    private final Map<Key, LeaseQueue> queues = new HashMap<>();
 
     private int size;
-
-    private static Queue of(Demand demand) {
-        return new Queue(demand.pool(), demand.lease().tenant);
-    }
 
     /** How many leases wait. */
     int size() {
@@ -30,28 +28,22 @@ final class LeaseQueues {
 
     void add(Demand demand) {
         size++;
-        queues.computeIfAbsent(of(demand), queue -> new LinkedHashSet<>()).add(demand);
+        queues.computeIfAbsent(Key.of(demand), key -> new LeaseQueue()).add(demand);
     }
 
     void remove(Demand demand) {
-        queues.computeIfPresent(of(demand), (queue, waiting) -> {
-            if (waiting.remove(demand)) {
+        queues.computeIfPresent(Key.of(demand), (key, queue) -> {
+            if (queue.remove(demand)) {
                 size--;
             }
-            return waiting.isEmpty() ? null : waiting;
+            return queue.waiting().isEmpty() ? null : queue;
         });
     }
 
-    /** Takes as many steps as there are before it. */
+    /** Of one that waits. */
     int place(Demand demand) {
-        int place = 1;
-        for (Demand before : queues.getOrDefault(of(demand), Set.of())) {
-            if (before == demand) {
-                break;
-            }
-            place++;
-        }
-        return place;
+        LeaseQueue queue = queues.get(Key.of(demand));
+        return queue == null ? 1 : queue.place(demand);
     }
 
     /** Takes a step for each lease that waits there. */
@@ -59,9 +51,9 @@ final class LeaseQueues {
         int leases = 0;
         long permits = 0;
         long longest = 0;
-        for (Map.Entry<Queue, Set<Demand>> queue : queues.entrySet()) {
+        for (Map.Entry<Key, LeaseQueue> queue : queues.entrySet()) {
             if (queue.getKey().pool.equals(pool)) {
-                Collection<Demand> waiting = queue.getValue();
+                Collection<Demand> waiting = queue.getValue().waiting();
                 leases += waiting.size();
                 for (Demand each : waiting) {
                     permits += each.permits();

@@ -218,6 +218,14 @@ public final class Leases {
                 (now, after) -> open.all().stream().map(lease -> lease.id).toList()));
     }
 
+    /** The ids of the leases of one tenant, in no order. Takes a step for each lease of everybody. */
+    public List<LeaseId> ids(TenantId tenant) {
+        return Objects.requireNonNull(open.locked((now, after) -> open.all().stream()
+                .filter(lease -> lease.tenant.equals(tenant))
+                .map(lease -> lease.id)
+                .toList()));
+    }
+
     /** How many there are. */
     public int size() {
         return Objects.requireNonNull(open.locked((now, after) -> open.all().size()));

@@ -26,11 +26,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** Leases over embedded pools, in virtual time. */
 class LeasesTest {
@@ -459,6 +461,61 @@ class LeasesTest {
         assertThat(status(id).tenant()).isEqualTo(ACME);
         leases.release(id);
         assertThat(leases.ids()).isEmpty();
+    }
+
+    @Test
+    void the_place_in_the_queue_is_right_whoever_leaves() {
+        EmbeddedPermitPool wide = nothingLeft.watch(
+                new EmbeddedPermitPool("wide", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
+        Leases many =
+                new Leases(Map.of("wide", wide)::get, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+        Random random = new Random(7);
+        List<LeaseId> inOrder = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            LeaseId id = LeaseId.random();
+            many.open(id, ACME, "batch", TERM);
+            many.take(id, one("wide"), status -> {}).subscribe();
+            inOrder.add(id);
+            if (random.nextInt(3) == 0) {
+                many.release(inOrder.remove(1 + random.nextInt(inOrder.size() - 1)));
+            }
+            for (int place = 1; place < inOrder.size(); place++) {
+                assertThat(Objects.requireNonNull(many.status(inOrder.get(place)))
+                                .waiting())
+                        .extracting(waiting -> Objects.requireNonNull(waiting).place())
+                        .isEqualTo(place);
+            }
+        }
+        inOrder.forEach(many::release);
+    }
+
+    @Test
+    void each_tenant_has_a_list_of_its_own_leases() {
+        LeaseId own = opened();
+        LeaseId others = LeaseId.random();
+        leases.open(others, TenantId.of("globex"), "batch", TERM);
+        assertThat(leases.ids(ACME)).containsExactly(own);
+        assertThat(leases.ids()).containsExactlyInAnyOrder(own, others);
+        List.of(own, others).forEach(leases::release);
+        assertThat(leases.ids(ACME)).isEmpty();
+    }
+
+    @Test
+    void when_a_release_is_over_the_next_one_holds_what_came_back() {
+        VirtualTimeScheduler nobodyElseRuns = VirtualTimeScheduler.create(true);
+        EmbeddedPermitPool single = new EmbeddedPermitPool(
+                "single", PoolSettings.ofPermits(1), TenantShares.EQUAL, nobodyElseRuns, PoolListener.NONE);
+        Leases alone = new Leases(
+                Map.of("single", single)::get, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+        LeaseId holder = LeaseId.random();
+        LeaseId next = LeaseId.random();
+        for (LeaseId id : List.of(holder, next)) {
+            alone.open(id, ACME, "batch", TERM);
+            alone.take(id, one("single"), status -> {}).subscribe();
+        }
+        alone.release(holder);
+        assertThat(Objects.requireNonNull(alone.status(next)).held()).hasSize(1);
+        alone.release(next);
     }
 
     @Test

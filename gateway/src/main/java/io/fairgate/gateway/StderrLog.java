@@ -1,0 +1,34 @@
+package io.fairgate.gateway;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/** A log on the standard error, for a command that runs without Spring Boot, which sets the log up otherwise. */
+final class StderrLog {
+
+    private StderrLog() {}
+
+    /** From now on, whatever has this level or a higher one; warnings and errors when it is null or no level. */
+    static void from(@Nullable String level) {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        context.reset();
+        PatternLayoutEncoder lines = new PatternLayoutEncoder();
+        lines.setContext(context);
+        lines.setPattern("%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level %logger{0}: %msg%n");
+        lines.start();
+        ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
+        console.setContext(context);
+        console.setTarget("System.err");
+        console.setEncoder(lines);
+        console.start();
+        Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        root.addAppender(console);
+        root.setLevel(Level.toLevel(level, Level.WARN));
+    }
+}

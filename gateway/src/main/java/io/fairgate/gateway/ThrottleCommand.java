@@ -1,0 +1,125 @@
+package io.fairgate.gateway;
+
+import io.fairgate.gateway.throttle.InvalidThrottleFileException;
+import io.fairgate.gateway.throttle.ThrottleFile;
+import io.fairgate.gateway.throttle.ThrottleServer;
+import io.fairgate.gateway.throttle.ThrottleSettings;
+import io.fairgate.time.MonotonicScheduler;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import reactor.netty.ChannelBindException;
+
+/**
+ * {@code throttle}: takes the place of the throttle server, with its options and its file. No application context: it has
+ * to answer soon after it was started.
+ */
+@Command(
+        name = "throttle",
+        description = "Serves the protocol of throttle, in its place.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+final class ThrottleCommand implements Callable<Integer> {
+
+    private static final int HIGHEST_PORT = 65_535;
+
+    @Option(
+            names = {"-c", "--configuration"},
+            paramLabel = "PATH",
+            defaultValue = "throttle.toml",
+            description = "The semaphores, in TOML; without the option ${DEFAULT-VALUE}.")
+    private @Nullable Path configuration;
+
+    @Option(
+            names = "--address",
+            paramLabel = "ADDRESS",
+            defaultValue = "127.0.0.1",
+            description = "Where it listens; without the option ${DEFAULT-VALUE}.")
+    private String address = "";
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            defaultValue = "8000",
+            description = "On which port, 0 for any that is free; without the option ${DEFAULT-VALUE}.")
+    private int port;
+
+    @Spec
+    private CommandSpec command;
+
+    /** Returns only when it cannot serve; otherwise a signal ends the process. */
+    @Override
+    public Integer call() throws InterruptedException {
+        ThrottleFile file = file();
+        if (file == null) {
+            return 1;
+        }
+        String level = System.getenv("THROTTLE_LOG");
+        StderrLog.from(level == null ? file.logLevel() : level);
+        ThrottleServer server = server(file);
+        if (server == null) {
+            return 1;
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(server)));
+        PrintWriter out = command.commandLine().getOut();
+        out.printf("throttle: %d semaphores, on port %d of %s%n", file.semaphores().size(), server.port(), address);
+        out.flush();
+        new CountDownLatch(1).await();
+        return 0;
+    }
+
+    /** Only halting makes the exit code 0: the JVM has chosen 128 + signal by then. */
+    private static void end(ThrottleServer server) {
+        server.end();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Null when it cannot be read, which has been told; an empty one when there is none. */
+    private @Nullable ThrottleFile file() {
+        PrintWriter err = command.commandLine().getErr();
+        Path path = Objects.requireNonNull(configuration, "configuration");
+        try {
+            return ThrottleFile.read(path);
+        } catch (NoSuchFileException missing) {
+            err.printf("%s not found => Using empty default configuration.%n", path);
+            return ThrottleFile.EMPTY;
+        } catch (InvalidThrottleFileException invalid) {
+            err.println(invalid.in(path.toString()));
+        } catch (IOException unreadable) {
+            err.printf("%s cannot be read (expected: a text file): %s%n", path, unreadable.getMessage());
+        }
+        return null;
+    }
+
+    /** Null when it cannot listen, which has been told. */
+    private @Nullable ThrottleServer server(ThrottleFile file) {
+        PrintWriter err = command.commandLine().getErr();
+        if (port < 0 || port > HIGHEST_PORT) {
+            err.printf("--port: %d (expected: 0 to %d)%n", port, HIGHEST_PORT);
+            return null;
+        }
+        InetSocketAddress where = new InetSocketAddress(address, port);
+        if (where.isUnresolved()) {
+            err.printf("--address: %s (expected: an address of this machine)%n", address);
+            return null;
+        }
+        try {
+            return ThrottleServer.start(file, ThrottleSettings.STANDARD, where, MonotonicScheduler.INSTANCE);
+        } catch (ChannelBindException taken) {
+            err.printf(
+                    "Port %d of %s is in use already, or cannot be had: end what listens there, or choose others with --port PORT and --address ADDRESS.%n",
+                    port, address);
+            return null;
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package io.fairgate.gateway.throttle;
+
+import org.springframework.http.HttpStatus;
+
+/**
+ * What is wrong with a request, as clients of throttle know it: they compare these texts, spelling included.
+ *
+ * <p>What the protocol itself finds wrong goes out without a content type, and what was wrong with the form of a request
+ * as text, as throttle does it.
+ */
+final class ThrottleError extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final String TEXT = "text/plain; charset=utf-8";
+
+    private final HttpStatus status;
+    private final String contentType;
+    private final String text;
+
+    private ThrottleError(HttpStatus status, String contentType, String text) {
+        super(text, null, false, false);
+        this.status = status;
+        this.contentType = contentType;
+        this.text = text;
+    }
+
+    Answer answer() {
+        return new Answer(status, contentType, text);
+    }
+
+    // ---- what the protocol finds wrong ----
+
+    static ThrottleError unknownSemaphore() {
+        return domain(HttpStatus.BAD_REQUEST, "Unknown semaphore");
+    }
+
+    static ThrottleError unknownPeer() {
+        return domain(HttpStatus.BAD_REQUEST, "Unknown peer");
+    }
+
+    static ThrottleError invalidLockCount(long found) {
+        return domain(HttpStatus.BAD_REQUEST, "Lock count must be a positive number. Found: %d.".formatted(found));
+    }
+
+    static ThrottleError never(long asked, long max) {
+        return domain(
+                HttpStatus.CONFLICT,
+                "Lock can never be acquired. Lock asks for count %d yet full count is only %d.".formatted(asked, max));
+    }
+
+    /** By a bound of its tenant, of which the protocol knows nothing; it begins like what clients look for. */
+    static ThrottleError neverForThisTenant(long asked) {
+        return domain(
+                HttpStatus.CONFLICT,
+                "Lock can never be acquired. Lock asks for count %d, more than this tenant may ever hold."
+                        .formatted(asked));
+    }
+
+    static ThrottleError deadlock(int current, int requested) {
+        return domain(
+                HttpStatus.CONFLICT,
+                "Lock hierachy violation. This may deadlock. The current lock level is %d the\n        requested lock level was %d."
+                        .formatted(current, requested));
+    }
+
+    static ThrottleError alreadyPending() {
+        return domain(HttpStatus.CONFLICT, "Already pending. Only one pendig lock per peer is allowed.");
+    }
+
+    static ThrottleError changeThroughRestore() {
+        return domain(HttpStatus.CONFLICT, "Restore is not allowed to change existing peers.");
+    }
+
+    static ThrottleError shrinkingLockCount() {
+        return domain(
+                HttpStatus.NOT_IMPLEMENTED, "Shrinking the count of an existing lock is currently not implemented.");
+    }
+
+    // ---- what throttle has no bounds for; its clients repeat what was answered with 503 ----
+
+    static ThrottleError tooManyPeers() {
+        return domain(HttpStatus.SERVICE_UNAVAILABLE, "Too many peers.");
+    }
+
+    static ThrottleError tooManyPending() {
+        return domain(HttpStatus.SERVICE_UNAVAILABLE, "Too many locks are pending.");
+    }
+
+    static ThrottleError shuttingDown() {
+        return domain(HttpStatus.SERVICE_UNAVAILABLE, "Shutting down.");
+    }
+
+    static ThrottleError unwell() {
+        return new ThrottleError(HttpStatus.SERVICE_UNAVAILABLE, TEXT, "Not Ok");
+    }
+
+    private static ThrottleError domain(HttpStatus status, String text) {
+        return new ThrottleError(status, "", text);
+    }
+
+    // ---- what is wrong with the form ----
+
+    static ThrottleError notJson() {
+        return new ThrottleError(
+                HttpStatus.UNSUPPORTED_MEDIA_TYPE, TEXT, "Expected request with `Content-Type: application/json`");
+    }
+
+    static ThrottleError unreadableBody(String why) {
+        return new ThrottleError(HttpStatus.BAD_REQUEST, TEXT, "Failed to parse the request body as JSON: " + why);
+    }
+
+    static ThrottleError unsuitableBody(String why) {
+        return new ThrottleError(
+                HttpStatus.UNPROCESSABLE_CONTENT,
+                TEXT,
+                "Failed to deserialize the JSON body into the target type: " + why);
+    }
+
+    static ThrottleError bodyTooLarge() {
+        return new ThrottleError(
+                HttpStatus.CONTENT_TOO_LARGE, TEXT, "Failed to buffer the request body: length limit exceeded");
+    }
+
+    static ThrottleError unsuitableQuery(String why) {
+        return new ThrottleError(HttpStatus.BAD_REQUEST, TEXT, "Failed to deserialize query string: " + why);
+    }
+
+    static ThrottleError unsuitablePath(String why) {
+        return new ThrottleError(HttpStatus.BAD_REQUEST, TEXT, "Invalid URL: " + why);
+    }
+}

@@ -1,0 +1,112 @@
+package io.fairgate.gateway.throttle;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.tomlj.Toml;
+import org.tomlj.TomlParseError;
+import org.tomlj.TomlParseResult;
+import org.tomlj.TomlPosition;
+import org.tomlj.TomlTable;
+
+/**
+ * The configuration of throttle: {@code throttle.toml}. Keys that are not known are passed over, as throttle does.
+ *
+ * @param semaphores by their names
+ * @param logLevel what {@code logging.stderr.level} says; null when it is not there
+ */
+public record ThrottleFile(
+        List<Declared> semaphores, @Nullable String logLevel) {
+
+    /** Without any semaphore. */
+    public static final ThrottleFile EMPTY = new ThrottleFile(List.of(), null);
+
+    private static final String SEMAPHORES = "semaphores";
+
+    /** A semaphore of the file. */
+    public record Declared(String name, long max, int level) {}
+
+    public ThrottleFile {
+        semaphores = List.copyOf(semaphores);
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @throws java.nio.file.NoSuchFileException when there is none
+     * @throws IOException when it cannot be read
+     * @throws InvalidThrottleFileException when it is no configuration
+     */
+    public static ThrottleFile read(Path file) throws IOException {
+        return parse(Files.readString(file));
+    }
+
+    static ThrottleFile parse(String toml) {
+        TomlParseResult root = Toml.parse(toml);
+        if (root.hasErrors()) {
+            TomlParseError first = root.errors().get(0);
+            throw new InvalidThrottleFileException(first.position(), String.valueOf(first.getMessage()));
+        }
+        List<Declared> semaphores = new ArrayList<>();
+        Object table = root.get(List.of(SEMAPHORES));
+        if (table instanceof TomlTable all) {
+            all.keySet().stream().sorted().forEach(name -> semaphores.add(new Entry(all, name).declared()));
+        } else if (table != null) {
+            throw new Entry(root, SEMAPHORES).wrong(SEMAPHORES, "a table");
+        }
+        Object level = root.get(List.of("logging")) instanceof TomlTable logging
+                        && logging.get(List.of("stderr")) instanceof TomlTable stderr
+                ? stderr.get(List.of("level"))
+                : null;
+        return new ThrottleFile(semaphores, level instanceof String text ? text : null);
+    }
+
+    /** One key of a table, whose name may have dots in it. */
+    private record Entry(TomlTable table, String key) {
+
+        @Nullable
+        Object value() {
+            return table.get(List.of(key));
+        }
+
+        Declared declared() {
+            String path = SEMAPHORES + "." + key;
+            if (!(value() instanceof TomlTable settings)) {
+                return new Declared(key, max(path), 0);
+            }
+            if (!settings.contains(List.of("max"))) {
+                throw wrong(path, "a maximum, as in { max = 4, level = 0 }");
+            }
+            long max = new Entry(settings, "max").max(path + ".max");
+            return new Declared(key, max, new Entry(settings, "level").level(path + ".level"));
+        }
+
+        private long max(String path) {
+            if (value() instanceof Long max) {
+                return max;
+            }
+            throw wrong(path, "a whole number, or a table with max and level");
+        }
+
+        private int level(String path) {
+            Object value = value();
+            if (value == null) {
+                return 0;
+            }
+            if (value instanceof Long level && level == level.intValue()) {
+                return level.intValue();
+            }
+            throw wrong(path, "a whole number of 32 bits");
+        }
+
+        InvalidThrottleFileException wrong(String path, String expected) {
+            TomlPosition where = table.inputPositionOf(List.of(key));
+            Object value = value();
+            String found = value instanceof TomlTable other ? other.keySet().toString() : String.valueOf(value);
+            return new InvalidThrottleFileException(where, "%s: %s (expected: %s)".formatted(path, found, expected));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.fairgate.gateway.throttle;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.lease.Leases;
+import io.fairgate.lease.PoolDemand;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The metrics page of throttle, in Prometheus' text format, with one line of our own. */
+final class ThrottleMetrics {
+
+    private final Leases leases;
+    private final Semaphores semaphores;
+    private final Restores restores;
+
+    ThrottleMetrics(Leases leases, Semaphores semaphores, Restores restores) {
+        this.leases = leases;
+        this.semaphores = semaphores;
+        this.restores = restores;
+    }
+
+    private record Row(Semaphore semaphore, PoolStatus pool, PoolDemand pending) {}
+
+    Mono<String> page() {
+        return Flux.fromStream(() -> semaphores.all().stream().sorted(Comparator.comparing(Semaphore::name)))
+                .concatMap(semaphore -> semaphore
+                        .pool()
+                        .snapshot()
+                        .map(pool -> new Row(semaphore, pool, leases.demand(semaphore.name()))))
+                .collectList()
+                .map(this::page);
+    }
+
+    private String page(List<Row> rows) {
+        StringBuilder page = new StringBuilder();
+        heading(
+                page,
+                "fairgate_restores_over_limit_total",
+                "Restores that left a semaphore with more acquired than its maximum.",
+                "counter");
+        page.append("fairgate_restores_over_limit_total ")
+                .append(restores.overLimit())
+                .append('\n');
+        if (!rows.isEmpty()) {
+            gauges(page, rows, "throttle_acquired", "Sum of all acquired locks.", row -> row.pool.inFlight());
+            gauges(
+                    page,
+                    rows,
+                    "throttle_longest_pending_sec",
+                    "Time the longest pending peer is waiting until now, to acquire a lock to a semaphore.",
+                    row -> TimeUnit.NANOSECONDS.toSeconds(row.pending.longestNanos()));
+            gauges(
+                    page,
+                    rows,
+                    "throttle_max",
+                    "Maximum allowed lock count for this semaphore.",
+                    row -> row.semaphore.max());
+            gauges(page, rows, "throttle_pending", "Sum of all pending locks", row -> row.pending.permits());
+        }
+        return page.toString();
+    }
+
+    private static void gauges(
+            StringBuilder page, List<Row> rows, String name, String help, Function<Row, Number> value) {
+        heading(page, name, help, "gauge");
+        for (Row row : rows) {
+            page.append(name)
+                    .append("{semaphore=\"")
+                    .append(escaped(row.semaphore.name()))
+                    .append("\"} ")
+                    .append(value.apply(row))
+                    .append('\n');
+        }
+    }
+
+    private static void heading(StringBuilder page, String name, String help, String type) {
+        page.append("# HELP %s %s\n# TYPE %s %s\n".formatted(name, help, name, type));
+    }
+
+    private static String escaped(String label) {
+        return label.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+    }
+}

@@ -1,0 +1,251 @@
+package io.fairgate.gateway.throttle;
+
+import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.gateway.throttle.Peers.Lock;
+import io.fairgate.gateway.throttle.Peers.Patience;
+import io.fairgate.lease.Leases;
+import io.fairgate.tenant.TenantId;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.buffer.DataBufferLimitException;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.InvalidMediaTypeException;
+import org.springframework.http.MediaType;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The routes of throttle 0.5.13 (and those of 0.4 that its clients call), to be served beside others: what each reads of a
+ * request, in which order, and what it answers. What they do is in {@link Peers}.
+ *
+ * <p>From any thread; no route blocks one. A client that leaves while it waits leaves its lock in the queue, because it may
+ * come back.
+ */
+public final class ThrottleProtocol {
+
+    /** Of the throttle whose routes and answers these are. */
+    private static final String VERSION = "0.5.13";
+
+    /** What a body may have in throttle. */
+    private static final int MOST_BODY_BYTES = 2 * 1024 * 1024;
+
+    private static final Duration PATIENCE_OF_HEALTH = Duration.ofSeconds(1);
+    private static final Pattern UNSIGNED = Pattern.compile("\\+?[0-9]+");
+
+    private final Semaphores semaphores;
+    private final Function<ServerWebExchange, Mono<TenantId>> tenants;
+    private final Leases leases;
+    private final Peers peers;
+    private final Restores restores;
+    private final ThrottleMetrics metrics;
+    private final Scheduler time;
+
+    /** What a route does with a call of a tenant. */
+    private interface Route {
+        Mono<Answer> answer(Call call, TenantId tenant);
+    }
+
+    /**
+     * @param leases over the pools of the semaphores
+     * @param tenants whose a request is; where it fails, no route is asked, and the failure goes on to the server's handlers
+     * @param time the clock and the timer of the leases; the window for restores begins now
+     */
+    public ThrottleProtocol(
+            Leases leases,
+            Semaphores semaphores,
+            Function<ServerWebExchange, Mono<TenantId>> tenants,
+            ThrottleSettings settings,
+            Scheduler time) {
+        this.leases = leases;
+        this.semaphores = semaphores;
+        this.tenants = tenants;
+        this.time = time;
+        this.peers = new Peers(leases, semaphores, settings, time);
+        this.restores = new Restores(peers, leases, settings, time);
+        this.metrics = new ThrottleMetrics(leases, semaphores, restores);
+    }
+
+    /** Adds the routes to those of others. */
+    public RouteTable.Builder addTo(RouteTable.Builder routes) {
+        return routes.on(
+                        HttpMethod.GET,
+                        "/",
+                        call -> Answer.text("Hello from Throttle!").to(call))
+                .on(HttpMethod.GET, "/version", call -> Answer.text(VERSION).to(call))
+                .on(HttpMethod.GET, "/favicon.ico", call -> call.answer(HttpStatus.OK, "image/x-icon", Icon.BYTES))
+                .on(HttpMethod.GET, "/health", open(call -> health()))
+                .on(HttpMethod.GET, "/metrics", open(call -> metrics.page().map(Answer::text)))
+                .on(HttpMethod.POST, "/remove_expired", open(call -> Mono.just(Answer.json("0"))))
+                .on(HttpMethod.GET, "/remainder", of((call, tenant) -> remainder(call)))
+                .on(HttpMethod.POST, "/new_peer", of(this::newPeer))
+                .on(HttpMethod.POST, "/restore", of(this::restore))
+                .on(HttpMethod.GET, "/peers/", of((call, tenant) -> listPeers(tenant)))
+                .on(HttpMethod.PUT, "/peers/{id}", of(this::heartbeat))
+                .on(HttpMethod.DELETE, "/peers/{id}", of(this::release))
+                .on(HttpMethod.GET, "/peers/{id}/is_acquired", of(this::isAcquired))
+                .on(HttpMethod.PUT, "/peers/{id}/{semaphore}", of(this::acquire))
+                .on(HttpMethod.DELETE, "/peers/{id}/{semaphore}", of(this::releaseLock));
+    }
+
+    /** What throttle answers for every other path. */
+    public static Mono<Void> notFound(Call call) {
+        return call.answer(
+                HttpStatus.NOT_FOUND, "text/html; charset=utf-8", "Sorry, the requested page does not exist.");
+    }
+
+    private Call.Handler of(Route route) {
+        return call -> tenants.apply(call.exchange())
+                .flatMap(tenant ->
+                        answered(Mono.defer(() -> route.answer(call, tenant))).flatMap(answer -> answer.to(call)));
+    }
+
+    /** For everybody: it says nothing of anybody's peers. */
+    private static Call.Handler open(Function<Call, Mono<Answer>> route) {
+        return call -> answered(Mono.defer(() -> route.apply(call))).flatMap(answer -> answer.to(call));
+    }
+
+    private static Mono<Answer> answered(Mono<Answer> route) {
+        return route.onErrorResume(ThrottleError.class, error -> Mono.just(error.answer()));
+    }
+
+    // ---- the routes ----
+
+    private Mono<Answer> newPeer(Call call, TenantId tenant) {
+        return body(call, JsonBody::expiresIn)
+                .map(expiresIn -> Answer.json(Long.toUnsignedString(peers.create(tenant, expiresIn))));
+    }
+
+    private Mono<Answer> listPeers(TenantId tenant) {
+        return Mono.fromCallable(() -> Answer.json(peers.all(tenant).stream()
+                .map(peer -> "{\"id\":" + Long.toUnsignedString(peer) + "}")
+                .collect(Collectors.joining(",", "[", "]"))));
+    }
+
+    private Mono<Answer> heartbeat(Call call, TenantId tenant) {
+        PeerId peer = peer(call, tenant);
+        return body(call, JsonBody::expiresIn).map(expiresIn -> {
+            peers.heartbeat(peer, expiresIn);
+            return Answer.text("Ok");
+        });
+    }
+
+    private Mono<Answer> release(Call call, TenantId tenant) {
+        return Mono.just(Answer.json(peers.release(peer(call, tenant)) ? "\"Peer released\"" : "\"Peer not found\""));
+    }
+
+    private Mono<Answer> isAcquired(Call call, TenantId tenant) {
+        return peers.isAcquired(peer(call, tenant)).map(acquired -> Answer.json(acquired.toString()));
+    }
+
+    private Mono<Answer> acquire(Call call, TenantId tenant) {
+        PeerId peer = peer(call, tenant);
+        Query query = query(call);
+        Duration blockFor = query.duration("block_for");
+        Patience patience =
+                new Patience(query.duration("expires_in"), Objects.requireNonNullElse(blockFor, Duration.ZERO));
+        return body(call, JsonBody::count)
+                .flatMap(count -> peers.acquire(peer, new Lock(call.parts().get(1), count), patience))
+                .map(acquired -> Answer.json(
+                        acquired ? HttpStatus.OK : HttpStatus.ACCEPTED, Long.toUnsignedString(peer.number())));
+    }
+
+    private Mono<Answer> releaseLock(Call call, TenantId tenant) {
+        peers.releaseLock(peer(call, tenant), call.parts().get(1));
+        return Mono.just(Answer.text("Ok"));
+    }
+
+    private Mono<Answer> remainder(Call call) {
+        Semaphore semaphore = peers.requireSemaphore(query(call).requireText("semaphore"));
+        return semaphore.pool().snapshot().map(pool -> Answer.json(Long.toString(semaphore.max() - pool.inFlight())));
+    }
+
+    private Mono<Answer> restore(Call call, TenantId tenant) {
+        return body(call, JsonBody::restored)
+                .flatMap(restored -> restores.restore(
+                                new PeerId(tenant, restored.peer()), restored.expiresIn(), restored.acquired())
+                        .thenReturn(Answer.text("Ok")));
+    }
+
+    /** Asks the leases and every pool for a sign of life. */
+    private Mono<Answer> health() {
+        return Mono.fromCallable(leases::size)
+                .thenMany(Flux.fromStream(() -> semaphores.all().stream()))
+                .flatMap(semaphore -> semaphore.pool().snapshot())
+                .then(Mono.just(Answer.text("Ok")))
+                .timeout(PATIENCE_OF_HEALTH, time)
+                .onErrorMap(e -> ThrottleError.unwell());
+    }
+
+    // ---- what they read ----
+
+    /** The number of the peer is the first variable of a path. */
+    private static PeerId peer(Call call, TenantId tenant) {
+        String text = call.parts().get(0);
+        Long number = unsigned(text);
+        if (number == null) {
+            throw ThrottleError.unsuitablePath(
+                    call.parts().size() == 1
+                            ? "Cannot parse `%s` to a `u64`".formatted(text)
+                            : "Cannot parse value at index 0 with value `%s` to a `u64`".formatted(text));
+        }
+        return new PeerId(tenant, number);
+    }
+
+    private static @Nullable Long unsigned(String text) {
+        try {
+            return UNSIGNED.matcher(text).matches() ? Long.parseUnsignedLong(text) : null;
+        } catch (NumberFormatException tooLarge) {
+            return null;
+        }
+    }
+
+    private static Query query(Call call) {
+        return new Query(call.exchange().getRequest().getURI().getRawQuery());
+    }
+
+    private static <T> Mono<T> body(Call call, Function<byte[], T> reader) {
+        ServerHttpRequest request = call.exchange().getRequest();
+        if (!isJson(request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE))) {
+            return Mono.error(ThrottleError.notJson());
+        }
+        return call.body(MOST_BODY_BYTES)
+                .onErrorMap(DataBufferLimitException.class, e -> ThrottleError.bodyTooLarge())
+                .map(reader);
+    }
+
+    private static boolean isJson(@Nullable String contentType) {
+        try {
+            MediaType type = contentType == null ? MediaType.ALL : MediaType.parseMediaType(contentType);
+            return type.getType().equalsIgnoreCase("application")
+                    && (type.getSubtype().equalsIgnoreCase("json") || "json".equalsIgnoreCase(type.getSubtypeSuffix()));
+        } catch (InvalidMediaTypeException e) {
+            return false;
+        }
+    }
+
+    /** What browsers show beside the address. Read when it is first asked for. */
+    private static final class Icon {
+        private static final byte[] BYTES = read();
+
+        private static byte[] read() {
+            try (InputStream in = ThrottleProtocol.class.getResourceAsStream("favicon.ico")) {
+                return Objects.requireNonNull(in, "favicon.ico").readAllBytes();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package io.fairgate.gateway.throttle;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.gateway.http.HttpFace;
+import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.Leases;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.tenant.TenantId;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/** Throttle's protocol alone, on a port of its own, for pools that nobody else uses. Everybody is one tenant. */
+public final class ThrottleServer {
+
+    /** For what is being answered when the end has come. */
+    private static final Duration LAST_ANSWERS = Duration.ofMillis(300);
+
+    private static final TenantId EVERYBODY = TenantId.of("everybody");
+
+    private final Declared semaphores;
+    private final HttpFace face;
+
+    private ThrottleServer(Declared semaphores, HttpFace face) {
+        this.semaphores = semaphores;
+        this.face = face;
+    }
+
+    /**
+     * Answers from now on. Blocks until it does.
+     *
+     * @param time the clock and the timer; must be monotonic
+     * @throws reactor.netty.ChannelBindException when the port is taken, or the address is not one of this machine
+     */
+    public static ThrottleServer start(
+            ThrottleFile file, ThrottleSettings settings, InetSocketAddress address, Scheduler time) {
+        Declared semaphores = new Declared(file, settings, time);
+        Leases leases =
+                new Leases(semaphores::pool, time, new FencingTokens(InstantSource.system()), LeaseListener.NONE);
+        ThrottleProtocol protocol =
+                new ThrottleProtocol(leases, semaphores, exchange -> Mono.just(EVERYBODY), settings, time);
+        RouteTable routes = protocol.addTo(new RouteTable.Builder()).otherwise(ThrottleProtocol::notFound);
+        return new ThrottleServer(semaphores, HttpFace.listen(address, routes, List.of()));
+    }
+
+    public int port() {
+        return face.port();
+    }
+
+    /** Takes no more connections, answers everybody who waits for a lock that there is none, and ends. Blocks meanwhile. */
+    public void end() {
+        semaphores.close();
+        face.end(LAST_ANSWERS);
+    }
+
+    /** One pool for each semaphore of the file. */
+    private static final class Declared implements Semaphores {
+        private final Map<String, Semaphore> byName = new LinkedHashMap<>();
+
+        Declared(ThrottleFile file, ThrottleSettings settings, Scheduler time) {
+            for (ThrottleFile.Declared each : file.semaphores()) {
+                int permits = (int) Math.max(1, Math.min(each.max(), PoolSettings.MAX_PERMITS));
+                // A peer waits for one thing at a time, so the bound of the peers is that of the queue.
+                PoolSettings pool =
+                        new PoolSettings(permits, settings.mostPeers(), LeaseTerm.LONGEST, LeaseTerm.LONGEST);
+                byName.put(
+                        each.name(),
+                        new Semaphore(
+                                new EmbeddedPermitPool(each.name(), pool, TenantShares.EQUAL, time, PoolListener.NONE),
+                                each.max(),
+                                each.level()));
+            }
+        }
+
+        @Override
+        public @Nullable Semaphore find(String name) {
+            return byName.get(name);
+        }
+
+        @Override
+        public Collection<Semaphore> all() {
+            return byName.values();
+        }
+
+        @Nullable
+        PermitPool pool(String name) {
+            Semaphore semaphore = byName.get(name);
+            return semaphore == null ? null : semaphore.pool();
+        }
+
+        /** Refuses whoever waits. What is held is not waited for. */
+        void close() {
+            Flux.fromIterable(byName.values())
+                    .flatMap(semaphore -> semaphore.pool().close(Duration.ZERO), Integer.MAX_VALUE)
+                    .subscribe();
+        }
+    }
+}

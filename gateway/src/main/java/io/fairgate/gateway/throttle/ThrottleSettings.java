@@ -1,0 +1,49 @@
+package io.fairgate.gateway.throttle;
+
+import io.fairgate.lease.LeaseTerm;
+import java.time.Duration;
+
+/**
+ * The bounds of what peers may ask for. Whoever asks for longer is answered as if the bound had been asked for.
+ *
+ * @param mostPeers peers at a time, leases of other kinds included
+ * @param longestTerm until a silent peer expires ({@code expires_in})
+ * @param longestHold how long heartbeats can keep one peer
+ * @param longestBlock how long one request waits for a lock ({@code block_for})
+ * @param restoreWindow for how long after the start a restored peer gets its locks though there may be none left
+ */
+public record ThrottleSettings(
+        int mostPeers, Duration longestTerm, Duration longestHold, Duration longestBlock, Duration restoreWindow) {
+
+    public static final ThrottleSettings STANDARD = new ThrottleSettings(
+            1_000_000, Duration.ofHours(24), LeaseTerm.LONGEST, Duration.ofSeconds(30), Duration.ofMinutes(5));
+
+    /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
+    public ThrottleSettings {
+        if (mostPeers < 1) {
+            throw new IllegalArgumentException("most-peers: %d (expected: >= 1)".formatted(mostPeers));
+        }
+        requireBounded("longest-term", longestTerm);
+        requireBounded("longest-hold", longestHold);
+        requireBounded("longest-block", longestBlock);
+        requireBounded("restore-window", restoreWindow);
+    }
+
+    private static void requireBounded(String name, Duration value) {
+        if (value.isNegative() || value.compareTo(LeaseTerm.LONGEST) > 0) {
+            throw new IllegalArgumentException("%s: %s (expected: 0 to 365 days)".formatted(name, value));
+        }
+    }
+
+    Duration term(Duration asked) {
+        return shorter(asked, longestTerm);
+    }
+
+    Duration block(Duration asked) {
+        return shorter(asked, longestBlock);
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) <= 0 ? one : other;
+    }
+}

@@ -1,0 +1,54 @@
+package io.fairgate.gateway.throttle;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A pool that answers nothing. */
+final class DeadPool implements PermitPool {
+
+    @Override
+    public String name() {
+        return "dead";
+    }
+
+    @Override
+    public <T> Mono<T> withPermit(PermitRequest request, Mono<T> work) {
+        return Mono.never();
+    }
+
+    @Override
+    public <T> Flux<T> withPermit(PermitRequest request, Flux<T> work) {
+        return Flux.never();
+    }
+
+    @Override
+    public Mono<HeldPermits> acquire(PermitRequest request) {
+        return Mono.never();
+    }
+
+    @Override
+    public Mono<HeldPermits> restore(PermitRequest request) {
+        return Mono.never();
+    }
+
+    @Override
+    public @Nullable HeldPermits tryAcquire(PermitRequest request) {
+        return null;
+    }
+
+    @Override
+    public Mono<PoolStatus> snapshot() {
+        return Mono.never();
+    }
+
+    @Override
+    public Mono<Void> close(Duration patience) {
+        return Mono.never();
+    }
+}

@@ -4,6 +4,7 @@ import io.fairgate.fairness.PoolStatus;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -40,6 +41,11 @@ final class DeadPool implements PermitPool {
     @Override
     public @Nullable HeldPermits tryAcquire(PermitRequest request) {
         return null;
+    }
+
+    @Override
+    public Mono<Boolean> couldGrant(TenantId tenant, int permits) {
+        return Mono.never();
     }
 
     @Override

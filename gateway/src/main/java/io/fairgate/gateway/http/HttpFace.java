@@ -39,6 +39,7 @@ public final class HttpFace {
                             new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // Knows what is being answered.
                     .bindAddress(() -> address)
                     .handle(new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
+                            .codecConfigurer(new NoCodecs())
                             .exceptionHandlers(all -> all.addAll(failures))
                             .build()))
                     .bindNow();
@@ -60,6 +61,6 @@ public final class HttpFace {
         } catch (IllegalStateException patienceIsOver) {
             // What is not answered by now is cut off with the event loops.
         }
-        loops.disposeLater(Duration.ZERO, patience).subscribe();
+        loops.disposeLater(Duration.ZERO, patience).onErrorComplete().subscribe(); // Later than that is no error.
     }
 }

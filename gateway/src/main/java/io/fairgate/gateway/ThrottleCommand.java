@@ -72,7 +72,8 @@ final class ThrottleCommand implements Callable<Integer> {
         }
         Runtime.getRuntime().addShutdownHook(new Thread(() -> end(server)));
         PrintWriter out = command.commandLine().getOut();
-        out.printf("throttle: %d semaphores, on port %d of %s%n", file.semaphores().size(), server.port(), address);
+        out.printf(
+                "throttle: %d semaphores, on port %d of %s%n", file.semaphores().size(), server.port(), address);
         out.flush();
         new CountDownLatch(1).await();
         return 0;

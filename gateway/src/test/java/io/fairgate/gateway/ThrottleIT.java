@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** {@code throttle} as a process of its own: its options and its file, what it says, and how it ends. */
 class ThrottleIT {
 
-    private static final Pattern SERVES = Pattern.compile("throttle: (\\d+) semaphores, on port (\\d+) of 127\\.0\\.0\\.1");
+    private static final Pattern SERVES =
+            Pattern.compile("throttle: (\\d+) semaphores, on port (\\d+) of 127\\.0\\.0\\.1");
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
     private final Path folder;
@@ -64,7 +65,9 @@ class ThrottleIT {
         assertThat(body(port, "GET", "/", "")).isEqualTo("Hello from Throttle!");
         assertThat(body(port, "GET", "/remainder?semaphore=%2F%26", "")).isEqualTo("7");
         String peer = body(port, "POST", "/new_peer", "{\"expires_in\":\"1m\"}");
-        assertThat(ask(port, "PUT", "/peers/" + peer + "/A?block_for=10s", "1").join().statusCode())
+        assertThat(ask(port, "PUT", "/peers/" + peer + "/A?block_for=10s", "1")
+                        .join()
+                        .statusCode())
                 .isEqualTo(200);
         assertThat(process.err()).isEmpty();
     }
@@ -77,8 +80,10 @@ class ThrottleIT {
         String holder = body(port, "POST", "/new_peer", "{\"expires_in\":\"1m\"}");
         assertThat(body(port, "PUT", "/peers/" + holder + "/A", "1")).isEqualTo(holder);
         String blocked = body(port, "POST", "/new_peer", "{\"expires_in\":\"1m\"}");
-        CompletableFuture<HttpResponse<String>> answer = ask(port, "PUT", "/peers/" + blocked + "/A?block_for=30s", "1");
-        Awaitility.await().until(() -> body(port, "GET", "/metrics", "").contains("throttle_pending{semaphore=\"A\"} 1"));
+        CompletableFuture<HttpResponse<String>> answer =
+                ask(port, "PUT", "/peers/" + blocked + "/A?block_for=30s", "1");
+        Awaitility.await()
+                .until(() -> body(port, "GET", "/metrics", "").contains("throttle_pending{semaphore=\"A\"} 1"));
         process.terminate();
         assertThat(answer.join().statusCode()).isEqualTo(503);
         assertThat(answer.join().body()).isEqualTo("Shutting down.");
@@ -94,8 +99,7 @@ class ThrottleIT {
         assertThat(unnamed.err().lines())
                 .containsExactly("throttle.toml not found => Using empty default configuration.");
         assertThat(named.awaitOutput(SERVES).group(1)).isEqualTo("0");
-        assertThat(named.err().lines())
-                .containsExactly("no/such.toml not found => Using empty default configuration.");
+        assertThat(named.err().lines()).containsExactly("no/such.toml not found => Using empty default configuration.");
     }
 
     @Test

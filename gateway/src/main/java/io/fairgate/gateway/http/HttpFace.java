@@ -49,6 +49,7 @@ public final class HttpFace {
                     .requestTimeout(WHOLE_REQUEST)
                     .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // the end waits for answers
                     .handle(new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
+                            .codecConfigurer(new NoCodecs())
                             .exceptionHandlers(all -> all.addAll(failures))
                             .build()))
                     .bindNow();
@@ -73,7 +74,7 @@ public final class HttpFace {
         } catch (IllegalStateException late) {
             log.warn("Calls that were not answered within {} are broken off.", patience);
         } finally {
-            loops.dispose();
+            loops.disposeLater(Duration.ZERO, patience).onErrorComplete().subscribe(); // later than that is no error
         }
     }
 }

@@ -95,7 +95,7 @@ final class Restores {
 
     private Mono<Void> believed(PeerId peer, Duration expiresIn, Map<String, Integer> locks) {
         return leases.restore(peer.lease(), peer.tenant(), Peers.HOLDER, peers.term(expiresIn), locks)
-                .onErrorMap(e -> Peers.translated(e, 0))
+                .onErrorMap(Restores::translated)
                 .flatMap(isNew -> isNew ? countOverLimit(locks) : unchanged(peer, locks));
     }
 
@@ -135,7 +135,7 @@ final class Restores {
                 .then(Mono.fromCallable(() -> isHeld(peers.require(peer), locks)));
     }
 
-    /** What a pool refuses is not free; only one that is being closed says nothing of that. */
+    /** What a pool refuses is not to be had; only one that is being closed says nothing of that. */
     private static Throwable translated(Throwable error) {
         return error instanceof PermitRefusedException refused && refused.reason() != RefusalReason.DRAINING
                 ? ThrottleError.changeThroughRestore()

@@ -13,6 +13,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
@@ -63,7 +64,8 @@ final class RunningThrottle implements AfterEachCallback {
     }
 
     static CompletableFuture<HttpResponse<String>> send(HttpRequest request) {
-        return CLIENT.sendAsync(request, BodyHandlers.ofString(StandardCharsets.UTF_8));
+        return CLIENT.sendAsync(request, BodyHandlers.ofString(StandardCharsets.UTF_8))
+                .orTimeout(1, TimeUnit.MINUTES);
     }
 
     static Seen seen(HttpResponse<String> response) {

@@ -40,9 +40,6 @@ final class Hold {
 
     private static final int LATEST_RETRY = 6;
 
-    /** Close to the longest hold the server gives less and less, and asking more and more often would not help. */
-    private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-
     private final LeaseCalls calls;
     private final LeaseOptions options;
     private final String id;
@@ -183,10 +180,10 @@ final class Hold {
     private void failed(Throwable failure) {
         lastFailure = failure;
         isForgotten = false;
-        pauseNanos = calls.pauses().spread(Math.max(ttlNanos / RETRY, SHORTEST_PAUSE_NANOS));
+        pauseNanos = calls.pauses().spread(ttlNanos / RETRY);
     }
 
-    /** An answer that comes too late is none: it was lost before. */
+    /** When the program was paused, an answer may come before a timer that was due. It was lost by then, whatever it says. */
     private void extended(Told told, long sentAt) {
         if (calls.now() >= lostAt) {
             ring();
@@ -203,7 +200,7 @@ final class Hold {
         ttlNanos =
                 Math.max(0, Math.min(told.expiresIn().toNanos(), options.ttl().toNanos()));
         lostAt = sentAt + ttlNanos - Math.min(ttlNanos / MARGIN, LONGEST_MARGIN_NANOS);
-        pauseNanos = Math.max(SHORTEST_PAUSE_NANOS, sentAt + ttlNanos / BEAT - calls.now());
+        pauseNanos = sentAt + ttlNanos / BEAT - calls.now();
     }
 
     private void setTimer() {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Sinks;
 
 class HoldTest {
 
@@ -132,16 +133,26 @@ class HoldTest {
     }
 
     @Test
-    void an_answer_after_the_end_changes_nothing() {
-        scene.server.cutTtlTo(s(3));
-        Lease lease = scene.acquire(OPTIONS);
-        network.always(call -> network.delayed(s(0), s(0.95)));
-        scene.passSeconds(1.5);
-        network.always(call -> network.requestLost());
-        scene.passSeconds(60);
-
+    void who_was_paused_for_longer_than_the_lease_lasts_has_lost_it_whatever_answer_comes_first() {
+        PausedTime time = new PausedTime(scene.time);
+        LeaseClient client = new LeaseClient(network, time, () -> 0);
+        Lease lease = scene.subscribe(client.acquire(OPTIONS)).value();
+        Told<Void> lost = scene.subscribe(lease.lost());
+        Sinks.One<Answer> answer = Sinks.one();
+        network.next("PUT", call -> scene.server.handle(call).then(answer.asMono()));
+        scene.passSeconds(10);
+        time.pause(s(20));
         assertThat(lease.isHeld()).isFalse();
-        assertThat(scene.subscribe(lease.lost()).error).isInstanceOf(LeaseLostException.class);
+        assertThat(lost.isOver()).as("no timer has run").isFalse();
+
+        answer.tryEmitValue(Answer.of(
+                200,
+                null,
+                "{\"id\":\"%s\",\"state\":\"held\",\"token\":1,\"expiresInMillis\":30000}"
+                        .formatted(lease.id())
+                        .getBytes(StandardCharsets.UTF_8)));
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lost.error).isInstanceOf(LeaseLostException.class);
         assertThat(scene.time.timersLeft()).isZero();
     }
 
@@ -158,7 +169,7 @@ class HoldTest {
     }
 
     @Test
-    void close_to_the_longest_hold_it_does_not_ask_ever_more_often() {
+    void close_to_the_longest_hold_it_asks_more_often_but_not_without_end() {
         Lease lease = scene.acquire(OPTIONS);
         String told = "{\"id\":\"%s\",\"state\":\"held\",\"token\":1,\"expiresInMillis\":%d}";
         network.always(call -> {

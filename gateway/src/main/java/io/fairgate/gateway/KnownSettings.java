@@ -85,12 +85,11 @@ final class KnownSettings implements ApplicationContextInitializer<ConfigurableA
 
     private static String mistake(ConfigurationPropertyName name) {
         return "%s: unknown setting (expected: %s)"
-                .formatted(
-                        name,
-                        Nearest.oneOf(
-                                name.subName(1).toString(),
-                                KNOWN.stream()
-                                        .map(known -> known.subName(1).toString())
-                                        .toList()));
+                .formatted(name, Nearest.oneOf(name.subName(1).toString(), names()));
+    }
+
+    /** Every one, without what all begin with. */
+    static List<String> names() {
+        return KNOWN.stream().map(known -> known.subName(1).toString()).toList();
     }
 }

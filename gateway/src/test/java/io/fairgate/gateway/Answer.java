@@ -9,6 +9,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
@@ -49,6 +50,10 @@ record Answer(int status, HttpHeaders headers, String body) {
 
     Map<String, Object> json() {
         return JSON.readValue(body, new TypeReference<>() {});
+    }
+
+    long number(String key) {
+        return ((Number) Objects.requireNonNull(json().get(key))).longValue();
     }
 
     String json(String key) {

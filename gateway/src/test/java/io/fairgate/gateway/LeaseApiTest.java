@@ -70,8 +70,8 @@ class LeaseApiTest {
                 .containsEntry("holder", "batch-7")
                 .containsEntry("pools", Map.of("pool", Map.of("permits", 2)))
                 .doesNotContainKey("place");
-        assertThat((Long) acquired.json().get("token")).isBetween(1_700_000_000_000_000L, 1L << 53);
-        assertThat((Integer) acquired.json().get("expiresInMillis")).isBetween(10_000, 20_000);
+        assertThat(acquired.number("token")).isBetween(1_700_000_000_000_000L, 1L << 53);
+        assertThat(acquired.number("expiresInMillis")).isBetween(10_000L, 20_000L);
         assertThat(acquired.json("expiresAt")).matches("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z");
         assertThat(GATEWAY.pool("pool").inFlight()).isEqualTo(2);
 
@@ -79,8 +79,8 @@ class LeaseApiTest {
                 .containsEntry("token", acquired.json().get("token"));
         Answer extended = A.extend(id(acquired), "50s");
         assertThat(extended.status()).isEqualTo(200);
-        assertThat((Integer) extended.json().get("expiresInMillis")).isBetween(40_000, 50_000);
-        assertThat((Integer) extended.json().get("heldMillis")).isNotNegative();
+        assertThat(extended.number("expiresInMillis")).isBetween(40_000L, 50_000L);
+        assertThat(extended.number("heldMillis")).isNotNegative();
 
         release(A, acquired, acquired);
         assertThat(GATEWAY.pool("pool").inFlight()).isZero();
@@ -109,8 +109,8 @@ class LeaseApiTest {
         assertThat(held.status()).isEqualTo(201);
         assertThat(id(held)).isEqualTo(id(first));
         assertThat(A.acquire("second", "pool", "{}").status()).isEqualTo(201);
-        assertThat((Long) A.get(id(second)).json().get("token"))
-                .isGreaterThan((Long) all.json().get("token"))
+        assertThat(A.get(id(second)).number("token"))
+                .isGreaterThan(all.number("token"))
                 .isNotEqualTo(held.json().get("token"));
         release(A, first, second);
     }
@@ -201,9 +201,9 @@ class LeaseApiTest {
     @Test
     void a_lease_expires_and_lasts_no_longer_than_its_pool_allows() {
         Answer capped = A.acquire("cap", "pool", "{\"ttl\":\"1h\"}");
-        assertThat((Integer) capped.json().get("expiresInMillis")).isBetween(50_000, 60_000);
-        assertThat((Integer) A.extend(id(capped), "9000000000000000000d").json().get("expiresInMillis"))
-                .isBetween(50_000, 60_000);
+        assertThat(capped.number("expiresInMillis")).isBetween(50_000L, 60_000L);
+        assertThat(A.extend(id(capped), "9000000000000000000d").number("expiresInMillis"))
+                .isBetween(50_000L, 60_000L);
         A.extend(id(capped), "1ms");
         RunningGateway.eventually(
                 () -> assertThat(GATEWAY.pool("pool").inFlight()).isZero());

@@ -106,6 +106,10 @@ class LeaseQuotaTest {
         late.release(late.acquire("3", "other", "{}").json("id"));
         late.release(late.acquire("4", "other", "{}").json("id"));
         assertThat(left(late)).isZero();
+        LeaseApiTest.assertProblem(late.acquire("5", "pool", "{}"), 429, "quota");
+        assertThat(GATEWAY.pool("pool").waiting())
+                .as("whose quota is used up does not even queue")
+                .isEqualTo(2);
         HOLDER.release(all.json("id"));
         RunningGateway.eventually(
                 () -> assertThat(GATEWAY.pool("pool").inFlight()).isZero());

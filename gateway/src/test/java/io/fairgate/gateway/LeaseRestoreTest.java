@@ -34,9 +34,8 @@ class LeaseRestoreTest {
                 .containsEntry("id", ID)
                 .containsEntry("state", "held")
                 .containsEntry("holder", "batch");
-        assertThat((Long) restored.json().get("token"))
-                .isGreaterThan((Long) early.json().get("token"));
-        assertThat((Integer) restored.json().get("expiresInMillis")).isBetween(10_000, 20_000);
+        assertThat(restored.number("token")).isGreaterThan(early.number("token"));
+        assertThat(restored.number("expiresInMillis")).isBetween(10_000L, 20_000L);
         assertThat(gateway.pool("pool").inFlight()).isEqualTo(4);
         assertThat(b.acquire("late", "pool", "{}").status()).isEqualTo(202);
 

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -104,7 +105,7 @@ class ThrottleBoundsTest {
             })
     void a_path_of_any_kind_is_no_failure_of_the_server(String target) throws Exception {
         for (String method : new String[] {"GET", "PUT", "DELETE", "POST", "OPTIONS", "HEAD", "BREW"}) {
-            try (Socket client = new Socket("127.0.0.1", throttle.port())) {
+            try (Socket client = new Socket(InetAddress.getLoopbackAddress(), throttle.port())) {
                 client.setSoTimeout(30_000);
                 client.getOutputStream()
                         .write(
@@ -144,7 +145,7 @@ class ThrottleBoundsTest {
 
     @Test
     void a_body_that_is_not_utf_8_is_no_json() throws Exception {
-        try (Socket client = new Socket("127.0.0.1", throttle.port())) {
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), throttle.port())) {
             client.setSoTimeout(30_000);
             client.getOutputStream()
                     .write(
@@ -188,7 +189,7 @@ class ThrottleBoundsTest {
 
     /** Sends them all on one connection without waiting for answers, of which it gives the bodies, in order. */
     private List<String> pipelined(Stream<String> requests) throws Exception {
-        try (Socket client = new Socket("127.0.0.1", throttle.port())) {
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), throttle.port())) {
             client.setSoTimeout(60_000);
             CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
                 try {

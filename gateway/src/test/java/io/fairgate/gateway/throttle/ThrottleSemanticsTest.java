@@ -8,6 +8,8 @@ import static io.fairgate.gateway.throttle.RunningThrottle.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.gateway.throttle.RunningThrottle.Seen;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -148,7 +150,7 @@ class ThrottleSemanticsTest {
     void a_client_that_leaves_while_it_blocks_leaves_its_lock_in_the_queue() throws Exception {
         String holder = throttle.holder("A", 1);
         String peer = throttle.peer();
-        try (java.net.Socket client = new java.net.Socket("127.0.0.1", throttle.port())) {
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), throttle.port())) {
             String request =
                     "PUT /peers/%s/A?block_for=10s HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n1"
                             .formatted(peer);

@@ -39,10 +39,10 @@ final class ThrottleMetrics {
         StringBuilder page = new StringBuilder();
         heading(
                 page,
-                "fairgate_restores_over_limit_total",
+                "throttle_restores_over_max_total",
                 "Restores that left a semaphore with more acquired than its maximum.",
                 "counter");
-        page.append("fairgate_restores_over_limit_total ")
+        page.append("throttle_restores_over_max_total ")
                 .append(restores.overLimit())
                 .append('\n');
         if (!rows.isEmpty()) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class ThrottleRestoreTest {
 
     private static final Seen REFUSED = domain(409, "Restore is not allowed to change existing peers.");
-    private static final String OVER_LIMIT = "fairgate_restores_over_limit_total";
+    private static final String OVER_LIMIT = "throttle_restores_over_max_total";
 
     @RegisterExtension
     final RunningThrottle throttle = new RunningThrottle("""

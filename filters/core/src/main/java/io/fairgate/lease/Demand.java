@@ -4,7 +4,9 @@ import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.RefusalReason;
+import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -24,8 +26,8 @@ final class Demand {
     private final Leases leases;
     private final OpenLease lease;
     private final Map<String, Integer> wants;
-    /** From the grant on; below zero when the grant does not change when the lease expires. */
-    private final long ttlNanos;
+    /** From the grant on; null when the grant does not change when the lease expires. */
+    private final @Nullable Duration ttl;
 
     private final long askedAt;
     private final Sinks.One<Boolean> outcome = Sinks.one();
@@ -44,7 +46,7 @@ final class Demand {
         this.lease = lease;
         this.wants = request.permits();
         this.pool = wants.keySet().iterator().next();
-        this.ttlNanos = request.ttl() == null ? -1 : request.ttl().toNanos();
+        this.ttl = request.ttl();
         this.askedAt = now;
     }
 
@@ -65,8 +67,9 @@ final class Demand {
         return wants.getOrDefault(pool, 0);
     }
 
-    long ttlNanos() {
-        return ttlNanos;
+    @Nullable
+    Duration ttl() {
+        return ttl;
     }
 
     long askedAt() {

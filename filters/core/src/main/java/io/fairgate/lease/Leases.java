@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -35,7 +34,7 @@ import reactor.core.scheduler.Scheduler;
  */
 public final class Leases {
 
-    private final Function<String, @Nullable PermitPool> pools;
+    private final LeasedPools pools;
     private final FencingTokens tokens;
     private final LeaseListener listener;
     private final Scheduler time;
@@ -44,14 +43,9 @@ public final class Leases {
     private int holding;
 
     /**
-     * @param pools finds a pool by its name; null for one that there is not
      * @param time the clock and the timer; must be monotonic
      */
-    public Leases(
-            Function<String, @Nullable PermitPool> pools,
-            Scheduler time,
-            FencingTokens tokens,
-            LeaseListener listener) {
+    public Leases(LeasedPools pools, Scheduler time, FencingTokens tokens, LeaseListener listener) {
         this.pools = pools;
         this.tokens = tokens;
         this.listener = listener;
@@ -126,14 +120,14 @@ public final class Leases {
         }
         Duration ttl = request.ttl();
         if (ttl != null) {
-            long asked = now + request.patience().toNanos() + ttl.toNanos();
-            open.expireAt(lease, Math.max(lease.expiresAt, Math.min(asked, lease.endsAt)));
+            long asked = now + request.patience().toNanos() + ttlNanos(lease, ttl);
+            open.expireAt(lease, Math.max(lease.expiresAt, Math.min(asked, lastEnd(lease))));
         }
         return waits;
     }
 
     /**
-     * Makes a lease last for that long from now on, but not beyond its maximum hold.
+     * Makes a lease last for that long from now on, as far as its maximum hold and the bounds of its pools allow.
      *
      * @return how long it lasts; null, and nothing has changed, when it is not there
      */
@@ -143,7 +137,7 @@ public final class Leases {
             if (lease == null) {
                 return null;
             }
-            open.expireAt(lease, Math.min(now + ttl.toNanos(), lease.endsAt));
+            open.expireAt(lease, Math.min(now + ttlNanos(lease, ttl), lastEnd(lease)));
             Duration lasts = Duration.ofNanos(lease.expiresAt - now);
             LeaseStatus status = status(lease, now);
             after.then(() -> listener.extended(status, lasts));
@@ -256,7 +250,10 @@ public final class Leases {
             LeaseId id, TenantId tenant, String holder, LeaseTerm term, Map<String, Integer> held) {
         return Mono.defer(() -> {
             held.keySet().forEach(this::requirePool);
-            if (!open(id, tenant, holder, term)) {
+            Duration ttl = held.keySet().stream()
+                    .map(pool -> pools.bounds(pool).maxTtl())
+                    .reduce(term.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
+            if (!open(id, tenant, holder, new LeaseTerm(ttl, term.maxHold()))) {
                 return Mono.just(false);
             }
             long token = tokens.next();
@@ -294,7 +291,7 @@ public final class Leases {
     }
 
     private PermitPool requirePool(String name) {
-        PermitPool pool = pools.apply(name);
+        PermitPool pool = pools.find(name);
         if (pool == null) {
             throw new IllegalArgumentException("pool: %s (expected: one that there is)".formatted(name));
         }
@@ -305,7 +302,7 @@ public final class Leases {
 
     /** Outside the lock. A pool may have gone since the lease asked. */
     private void ask(Demand demand, String name) {
-        PermitPool pool = pools.apply(name);
+        PermitPool pool = pools.find(name);
         if (pool == null) {
             refused(
                     demand,
@@ -328,7 +325,7 @@ public final class Leases {
         taken.put(from, permits);
         for (String each : demand.wants().keySet()) {
             if (!taken.containsKey(each)) {
-                PermitPool pool = pools.apply(each);
+                PermitPool pool = pools.find(each);
                 HeldPermits more = pool == null ? null : pool.tryAcquire(demand.request(each));
                 if (more == null) {
                     taken.values().forEach(HeldPermits::release);
@@ -362,15 +359,15 @@ public final class Leases {
             }
             lease.waits = null;
             open.queues().remove(demand);
-            if (demand.ttlNanos() >= 0) {
-                if (lease.grants.isEmpty()) {
-                    lease.endsAt = now + lease.maxHoldNanos;
-                }
-                open.expireAt(lease, Math.min(now + demand.ttlNanos(), lease.endsAt));
+            Duration ttl = demand.ttl();
+            if (ttl != null && lease.grants.isEmpty()) {
+                lease.endsAt = now + lease.maxHoldNanos;
             }
             long token = tokens.next();
             long waitedNanos = now - demand.askedAt();
             taken.forEach((pool, permits) -> keep(lease, new OpenLease.Grant(pool, permits, token, waitedNanos, now)));
+            Duration lasts = ttl == null ? Duration.ofNanos(lease.expiresAt - now) : ttl;
+            open.expireAt(lease, Math.min(now + ttlNanos(lease, lasts), lastEnd(lease)));
             LeaseStatus status = status(lease, now);
             for (String pool : taken.keySet()) {
                 after.then(() -> listener.granted(status, Objects.requireNonNull(status.held(pool))));
@@ -378,6 +375,30 @@ public final class Leases {
             after.then(() -> demand.tell(true));
             return true;
         });
+    }
+
+    /** As long as asked, or as the pools allow of which it holds permits, or wants them. */
+    private long ttlNanos(OpenLease lease, Duration asked) {
+        long most = asked.toNanos();
+        for (OpenLease.Grant grant : lease.grants) {
+            most = Math.min(most, pools.bounds(grant.pool()).maxTtl().toNanos());
+        }
+        if (lease.waits != null) {
+            for (String pool : lease.waits.wants().keySet()) {
+                most = Math.min(most, pools.bounds(pool).maxTtl().toNanos());
+            }
+        }
+        return most;
+    }
+
+    /** When it is over whatever its holder does. */
+    private long lastEnd(OpenLease lease) {
+        long end = lease.endsAt;
+        for (OpenLease.Grant grant : lease.grants) {
+            end = Math.min(
+                    end, grant.at() + pools.bounds(grant.pool()).maxHold().toNanos());
+        }
+        return end;
     }
 
     private void keep(OpenLease lease, OpenLease.Grant grant) {

@@ -13,6 +13,9 @@ public record LeaseBounds(Duration maxTtl, Duration maxHold) {
     /** Five minutes of silence, and a day in all. */
     public static final LeaseBounds USUAL = new LeaseBounds(Duration.ofMinutes(5), Duration.ofHours(24));
 
+    /** What bounds nobody. */
+    public static final LeaseBounds WIDEST = new LeaseBounds(Duration.ofDays(365), Duration.ofDays(365));
+
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     public LeaseBounds {
         PoolSettings.requirePositive("max-ttl", maxTtl);

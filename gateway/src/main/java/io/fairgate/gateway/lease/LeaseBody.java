@@ -2,6 +2,7 @@ package io.fairgate.gateway.lease;
 
 import io.fairgate.config.Nearest;
 import io.fairgate.gateway.http.Call;
+import io.fairgate.lease.LeaseTerm;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.time.DurationText;
 import java.time.Duration;
@@ -113,13 +114,13 @@ final class LeaseBody {
         return found.intValue();
     }
 
-    /** More than 0. */
+    /** More than 0; more than any lease may last is as good as that. */
     Duration ttl() {
         Duration ttl = duration("ttl", Duration.ofSeconds(30));
         if (ttl.isZero()) {
             throw LeaseProblem.badRequest("ttl", shown(object.path("ttl")), "more than 0");
         }
-        return ttl;
+        return ttl.compareTo(LeaseTerm.LONGEST) < 0 ? ttl : LeaseTerm.LONGEST;
     }
 
     /** At least 0. */

@@ -64,7 +64,7 @@ final class LeaseDesk {
         this.records = records;
         this.settings = settings;
         this.time = time;
-        this.leases = new Leases(pools::get, time, tokens, new Followed());
+        this.leases = new Leases(pools, time, tokens, new Followed());
         this.over = new EndedLeases(settings.maxOpen(), time);
         this.restoreUntil = now();
     }
@@ -134,13 +134,11 @@ final class LeaseDesk {
             records.refused(unpaid, "quota");
             leases.release(unpaid.id());
         });
-        LeaseTerm term =
-                new LeaseTerm(ttl(ask), pools.bounds(ask.permits().keySet()).maxHold());
         return begin(mine, ask).flatMap(isFirst -> {
             if (!isFirst) {
                 return acquire(ask, Mono.just(charge));
             }
-            if (!leases.open(mine.id(), mine.tenant(), ask.holder(), term)) {
+            if (!leases.open(mine.id(), mine.tenant(), ask.holder(), term(ask))) {
                 return taken(mine, ask);
             }
             mine.open();
@@ -178,7 +176,7 @@ final class LeaseDesk {
 
     private Mono<Standing> held(LeaseAccount account, LeaseAsk ask) {
         return Mono.defer(() -> leases.take(
-                        account.id(), new LeaseRequest(account.permits(), patience(ask), ttl(ask)), status -> {}))
+                        account.id(), new LeaseRequest(account.permits(), patience(ask), ask.ttl()), status -> {}))
                 .then(standing(account))
                 .onErrorResume(LeaseGoneException.class, gone -> Mono.empty())
                 .onErrorMap(LeaseDesk::isTooLarge, tooLarge -> LeaseProblem.neverFits())
@@ -208,9 +206,12 @@ final class LeaseDesk {
         return ask.maxWait().compareTo(LONGEST_WAIT) < 0 ? ask.maxWait() : LONGEST_WAIT;
     }
 
-    private Duration ttl(LeaseAsk ask) {
-        Duration most = pools.bounds(ask.permits().keySet()).maxTtl();
-        return ask.ttl().compareTo(most) < 0 ? ask.ttl() : most;
+    /** Until something is granted; from then on its pools bound it. */
+    private LeaseTerm term(LeaseAsk ask) {
+        Duration ttl = ask.permits().keySet().stream()
+                .map(pool -> pools.bounds(pool).maxTtl())
+                .reduce(ask.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
+        return new LeaseTerm(ttl, LeaseTerm.LONGEST);
     }
 
     private Mono<Void> requireFits(LeaseAsk ask, Map<String, Integer> permits) {
@@ -248,8 +249,7 @@ final class LeaseDesk {
     /** Makes it last that long from now on, as far as its pools allow. Errors as {@link #status}. */
     Mono<Standing> extend(LeaseAccount account, Duration ttl) {
         return Mono.defer(() -> {
-            Duration most = pools.bounds(account.permits().keySet()).maxTtl();
-            leases.extend(account.id(), ttl.compareTo(most) < 0 ? ttl : most);
+            leases.extend(account.id(), ttl);
             return status(account);
         });
     }
@@ -283,14 +283,12 @@ final class LeaseDesk {
 
     private Mono<Standing> restoreFirst(LeaseAsk ask) {
         LeaseAccount mine = new LeaseAccount(ask, null, never -> {});
-        LeaseTerm term =
-                new LeaseTerm(ttl(ask), pools.bounds(ask.permits().keySet()).maxHold());
         return begin(mine, ask).flatMap(isFirst -> {
             if (!isFirst) {
                 return restore(ask);
             }
             restored.add(mine.tenant(), mine.permits());
-            return leases.restore(mine.id(), mine.tenant(), ask.holder(), term, mine.permits())
+            return leases.restore(mine.id(), mine.tenant(), ask.holder(), term(ask), mine.permits())
                     .doOnError(refused -> forget(mine))
                     .flatMap(isHeld -> {
                         if (!isHeld) {

@@ -1,13 +1,13 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.lease.LeasedPools;
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.spring.LivePolicy;
 import io.fairgate.spring.PermitPools;
 import io.fairgate.tenant.TenantId;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The pools of the policy that is in force, as far as leases are concerned. */
-final class LeasePools {
+final class LeasePools implements LeasedPools {
 
     private final PermitPools pools;
     private final LivePolicy policy;
@@ -26,8 +26,8 @@ final class LeasePools {
     }
 
     /** A pool, also one that the policy does not name any more and that is not empty yet; null when there is none. */
-    @Nullable
-    PermitPool get(String name) {
+    @Override
+    public @Nullable PermitPool find(String name) {
         return pools.get(name);
     }
 
@@ -36,15 +36,11 @@ final class LeasePools {
         return List.copyOf(policy.current().pools().keySet());
     }
 
-    /** What all of these allow together, as far as the policy still names them. */
-    LeaseBounds bounds(Collection<String> names) {
-        Map<String, PoolSettings> now = policy.current().pools();
-        return names.stream()
-                .map(now::get)
-                .filter(settings -> settings != null)
-                .map(PoolSettings::leases)
-                .reduce(LeaseBounds::and)
-                .orElse(LeaseBounds.USUAL);
+    /** As the policy has it now; the usual ones where it does not name the pool any more. */
+    @Override
+    public LeaseBounds bounds(String name) {
+        PoolSettings settings = policy.current().pools().get(name);
+        return settings == null ? LeaseBounds.USUAL : settings.leases();
     }
 
     /**

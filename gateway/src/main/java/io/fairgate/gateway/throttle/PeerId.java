@@ -1,17 +1,16 @@
 package io.fairgate.gateway.throttle;
 
 import io.fairgate.lease.LeaseId;
-import io.fairgate.tenant.TenantId;
 
 /**
- * A peer, and who says so.
+ * A peer.
  *
- * @param tenant whose request it is; to all but the tenant that made it, the peer is unknown
+ * @param owner whose request it is
  * @param number of 64 bits, unsigned
  */
-record PeerId(TenantId tenant, long number) {
+record PeerId(PeerOwner owner, long number) {
 
     LeaseId lease() {
-        return new LeaseId(0, number);
+        return new LeaseId(owner.family(), number);
     }
 }

@@ -1,20 +1,21 @@
 package io.fairgate.gateway.throttle;
 
 import io.fairgate.lease.LeaseGoneException;
-import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRefusedException;
-import io.fairgate.tenant.TenantId;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -22,7 +23,9 @@ import reactor.core.scheduler.Scheduler;
  * What peers do. A peer is a lease whose id is its number; what it has acquired are the grants of that lease, and what is
  * pending is what it waits for. All else (the queue, expiry at the very moment, who is next) is that of leases and pools.
  *
- * <p>A peer is its tenant's: to every other tenant it is an unknown one.
+ * <p>A peer is its owner's: to everybody else it is an unknown one.
+ *
+ * <p>Over 250 lines, because it is all that a peer can do.
  *
  * <p>All methods, and the Monos when they are subscribed to, fail with a {@link ThrottleError} for what is wrong with the
  * request. From any thread; none blocks.
@@ -30,15 +33,16 @@ import reactor.core.scheduler.Scheduler;
 final class Peers {
 
     private static final SecureRandom RANDOM = new SecureRandom();
-    static final String HOLDER = "throttle";
 
+    private final PeerLeases peers;
     private final Leases leases;
     private final Semaphores semaphores;
     private final ThrottleSettings settings;
     private final Scheduler time;
 
-    Peers(Leases leases, Semaphores semaphores, ThrottleSettings settings, Scheduler time) {
-        this.leases = leases;
+    Peers(PeerLeases peers, Semaphores semaphores, ThrottleSettings settings, Scheduler time) {
+        this.peers = peers;
+        this.leases = peers.all();
         this.semaphores = semaphores;
         this.settings = settings;
         this.time = time;
@@ -58,10 +62,10 @@ final class Peers {
     // ---- peers ----
 
     /** Makes a peer that holds nothing, and tells its number. */
-    long create(TenantId tenant, Duration expiresIn) {
-        requireRoom();
+    long create(PeerOwner owner, Duration expiresIn) {
+        requireRoom(owner);
         while (true) {
-            PeerId peer = new PeerId(tenant, RANDOM.nextLong());
+            PeerId peer = new PeerId(owner, RANDOM.nextLong());
             if (open(peer, expiresIn)) {
                 return peer.number();
             }
@@ -70,28 +74,30 @@ final class Peers {
 
     /** Opens the lease of a peer; false when there is one with this number. */
     boolean open(PeerId peer, Duration expiresIn) {
-        return leases.open(peer.lease(), peer.tenant(), HOLDER, term(expiresIn));
+        return peers.open(peer, term(expiresIn));
     }
 
-    void requireRoom() {
-        if (leases.size() >= settings.mostPeers()) {
+    /** Opens one that holds locks already; false when there is one with this number. */
+    Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks) {
+        return peers.restore(peer, term(expiresIn), locks);
+    }
+
+    void requireRoom(PeerOwner owner) {
+        if (leases.size() >= settings.mostPeers() || peers.numbers(owner).size() >= settings.mostPeersOfOne()) {
             throw ThrottleError.tooManyPeers();
         }
     }
 
-    LeaseTerm term(Duration expiresIn) {
+    private LeaseTerm term(Duration expiresIn) {
         return new LeaseTerm(settings.term(expiresIn), settings.longestHold());
     }
 
-    List<Long> all(TenantId tenant) {
-        return leases.ids(tenant).stream()
-                .filter(id -> id.high() == 0)
-                .map(LeaseId::low)
-                .toList();
+    /** In no order. */
+    Set<Long> all(PeerOwner owner) {
+        return Set.copyOf(peers.numbers(owner));
     }
 
     void heartbeat(PeerId peer, Duration expiresIn) {
-        require(peer);
         if (leases.extend(peer.lease(), settings.term(expiresIn)) == null) {
             throw ThrottleError.unknownPeer();
         }
@@ -99,7 +105,7 @@ final class Peers {
 
     /** Frees all that a peer holds and waits for; false when there is no such peer. */
     boolean release(PeerId peer) {
-        return find(peer) != null && leases.release(peer.lease());
+        return leases.release(peer.lease());
     }
 
     /** Whether nothing is pending. */
@@ -113,13 +119,8 @@ final class Peers {
         });
     }
 
-    private @Nullable LeaseStatus find(PeerId peer) {
-        LeaseStatus status = leases.status(peer.lease());
-        return status != null && status.tenant().equals(peer.tenant()) ? status : null;
-    }
-
     LeaseStatus require(PeerId peer) {
-        LeaseStatus status = find(peer);
+        LeaseStatus status = leases.status(peer.lease());
         if (status == null) {
             throw ThrottleError.unknownPeer();
         }
@@ -131,7 +132,6 @@ final class Peers {
     /** Gives a lock back, or its place in the queue; a lock that the peer has not is given back already. */
     void releaseLock(PeerId peer, String semaphore) {
         requireSemaphore(semaphore);
-        require(peer);
         try {
             leases.giveBack(peer.lease(), semaphore);
         } catch (LeaseGoneException e) {
@@ -142,10 +142,11 @@ final class Peers {
     /**
      * Asks for a lock, or goes on to wait for it.
      *
+     * @param charge asked when the lock is a new one
      * @return whether nothing is pending any more. When that is false the lock keeps its place in the queue, as it does when
      *     this is cancelled
      */
-    Mono<Boolean> acquire(PeerId peer, Lock lock, Patience patience) {
+    Mono<Boolean> acquire(PeerId peer, Lock lock, Patience patience, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> {
             Semaphore semaphore = requireSemaphore(lock.semaphore);
             if (lock.count > semaphore.largestLock()) {
@@ -160,11 +161,43 @@ final class Peers {
             Duration block = settings.block(patience.blockFor);
             long until = time.now(TimeUnit.NANOSECONDS) + block.toNanos();
             LeaseRequest request = LeaseRequest.of(lock.semaphore, (int) lock.count, block, null);
-            return leases.take(peer.lease(), request, status -> check(status, peer, semaphore, request))
+            return ask(peer, semaphore, request, charge)
                     .onErrorResume(PendingElsewhere.class, other -> waitFor(peer, other.request(block)))
                     .flatMap(held -> held ? Mono.just(true) : notYet(peer, lock.semaphore, until))
                     .onErrorMap(e -> translated(e, lock.count));
         });
+    }
+
+    /** A lock that is held or pending already is not charged again. */
+    private Mono<Boolean> ask(PeerId peer, Semaphore semaphore, LeaseRequest request, Mono<Tenants.Charge> charge) {
+        return Mono.defer(() -> isNew(require(peer), semaphore, request)
+                        ? charge.flatMap(checked -> take(peer, semaphore, request, checked))
+                        : take(peer, semaphore, request, null))
+                .onErrorResume(NewMeanwhile.class, again -> ask(peer, semaphore, request, charge));
+    }
+
+    private Mono<Boolean> take(
+            PeerId peer, Semaphore semaphore, LeaseRequest request, Tenants.@Nullable Charge charge) {
+        AtomicReference<Mono<Void>> paid = new AtomicReference<>(Mono.empty());
+        return leases.take(peer.lease(), request, status -> {
+                    if (!isNew(status, semaphore, request)) {
+                        paid.set(peers.charge(peer.lease(), semaphore.name()));
+                    } else if (charge == null) {
+                        throw new NewMeanwhile();
+                    } else {
+                        paid.set(peers.payFor(peer.lease(), semaphore.name(), charge));
+                    }
+                })
+                .flatMap(held -> held ? Objects.requireNonNull(paid.get()).thenReturn(true) : Mono.just(false));
+    }
+
+    /** The lock was there, and was given back before it could be asked for again. */
+    private static final class NewMeanwhile extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        NewMeanwhile() {
+            super("given back meanwhile", null, false, false);
+        }
     }
 
     Semaphore requireSemaphore(String name) {
@@ -175,18 +208,15 @@ final class Peers {
         return semaphore;
     }
 
-    /** Whether the peer may ask for this lock, as it stands now. The lock of the leases is held. */
-    private void check(LeaseStatus status, PeerId peer, Semaphore semaphore, LeaseRequest request) {
-        if (!status.tenant().equals(peer.tenant())) {
-            throw ThrottleError.unknownPeer();
-        }
+    /** Whether it would be another lock of the peer, which it may ask for; false when it has asked before. */
+    private boolean isNew(LeaseStatus status, Semaphore semaphore, LeaseRequest request) {
         int count = request.permits().getOrDefault(semaphore.name(), 0);
         LeaseStatus.Held held = status.held(semaphore.name());
         LeaseStatus.Waiting waiting = status.waiting();
         int pending = waiting == null ? 0 : waiting.permits().getOrDefault(semaphore.name(), 0);
         int demanded = held == null ? pending : held.permits();
         if (demanded == 0) {
-            checkNew(status, semaphore);
+            requireOrder(status, semaphore);
         } else if (count < demanded) {
             throw ThrottleError.shrinkingLockCount();
         } else if (count > demanded) {
@@ -194,9 +224,10 @@ final class Peers {
         } else if (held != null && waiting != null) {
             throw new PendingElsewhere(waiting);
         }
+        return demanded == 0;
     }
 
-    private void checkNew(LeaseStatus status, Semaphore semaphore) {
+    private void requireOrder(LeaseStatus status, Semaphore semaphore) {
         OptionalInt current = status.held().stream()
                 .map(held -> semaphores.find(held.pool()))
                 .filter(Objects::nonNull)
@@ -234,7 +265,14 @@ final class Peers {
                         throw new PendingNoMore();
                     }
                 })
-                .onErrorReturn(PendingNoMore.class, true);
+                .onErrorReturn(PendingNoMore.class, true)
+                .flatMap(held -> held ? paid(peer, request.permits().keySet()) : Mono.just(false));
+    }
+
+    private Mono<Boolean> paid(PeerId peer, Set<String> locks) {
+        return Flux.fromIterable(locks)
+                .concatMap(semaphore -> peers.charge(peer.lease(), semaphore))
+                .then(Mono.just(true));
     }
 
     private static final class PendingNoMore extends RuntimeException {
@@ -249,9 +287,11 @@ final class Peers {
     private Mono<Boolean> notYet(PeerId peer, String semaphore, long until) {
         Duration left = Duration.ofNanos(until - time.now(TimeUnit.NANOSECONDS));
         Mono<?> before = left.isNegative() || left.isZero() ? settled(semaphore) : Mono.delay(left, time);
-        return before.then(Mono.fromCallable(() -> {
+        return before.then(Mono.defer(() -> {
             LeaseStatus status = require(peer);
-            return status.waiting() == null && status.held(semaphore) != null;
+            return status.waiting() == null && status.held(semaphore) != null
+                    ? paid(peer, Set.of(semaphore))
+                    : Mono.just(false);
         }));
     }
 

@@ -47,21 +47,36 @@ final class Restores {
         return overLimit.get();
     }
 
+    /**
+     * What its tenant is asked for.
+     *
+     * @param believable completes when the tenant may have held this
+     * @param charge what pays for locks that are held anew
+     */
+    record Rules(Mono<Void> believable, Mono<Tenants.Charge> charge) {}
+
     /** Completes when the peer holds these locks; fails with {@link ThrottleError}, and has changed nothing then. */
-    Mono<Void> restore(PeerId peer, Duration expiresIn, Map<String, Long> acquired) {
+    Mono<Void> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Rules rules) {
         return Mono.defer(() -> {
-            acquired.keySet().forEach(peers::requireSemaphore);
-            Map<String, Integer> locks = new HashMap<>();
-            acquired.forEach((semaphore, count) -> locks.put(semaphore, permits(count)));
             if (leases.status(peer.lease()) != null) {
                 return unchanged(peer, locks);
             }
-            peers.requireRoom();
+            peers.requireRoom(peer.owner());
             if (locks.isEmpty()) {
                 return peers.open(peer, expiresIn) ? Mono.empty() : unchanged(peer, locks);
             }
-            return now() < windowEnds ? believed(peer, expiresIn, locks) : ifFree(peer, expiresIn, locks);
+            return now() < windowEnds
+                    ? rules.believable.then(believed(peer, expiresIn, locks))
+                    : rules.charge.flatMap(charge -> ifFree(peer, expiresIn, locks, charge));
         });
+    }
+
+    /** What a peer may have, as the semaphores are counted. */
+    Map<String, Integer> checked(Map<String, Long> acquired) {
+        acquired.keySet().forEach(peers::requireSemaphore);
+        Map<String, Integer> locks = new HashMap<>();
+        acquired.forEach((semaphore, count) -> locks.put(semaphore, permits(count)));
+        return locks;
     }
 
     private static int permits(long count) {
@@ -78,10 +93,7 @@ final class Restores {
     private Mono<Void> unchanged(PeerId peer, Map<String, Integer> locks) {
         return Mono.fromRunnable(() -> {
             LeaseStatus status = leases.status(peer.lease());
-            if (status == null
-                    || !status.tenant().equals(peer.tenant())
-                    || status.waiting() != null
-                    || !isHeld(status, locks)) {
+            if (status == null || status.waiting() != null || !isHeld(status, locks)) {
                 throw ThrottleError.changeThroughRestore();
             }
         });
@@ -94,7 +106,7 @@ final class Restores {
     }
 
     private Mono<Void> believed(PeerId peer, Duration expiresIn, Map<String, Integer> locks) {
-        return leases.restore(peer.lease(), peer.tenant(), Peers.HOLDER, peers.term(expiresIn), locks)
+        return peers.restore(peer, expiresIn, locks)
                 .onErrorMap(Restores::translated)
                 .flatMap(isNew -> isNew ? countOverLimit(locks) : unchanged(peer, locks));
     }
@@ -109,7 +121,7 @@ final class Restores {
     }
 
     /** All of them at once, or none. */
-    private Mono<Void> ifFree(PeerId peer, Duration expiresIn, Map<String, Integer> locks) {
+    private Mono<Void> ifFree(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Tenants.Charge charge) {
         return Mono.defer(() -> {
             boolean fits = locks.entrySet().stream()
                     .allMatch(lock -> lock.getValue()
@@ -123,7 +135,7 @@ final class Restores {
             return leases.take(peer.lease(), new LeaseRequest(locks, Duration.ZERO, null), status -> {})
                     .flatMap(held -> held ? Mono.just(true) : heldAfterAll(peer, locks))
                     .onErrorMap(Restores::translated)
-                    .flatMap(held -> held ? Mono.<Void>empty() : Mono.error(ThrottleError.changeThroughRestore()))
+                    .flatMap(held -> held ? charge.made() : Mono.error(ThrottleError.changeThroughRestore()))
                     .doOnError(e -> leases.release(peer.lease()))
                     .doOnCancel(() -> leases.release(peer.lease()));
         });

@@ -8,7 +8,7 @@ import org.springframework.http.HttpStatus;
  * <p>What the protocol itself finds wrong goes out without a content type, and what was wrong with the form of a request
  * as text, as throttle does it.
  */
-final class ThrottleError extends RuntimeException {
+public final class ThrottleError extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
@@ -50,7 +50,7 @@ final class ThrottleError extends RuntimeException {
     }
 
     /** By a bound of its tenant, of which the protocol knows nothing; it begins like what clients look for. */
-    static ThrottleError neverForThisTenant(long asked) {
+    public static ThrottleError neverForThisTenant(long asked) {
         return domain(
                 HttpStatus.CONFLICT,
                 "Lock can never be acquired. Lock asks for count %d, more than this tenant may ever hold."
@@ -78,6 +78,10 @@ final class ThrottleError extends RuntimeException {
     }
 
     // ---- what throttle has no bounds for; its clients repeat what was answered with 503 ----
+
+    public static ThrottleError quotaUsedUp() {
+        return domain(HttpStatus.SERVICE_UNAVAILABLE, "The quota of this tenant is used up.");
+    }
 
     static ThrottleError tooManyPeers() {
         return domain(HttpStatus.SERVICE_UNAVAILABLE, "Too many peers.");

@@ -5,13 +5,14 @@ import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.Peers.Lock;
 import io.fairgate.gateway.throttle.Peers.Patience;
 import io.fairgate.lease.Leases;
-import io.fairgate.tenant.TenantId;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,6 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpRequest;
-import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -46,35 +46,30 @@ public final class ThrottleProtocol {
     private static final Pattern UNSIGNED = Pattern.compile("\\+?[0-9]+");
 
     private final Semaphores semaphores;
-    private final Function<ServerWebExchange, Mono<TenantId>> tenants;
+    private final Tenants tenants;
     private final Leases leases;
     private final Peers peers;
     private final Restores restores;
     private final ThrottleMetrics metrics;
     private final Scheduler time;
 
-    /** What a route does with a call of a tenant. */
+    /** What a route does with a call of somebody. */
     private interface Route {
-        Mono<Answer> answer(Call call, TenantId tenant);
+        Mono<Answer> answer(Call call, PeerOwner owner);
     }
 
     /**
-     * @param leases over the pools of the semaphores
-     * @param tenants whose a request is; where it fails, no route is asked, and the failure goes on to the server's handlers
+     * @param peers over the pools of the semaphores
      * @param time the clock and the timer of the leases; the window for restores begins now
      */
     public ThrottleProtocol(
-            Leases leases,
-            Semaphores semaphores,
-            Function<ServerWebExchange, Mono<TenantId>> tenants,
-            ThrottleSettings settings,
-            Scheduler time) {
-        this.leases = leases;
+            PeerLeases peers, Semaphores semaphores, Tenants tenants, ThrottleSettings settings, Scheduler time) {
+        this.leases = peers.all();
         this.semaphores = semaphores;
         this.tenants = tenants;
         this.time = time;
-        this.peers = new Peers(leases, semaphores, settings, time);
-        this.restores = new Restores(peers, leases, settings, time);
+        this.peers = new Peers(peers, semaphores, settings, time);
+        this.restores = new Restores(this.peers, leases, settings, time);
         this.metrics = new ThrottleMetrics(leases, semaphores, restores);
     }
 
@@ -89,10 +84,10 @@ public final class ThrottleProtocol {
                 .on(HttpMethod.GET, "/health", open(call -> health()))
                 .on(HttpMethod.GET, "/metrics", open(call -> metrics.page().map(Answer::text)))
                 .on(HttpMethod.POST, "/remove_expired", open(call -> Mono.just(Answer.json("0"))))
-                .on(HttpMethod.GET, "/remainder", of((call, tenant) -> remainder(call)))
+                .on(HttpMethod.GET, "/remainder", of((call, owner) -> remainder(call)))
                 .on(HttpMethod.POST, "/new_peer", of(this::newPeer))
                 .on(HttpMethod.POST, "/restore", of(this::restore))
-                .on(HttpMethod.GET, "/peers/", of((call, tenant) -> listPeers(tenant)))
+                .on(HttpMethod.GET, "/peers/", of((call, owner) -> listPeers(owner)))
                 .on(HttpMethod.PUT, "/peers/{id}", of(this::heartbeat))
                 .on(HttpMethod.DELETE, "/peers/{id}", of(this::release))
                 .on(HttpMethod.GET, "/peers/{id}/is_acquired", of(this::isAcquired))
@@ -107,9 +102,8 @@ public final class ThrottleProtocol {
     }
 
     private Call.Handler of(Route route) {
-        return call -> tenants.apply(call.exchange())
-                .flatMap(tenant ->
-                        answered(Mono.defer(() -> route.answer(call, tenant))).flatMap(answer -> answer.to(call)));
+        return call -> answered(tenants.owner(call.exchange()).flatMap(owner -> route.answer(call, owner)))
+                .flatMap(answer -> answer.to(call));
     }
 
     /** For everybody: it says nothing of anybody's peers. */
@@ -123,47 +117,54 @@ public final class ThrottleProtocol {
 
     // ---- the routes ----
 
-    private Mono<Answer> newPeer(Call call, TenantId tenant) {
+    private Mono<Answer> newPeer(Call call, PeerOwner owner) {
         return body(call, JsonBody::expiresIn)
-                .map(expiresIn -> Answer.json(Long.toUnsignedString(peers.create(tenant, expiresIn))));
+                .map(expiresIn -> Answer.json(Long.toUnsignedString(peers.create(owner, expiresIn))));
     }
 
-    private Mono<Answer> listPeers(TenantId tenant) {
-        return Mono.fromCallable(() -> Answer.json(peers.all(tenant).stream()
+    private Mono<Answer> listPeers(PeerOwner owner) {
+        return Mono.fromCallable(() -> Answer.json(peers.all(owner).stream()
                 .map(peer -> "{\"id\":" + Long.toUnsignedString(peer) + "}")
                 .collect(Collectors.joining(",", "[", "]"))));
     }
 
-    private Mono<Answer> heartbeat(Call call, TenantId tenant) {
-        PeerId peer = peer(call, tenant);
+    private Mono<Answer> heartbeat(Call call, PeerOwner owner) {
+        PeerId peer = peer(call, owner);
         return body(call, JsonBody::expiresIn).map(expiresIn -> {
             peers.heartbeat(peer, expiresIn);
             return Answer.text("Ok");
         });
     }
 
-    private Mono<Answer> release(Call call, TenantId tenant) {
-        return Mono.just(Answer.json(peers.release(peer(call, tenant)) ? "\"Peer released\"" : "\"Peer not found\""));
+    private Mono<Answer> release(Call call, PeerOwner owner) {
+        return Mono.just(Answer.json(peers.release(peer(call, owner)) ? "\"Peer released\"" : "\"Peer not found\""));
     }
 
-    private Mono<Answer> isAcquired(Call call, TenantId tenant) {
-        return peers.isAcquired(peer(call, tenant)).map(acquired -> Answer.json(acquired.toString()));
+    private Mono<Answer> isAcquired(Call call, PeerOwner owner) {
+        return peers.isAcquired(peer(call, owner)).map(acquired -> Answer.json(acquired.toString()));
     }
 
-    private Mono<Answer> acquire(Call call, TenantId tenant) {
-        PeerId peer = peer(call, tenant);
+    private Mono<Answer> acquire(Call call, PeerOwner owner) {
+        PeerId peer = peer(call, owner);
         Query query = query(call);
         Duration blockFor = query.duration("block_for");
         Patience patience =
                 new Patience(query.duration("expires_in"), Objects.requireNonNullElse(blockFor, Duration.ZERO));
         return body(call, JsonBody::count)
-                .flatMap(count -> peers.acquire(peer, new Lock(call.parts().get(1), count), patience))
+                .flatMap(count -> {
+                    Lock lock = new Lock(call.parts().get(1), count);
+                    return peers.acquire(
+                            peer,
+                            lock,
+                            patience,
+                            charge(call, peer, () -> Map.of(lock.semaphore(), (int) lock.count())));
+                })
                 .map(acquired -> Answer.json(
                         acquired ? HttpStatus.OK : HttpStatus.ACCEPTED, Long.toUnsignedString(peer.number())));
     }
 
-    private Mono<Answer> releaseLock(Call call, TenantId tenant) {
-        peers.releaseLock(peer(call, tenant), call.parts().get(1));
+    private Mono<Answer> releaseLock(Call call, PeerOwner owner) {
+        peers.releaseLock(peer(call, owner), call.parts().get(1));
         return Mono.just(Answer.text("Ok"));
     }
 
@@ -172,11 +173,19 @@ public final class ThrottleProtocol {
         return semaphore.pool().snapshot().map(pool -> Answer.json(Long.toString(semaphore.max() - pool.inFlight())));
     }
 
-    private Mono<Answer> restore(Call call, TenantId tenant) {
-        return body(call, JsonBody::restored)
-                .flatMap(restored -> restores.restore(
-                                new PeerId(tenant, restored.peer()), restored.expiresIn(), restored.acquired())
-                        .thenReturn(Answer.text("Ok")));
+    private Mono<Answer> restore(Call call, PeerOwner owner) {
+        return body(call, JsonBody::restored).flatMap(restored -> {
+            PeerId peer = new PeerId(owner, restored.peer());
+            Map<String, Integer> locks = restores.checked(restored.acquired());
+            Restores.Rules rules = new Restores.Rules(
+                    Mono.defer(() -> tenants.requireRestorable(owner, peer.lease(), locks)),
+                    charge(call, peer, () -> locks));
+            return restores.restore(peer, restored.expiresIn(), locks, rules).thenReturn(Answer.text("Ok"));
+        });
+    }
+
+    private Mono<Tenants.Charge> charge(Call call, PeerId peer, Supplier<Map<String, Integer>> locks) {
+        return Mono.defer(() -> tenants.charge(call.exchange(), peer.owner(), peer.lease(), locks.get()));
     }
 
     /** Asks the leases and every pool for a sign of life. */
@@ -192,7 +201,7 @@ public final class ThrottleProtocol {
     // ---- what they read ----
 
     /** The number of the peer is the first variable of a path. */
-    private static PeerId peer(Call call, TenantId tenant) {
+    private static PeerId peer(Call call, PeerOwner owner) {
         String text = call.parts().get(0);
         Long number = unsigned(text);
         if (number == null) {
@@ -201,7 +210,7 @@ public final class ThrottleProtocol {
                             ? "Cannot parse `%s` to a `u64`".formatted(text)
                             : "Cannot parse value at index 0 with value `%s` to a `u64`".formatted(text));
         }
-        return new PeerId(tenant, number);
+        return new PeerId(owner, number);
     }
 
     private static @Nullable Long unsigned(String text) {

@@ -4,7 +4,6 @@ import io.fairgate.fairness.TenantShares;
 import io.fairgate.gateway.http.HttpFace;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
-import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.EmbeddedPermitPool;
@@ -21,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /** Throttle's protocol alone, on a port of its own, for pools that nobody else uses. Everybody is one tenant. */
@@ -30,7 +28,7 @@ public final class ThrottleServer {
     /** For what is being answered when the end has come. */
     private static final Duration LAST_ANSWERS = Duration.ofMillis(300);
 
-    private static final TenantId EVERYBODY = TenantId.of("everybody");
+    private static final PeerOwner EVERYBODY = new PeerOwner(TenantId.of("everybody"), 0, "throttle");
 
     private final Declared semaphores;
     private final HttpFace face;
@@ -49,10 +47,10 @@ public final class ThrottleServer {
     public static ThrottleServer start(
             ThrottleFile file, ThrottleSettings settings, InetSocketAddress address, Scheduler time) {
         Declared semaphores = new Declared(file, settings, time);
-        Leases leases =
-                new Leases(semaphores::pool, time, new FencingTokens(InstantSource.system()), LeaseListener.NONE);
+        PeerLeases peers = new PeerLeases(
+                listener -> new Leases(semaphores::pool, time, new FencingTokens(InstantSource.system()), listener));
         ThrottleProtocol protocol =
-                new ThrottleProtocol(leases, semaphores, exchange -> Mono.just(EVERYBODY), settings, time);
+                new ThrottleProtocol(peers, semaphores, Tenants.everybody(EVERYBODY), settings, time);
         RouteTable routes = protocol.addTo(new RouteTable.Builder()).otherwise(ThrottleProtocol::notFound);
         return new ThrottleServer(semaphores, HttpFace.listen(address, routes, List.of()));
     }

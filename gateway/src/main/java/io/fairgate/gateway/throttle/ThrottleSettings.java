@@ -7,21 +7,33 @@ import java.time.Duration;
  * The bounds of what peers may ask for. Whoever asks for longer is answered as if the bound had been asked for.
  *
  * @param mostPeers peers at a time, leases of other kinds included
+ * @param mostPeersOfOne peers of one owner at a time
  * @param longestTerm until a silent peer expires ({@code expires_in})
  * @param longestHold how long heartbeats can keep one peer
  * @param longestBlock how long one request waits for a lock ({@code block_for})
  * @param restoreWindow for how long after the start a restored peer gets its locks though there may be none left
  */
 public record ThrottleSettings(
-        int mostPeers, Duration longestTerm, Duration longestHold, Duration longestBlock, Duration restoreWindow) {
+        int mostPeers,
+        int mostPeersOfOne,
+        Duration longestTerm,
+        Duration longestHold,
+        Duration longestBlock,
+        Duration restoreWindow) {
 
     public static final ThrottleSettings STANDARD = new ThrottleSettings(
-            1_000_000, Duration.ofHours(24), LeaseTerm.LONGEST, Duration.ofSeconds(30), Duration.ofMinutes(5));
+            1_000_000,
+            1_000_000,
+            Duration.ofHours(24),
+            LeaseTerm.LONGEST,
+            Duration.ofSeconds(30),
+            Duration.ofMinutes(5));
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     public ThrottleSettings {
-        if (mostPeers < 1) {
-            throw new IllegalArgumentException("most-peers: %d (expected: >= 1)".formatted(mostPeers));
+        if (mostPeersOfOne < 1 || mostPeers < mostPeersOfOne) {
+            throw new IllegalArgumentException("most-peers: %d in all, %d of one (expected: >= 1, and no more of one)"
+                    .formatted(mostPeers, mostPeersOfOne));
         }
         requireBounded("longest-term", longestTerm);
         requireBounded("longest-hold", longestHold);
@@ -33,6 +45,11 @@ public record ThrottleSettings(
         if (value.isNegative() || value.compareTo(LeaseTerm.LONGEST) > 0) {
             throw new IllegalArgumentException("%s: %s (expected: 0 to 365 days)".formatted(name, value));
         }
+    }
+
+    /** These with other bounds of the peers, and another time in which restores are believed. */
+    public ThrottleSettings with(int peers, int peersOfOne, Duration restores) {
+        return new ThrottleSettings(peers, peersOfOne, longestTerm, longestHold, longestBlock, restores);
     }
 
     Duration term(Duration asked) {

@@ -16,7 +16,7 @@ import io.fairgate.gateway.http.HttpFace;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.RunningThrottle.Seen;
 import io.fairgate.lease.FencingTokens;
-import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PoolListener;
@@ -27,12 +27,17 @@ import io.fairgate.testkit.TestTime;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
+import org.hamcrest.Matchers;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,14 +47,18 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.handler.ResponseStatusExceptionHandler;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** The protocol beside other things: several tenants, and pools that others use and close. */
 class ThrottleTenantsTest {
 
     private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
+    private static final ThrottleSettings SETTINGS = ThrottleSettings.STANDARD.with(100, 10, Duration.ofMinutes(5));
 
     @RegisterExtension
     final NothingLeft nothingLeft = new NothingLeft();
+
+    private static final Seen QUOTA_USED_UP = domain(503, "The quota of this tenant is used up.");
 
     private final TestTime time = nothingLeft.watch(new TestTime());
     private final EmbeddedPermitPool pool = nothingLeft.watch(new EmbeddedPermitPool(
@@ -60,12 +69,13 @@ class ThrottleTenantsTest {
             time,
             PoolListener.NONE));
     private final Semaphore semaphore = new Semaphore(pool, 4, 0);
-    private final Leases leases =
-            new Leases(Map.of("A", pool)::get, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+    private final PeerLeases peers = new PeerLeases(
+            listener -> new Leases(Map.of("A", pool)::get, time, new FencingTokens(() -> Instant.EPOCH), listener));
+    private final ByHeader tenants = new ByHeader();
     private final HttpFace face = HttpFace.listen(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
             new ThrottleProtocol(
-                            leases,
+                            peers,
                             new Semaphores() {
                                 @Override
                                 public @Nullable Semaphore find(String name) {
@@ -77,23 +87,46 @@ class ThrottleTenantsTest {
                                     return List.of(semaphore);
                                 }
                             },
-                            ThrottleTenantsTest::tenant,
-                            ThrottleSettings.STANDARD,
+                            tenants,
+                            SETTINGS,
                             time)
                     .addTo(new RouteTable.Builder())
                     .otherwise(ThrottleProtocol::notFound),
             List.of(new ResponseStatusExceptionHandler()));
 
-    private static Mono<TenantId> tenant(ServerWebExchange exchange) {
-        String name = exchange.getRequest().getHeaders().getFirst("X-Tenant-Id");
-        return name == null
-                ? Mono.error(new ResponseStatusException(HttpStatus.UNAUTHORIZED))
-                : Mono.just(TenantId.of(name));
+    /** Everybody is who the header says. */
+    private static final class ByHeader implements Tenants {
+        private final Map<String, Long> families = new HashMap<>();
+        private Mono<Charge> charge = Mono.just(Charge.NONE);
+        private Mono<Void> restorable = Mono.empty();
+
+        @Override
+        public Mono<PeerOwner> owner(ServerWebExchange exchange) {
+            String name = exchange.getRequest().getHeaders().getFirst("X-Tenant-Id");
+            return name == null
+                    ? Mono.error(new ResponseStatusException(HttpStatus.UNAUTHORIZED))
+                    : Mono.just(new PeerOwner(TenantId.of(name), family(name), "throttle"));
+        }
+
+        private synchronized long family(String name) {
+            return families.computeIfAbsent(name, next -> families.size() + 1L);
+        }
+
+        @Override
+        public Mono<Charge> charge(
+                ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
+            return charge;
+        }
+
+        @Override
+        public Mono<Void> requireRestorable(PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
+            return restorable;
+        }
     }
 
     @AfterEach
     void end() {
-        leases.ids().forEach(leases::release);
+        peers.all().ids().forEach(peers.all()::release);
         face.end(TEN_SECONDS);
     }
 
@@ -115,6 +148,23 @@ class ThrottleTenantsTest {
         return ask(tenant, "PUT", "/peers/" + peer + "/A", Integer.toString(count));
     }
 
+    private CompletableFuture<HttpResponse<String>> blocked(String tenant, String peer) {
+        return RunningThrottle.send(HttpRequest.newBuilder(
+                        RunningThrottle.request(
+                                face.port(), "PUT", "/peers/" + peer + "/A?block_for=10s", "application/json", "1"),
+                        (name, value) -> true)
+                .header("X-Tenant-Id", tenant)
+                .build());
+    }
+
+    private Seen restore(String tenant, String peer, int count) {
+        return ask(
+                tenant,
+                "POST",
+                "/restore",
+                "{\"expires_in\":\"1m\",\"peer_id\":%s,\"acquired\":{\"A\":%d}}".formatted(peer, count));
+    }
+
     private PoolStatus status() {
         return NothingLeft.statusOf(pool);
     }
@@ -131,13 +181,10 @@ class ThrottleTenantsTest {
         assertThat(ask("globex", "DELETE", path + "/A", "")).isEqualTo(UNKNOWN_PEER);
         assertThat(ask("globex", "DELETE", path, "")).isEqualTo(json(200, "\"Peer not found\""));
         assertThat(ask("globex", "GET", "/peers/", "")).isEqualTo(json(200, "[]"));
-        assertThat(ask(
-                                "globex",
-                                "POST",
-                                "/restore",
-                                "{\"expires_in\":\"1m\",\"peer_id\":%s,\"acquired\":{\"A\":2}}".formatted(peer))
-                        .status())
-                .isEqualTo(409);
+        assertThat(restore("globex", peer, 1))
+                .as("one of its own, of the same number")
+                .isEqualTo(OK);
+        assertThat(ask("globex", "DELETE", path, "")).isEqualTo(json(200, "\"Peer released\""));
         assertThat(ask("acme", "GET", "/peers/", "")).isEqualTo(json(200, "[{\"id\":" + peer + "}]"));
         assertThat(status().tenants())
                 .filteredOn(tenant -> tenant.inFlight() > 0)
@@ -192,17 +239,141 @@ class ThrottleTenantsTest {
         assertThat(lock("capped", peer, 2)).isEqualTo(acquired(peer));
     }
 
+    // ---- what pays for locks ----
+
+    /** Counts what is charged, and refuses for as long as it is told to. */
+    private final AtomicInteger charged = new AtomicInteger();
+
+    private Tenants.Charge counted(Mono<Void> made) {
+        return new Tenants.Charge(made.doOnSubscribe(begun -> charged.incrementAndGet()));
+    }
+
+    @Test
+    void a_lock_is_paid_for_once_when_it_is_granted_whoever_asks_again() {
+        tenants.charge = Mono.just(counted(Mono.empty()));
+        String holder = peer("acme");
+        assertThat(lock("acme", holder, 4)).isEqualTo(acquired(holder));
+        assertThat(lock("acme", holder, 4)).isEqualTo(acquired(holder));
+        assertThat(charged).hasValue(1);
+        String waiting = peer("acme");
+        assertThat(lock("acme", waiting, 1)).isEqualTo(pending(waiting));
+        assertThat(lock("acme", waiting, 1)).isEqualTo(pending(waiting));
+        assertThat(charged).as("not before it is granted").hasValue(1);
+        ask("acme", "DELETE", "/peers/" + holder, "");
+        assertThat(charged).as("though nobody waits for the answer").hasValue(2);
+        assertThat(lock("acme", waiting, 1)).isEqualTo(acquired(waiting));
+        assertThat(charged).hasValue(2);
+        ask("acme", "DELETE", "/peers/" + waiting + "/A", "");
+        assertThat(lock("acme", waiting, 1)).isEqualTo(acquired(waiting));
+        assertThat(charged).as("another lock").hasValue(3);
+    }
+
+    @Test
+    void a_lock_that_was_given_back_unasked_is_paid_for_by_nobody() {
+        tenants.charge = Mono.just(counted(Mono.empty()));
+        String holder = peer("acme");
+        lock("acme", holder, 4);
+        String waiting = peer("acme");
+        lock("acme", waiting, 1);
+        ask("acme", "DELETE", "/peers/" + waiting + "/A", "");
+        ask("acme", "DELETE", "/peers/" + holder, "");
+        assertThat(charged).hasValue(1);
+    }
+
+    @Test
+    void what_could_not_be_paid_for_is_not_asked_for_and_is_503() {
+        tenants.charge = Mono.error(ThrottleError.quotaUsedUp());
+        String peer = peer("acme");
+        assertThat(lock("acme", peer, 1)).isEqualTo(QUOTA_USED_UP);
+        assertThat(status().inFlight()).isZero();
+        assertThat(ask("acme", "PUT", "/peers/" + peer + "/B", "1")).isEqualTo(domain(400, "Unknown semaphore"));
+        assertThat(ask("acme", "GET", "/peers/" + peer + "/is_acquired", "")).isEqualTo(json(200, "true"));
+        tenants.charge = Mono.just(Tenants.Charge.NONE);
+        assertThat(lock("acme", peer, 1)).isEqualTo(acquired(peer));
+        tenants.charge = Mono.error(ThrottleError.quotaUsedUp());
+        assertThat(lock("acme", peer, 1)).as("it is held already").isEqualTo(acquired(peer));
+    }
+
+    @Test
+    void what_cannot_be_paid_for_after_all_comes_back_and_nobody_was_told_that_it_is_held() {
+        tenants.charge = Mono.just(counted(Mono.error(ThrottleError.quotaUsedUp())));
+        String peer = peer("acme");
+        assertThat(lock("acme", peer, 1)).isEqualTo(QUOTA_USED_UP);
+        assertThat(status().inFlight()).isZero();
+        assertThat(lock("acme", peer, 1)).as("asks anew").isEqualTo(QUOTA_USED_UP);
+        assertThat(charged).hasValue(2);
+        assertThat(ask("acme", "PUT", "/peers/" + peer, "{\"expires_in\":\"5m\"}"))
+                .isEqualTo(OK);
+    }
+
+    @Test
+    void who_is_blocked_hears_that_it_could_not_be_paid_for() {
+        String holder = peer("acme");
+        lock("acme", holder, 4);
+        Sinks.Empty<Void> journal = Sinks.empty();
+        tenants.charge = Mono.just(counted(journal.asMono()));
+        String waiting = peer("acme");
+        var blocked = blocked("acme", waiting);
+        Awaitility.await().until(() -> status().waiting() == 1);
+        ask("acme", "DELETE", "/peers/" + holder, "");
+        Awaitility.await().untilAtomic(charged, Matchers.is(1));
+        var again = blocked("acme", waiting);
+        assertThat(blocked).as("not told before it is paid for").isNotDone();
+        journal.tryEmitError(ThrottleError.quotaUsedUp());
+        assertThat(RunningThrottle.seen(blocked.join())).isEqualTo(QUOTA_USED_UP);
+        assertThat(RunningThrottle.seen(again.join())).isEqualTo(QUOTA_USED_UP);
+        assertThat(status().inFlight()).isZero();
+    }
+
+    // ---- bounds of a tenant ----
+
+    @Test
+    void one_owner_has_a_bounded_number_of_peers_and_others_have_theirs() {
+        for (int i = 0; i < 10; i++) {
+            peer("acme");
+        }
+        assertThat(ask("acme", "POST", "/new_peer", "{\"expires_in\":\"10m\"}"))
+                .isEqualTo(domain(503, "Too many peers."));
+        assertThat(restore("acme", "4711", 1)).isEqualTo(domain(503, "Too many peers."));
+        String other = peer("globex");
+        assertThat(lock("globex", other, 1)).isEqualTo(acquired(other));
+        time.advanceBy(Duration.ofMinutes(10));
+        assertThat(ask("acme", "GET", "/peers/", "")).isEqualTo(json(200, "[]"));
+        peer("acme");
+    }
+
+    @Test
+    void what_a_tenant_could_never_have_had_is_not_restored() {
+        tenants.restorable = Mono.error(ThrottleError.neverForThisTenant(3));
+        assertThat(restore("acme", "7", 3))
+                .isEqualTo(domain(
+                        409,
+                        "Lock can never be acquired. Lock asks for count 3, more than this tenant may ever hold."));
+        assertThat(status().inFlight()).isZero();
+    }
+
+    @Test
+    void a_restore_that_is_believed_costs_nothing_and_a_later_one_what_locks_cost() {
+        tenants.charge = Mono.just(counted(Mono.empty()));
+        assertThat(restore("acme", "7", 1)).isEqualTo(OK);
+        assertThat(charged).hasValue(0);
+        time.advanceBy(Duration.ofMinutes(5));
+        assertThat(restore("acme", "8", 1)).isEqualTo(OK);
+        assertThat(charged).hasValue(1);
+        tenants.charge = Mono.just(counted(Mono.error(ThrottleError.quotaUsedUp())));
+        assertThat(restore("acme", "9", 1)).isEqualTo(QUOTA_USED_UP);
+        assertThat(lock("acme", "9", 1)).isEqualTo(UNKNOWN_PEER);
+        assertThat(status().inFlight()).isEqualTo(1);
+    }
+
+    // ---- pools that others use ----
+
     @Test
     void a_pool_that_is_being_closed_ends_every_wait_with_503() {
         String holder = peer("acme");
         lock("acme", holder, 4);
         String waiting = peer("acme");
-        var blocked = RunningThrottle.send(HttpRequest.newBuilder(
-                        RunningThrottle.request(
-                                face.port(), "PUT", "/peers/" + waiting + "/A?block_for=10s", "application/json", "1"),
-                        (name, value) -> true)
-                .header("X-Tenant-Id", "acme")
-                .build());
+        var blocked = blocked("acme", waiting);
         Awaitility.await().until(() -> status().waiting() == 1);
         pool.close(Duration.ZERO).subscribe();
         assertThat(RunningThrottle.seen(blocked.join())).isEqualTo(domain(503, "Shutting down."));
@@ -219,7 +390,7 @@ class ThrottleTenantsTest {
         HttpFace other = HttpFace.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 new ThrottleProtocol(
-                                leases,
+                                peers,
                                 new Semaphores() {
                                     @Override
                                     public @Nullable Semaphore find(String name) {
@@ -231,8 +402,8 @@ class ThrottleTenantsTest {
                                         return List.of(semaphore, dead);
                                     }
                                 },
-                                ThrottleTenantsTest::tenant,
-                                ThrottleSettings.STANDARD,
+                                tenants,
+                                SETTINGS,
                                 time)
                         .addTo(new RouteTable.Builder())
                         .otherwise(ThrottleProtocol::notFound),

@@ -53,6 +53,7 @@ final class GatewayRun {
                 springOptions,
                 "--management.server.port=-1",
                 "--fairgate.leases.enabled=false",
+                "--fairgate.leases.throttle.enabled=false",
                 "--fairgate.access-log=false",
                 "--logging.level.root=off",
                 "--logging.level.io.fairgate.gateway=off",

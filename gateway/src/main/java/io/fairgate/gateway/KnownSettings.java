@@ -34,6 +34,10 @@ final class KnownSettings implements ApplicationContextInitializer<ConfigurableA
     /** Of the starter, which refuses what it does not know there itself. */
     private static final ConfigurationPropertyName POLICY = OURS.append("policy");
 
+    /** Below it are names of pools; their reader refuses what is none. */
+    private static final ConfigurationPropertyName LEVELS =
+            ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels");
+
     private static final Set<String> FOREIGN = Set.of(
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
             StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
@@ -80,6 +84,7 @@ final class KnownSettings implements ApplicationContextInitializer<ConfigurableA
         return OURS.isAncestorOf(name)
                 && !name.equals(POLICY)
                 && !POLICY.isAncestorOf(name)
+                && !LEVELS.isAncestorOf(name)
                 && KNOWN.stream().noneMatch(known -> known.equals(name) || name.isAncestorOf(known));
     }
 

@@ -20,7 +20,6 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.context.ConfigurableApplicationContext;
-import reactor.blockhound.BlockHound;
 
 /**
  * A gateway on free loopback ports, in this process, for one test. When the test ends nothing may be in flight or
@@ -30,18 +29,6 @@ import reactor.blockhound.BlockHound;
  * is checked after each of them all the same.
  */
 final class RunningGateway implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
-
-    static {
-        BlockHound.builder()
-                .loadIntegrations()
-                // Netty's allocator takes a lock for a moment when it grows; there is no code of ours below it.
-                .allowBlockingCallsInside("io.netty.buffer.AdaptivePoolingAllocator$Magazine", "free")
-                // Reactor's own integration allows "offer" of this queue alone. The lock is held for a moment, and an
-                // error thrown while it is acquired would leave it broken: whoever comes next would park for good.
-                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "remove")
-                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "size")
-                .install();
-    }
 
     private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
     private boolean ofTheClass;

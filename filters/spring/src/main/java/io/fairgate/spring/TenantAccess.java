@@ -4,6 +4,7 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
 import java.util.Map;
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
@@ -54,7 +55,12 @@ public final class TenantAccess {
      * nobody could not be taken back.
      */
     public Mono<Caller> identify(ServerWebExchange exchange) {
-        return identifier.identify(exchange).flatMap(identity -> {
+        return identify(exchange, null);
+    }
+
+    /** The same, where a request that shows nothing of whom it belongs to is of {@code otherwise}, when that is not null. */
+    public Mono<Caller> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
+        return identifier.identify(exchange, otherwise).flatMap(identity -> {
             if (identity instanceof Identity.Known known) {
                 return Mono.just(new Caller(known.tenant(), known.named()));
             }
@@ -65,6 +71,11 @@ public final class TenantAccess {
     /** A charge of one unit to the quotas that apply to all that the tenant does. Errors when it would be refused now. */
     public Mono<TenantCharge> check(ServerWebExchange exchange, Caller caller) {
         return quotas.check(exchange, caller.tenant());
+    }
+
+    /** Whether this is what {@link #check} and {@link TenantCharge#make} fail with when the quotas are used up. */
+    public static boolean isQuotaUsedUp(Throwable failure) {
+        return failure instanceof QuotaRefusedException;
     }
 
     /** Answers a refusal; errors with the failure when it is none of ours. */

@@ -5,6 +5,7 @@ import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.IdentityRefusedException.Reason;
+import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -56,11 +57,16 @@ final class TenantIdentifier implements LivePolicy.Follower {
 
     /** The tenant of a request, or why it has none; the same answer whenever it is asked again. Does not fail. */
     Mono<Identity> identify(ServerWebExchange exchange) {
+        return identify(exchange, null);
+    }
+
+    /** The same, where a request that shows nothing at all belongs to {@code otherwise}, when there is one. */
+    Mono<Identity> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
         return Mono.defer(() -> {
             Identity known = Exchanges.identity(exchange);
             return known != null
                     ? Mono.just(known)
-                    : identify(prepared, exchange).doOnNext(found -> Exchanges.setIdentity(exchange, found));
+                    : identify(prepared, exchange, otherwise).doOnNext(found -> Exchanges.setIdentity(exchange, found));
         });
     }
 
@@ -81,12 +87,21 @@ final class TenantIdentifier implements LivePolicy.Follower {
         return new Prepared(policy, List.copyOf(readers));
     }
 
-    private static Mono<Identity> identify(Prepared ready, ServerWebExchange exchange) {
+    private static Mono<Identity> identify(Prepared ready, ServerWebExchange exchange, @Nullable TenantId otherwise) {
         return Flux.fromIterable(ready.readers())
                 .concatMap(reader -> reader.read(exchange))
                 .collectList()
-                .map(all -> decide(ready.policy(), all))
+                .map(all -> all.isEmpty() && otherwise != null
+                        ? known(ready.policy(), otherwise)
+                        : decide(ready.policy(), all))
                 .onErrorResume(IdentityRefusedException.class, refused -> Mono.just(new Identity.Refused(refused)));
+    }
+
+    private static Identity known(Policy policy, TenantId named) {
+        TenantPolicy tenant = policy.tenant(named);
+        return tenant == null
+                ? new Identity.Refused(new IdentityRefusedException(Reason.UNKNOWN_TENANT, named, null))
+                : new Identity.Known(tenant, named, policy.identification());
     }
 
     private static Identity decide(Policy policy, List<Evidence> all) {

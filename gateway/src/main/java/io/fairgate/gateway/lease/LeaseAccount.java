@@ -56,10 +56,6 @@ final class LeaseAccount {
         return ask.permits();
     }
 
-    boolean isRestored() {
-        return charge == null;
-    }
-
     /** Charges it at the first subscription; every one hears how that went. */
     Mono<Void> charged() {
         return charged;

@@ -13,10 +13,13 @@ import java.time.InstantSource;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -25,9 +28,23 @@ import reactor.core.scheduler.Schedulers;
 @EnableConfigurationProperties(LeaseSettings.class)
 public class LeaseConfiguration {
 
+    /** Throttle's clients need the port as well. */
+    static final class Wanted extends AnyNestedCondition {
+        Wanted() {
+            super(ConfigurationPhase.PARSE_CONFIGURATION);
+        }
+
+        @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
+        static final class Natively {}
+
+        @ConditionalOnBooleanProperty(LeaseSettings.THROTTLE + ".enabled")
+        static final class ForThrottle {}
+    }
+
     /** All that listens on its port. Whoever adds routes to the table has a bean of this type. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
+    @Conditional(Wanted.class)
+    @Import(ThrottleConfiguration.class)
     static class Enabled {
 
         /** @throws IOException when the fencing file can neither be read nor written */

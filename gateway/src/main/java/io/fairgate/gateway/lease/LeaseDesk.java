@@ -46,6 +46,7 @@ final class LeaseDesk {
     private final RestoredPermits restored = new RestoredPermits();
     private final EndedLeases over;
 
+    private volatile LeaseListener others = LeaseListener.NONE;
     private volatile long restoreUntil;
     private volatile boolean ending;
 
@@ -70,6 +71,12 @@ final class LeaseDesk {
     }
 
     Leases leases() {
+        return leases;
+    }
+
+    /** Who leases permits of the same pools by other rules; also hears of the leases of this desk. */
+    Leases leases(LeaseListener other) {
+        others = other;
         return leases;
     }
 
@@ -276,8 +283,26 @@ final class LeaseDesk {
             if (over.get(ask.id()) != null) {
                 return Mono.error(LeaseProblem.ended());
             }
-            Map<String, Integer> all = restored.with(ask.caller().tenant().id(), ask.permits());
-            return requireFits(ask, all).then(Mono.defer(() -> restoreFirst(ask)));
+            return believe(ask).then(Mono.defer(() -> restoreFirst(ask))).doOnError(refused -> {
+                if (leases.status(ask.id()) == null) {
+                    restored.remove(ask.id());
+                }
+            });
+        });
+    }
+
+    /**
+     * Completes when the tenant may say that it holds this since before the start: together with all that it has said before
+     * it must be no more than it could ever have been granted. Counted until the lease is over. Errors with
+     * {@link LeaseProblem}.
+     */
+    Mono<Void> believe(LeaseAsk ask) {
+        return Mono.defer(() -> {
+            Map<String, Integer> together =
+                    restored.add(ask.id(), ask.caller().tenant().id(), ask.permits());
+            return together == null
+                    ? Mono.empty()
+                    : requireFits(ask, together).doOnError(refused -> restored.remove(ask.id()));
         });
     }
 
@@ -287,7 +312,6 @@ final class LeaseDesk {
             if (!isFirst) {
                 return restore(ask);
             }
-            restored.add(mine.tenant(), mine.permits());
             return leases.restore(mine.id(), mine.tenant(), ask.holder(), term(ask), mine.permits())
                     .doOnError(refused -> forget(mine))
                     .flatMap(isHeld -> {
@@ -301,9 +325,7 @@ final class LeaseDesk {
     }
 
     private void forget(LeaseAccount account) {
-        if (accounts.remove(account.id(), account) && account.isRestored()) {
-            restored.remove(account.tenant(), account.permits());
-        }
+        accounts.remove(account.id(), account);
     }
 
     // ---- what becomes of leases ----
@@ -319,6 +341,7 @@ final class LeaseDesk {
         @Override
         public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
             records.granted(lease, permits, who(lease));
+            others.granted(lease, permits);
             LeaseAccount account = accounts.get(lease.id());
             if (account != null) {
                 // Nobody may be waiting for the answer; who does hears the same.
@@ -347,6 +370,8 @@ final class LeaseDesk {
         @Override
         public void ended(LeaseStatus lease, End how) {
             records.ended(lease, how, who(lease));
+            restored.remove(lease.id());
+            others.ended(lease, how);
             LeaseAccount account = accounts.get(lease.id());
             if (account != null) {
                 Throwable refusal = account.refusal();
@@ -359,6 +384,7 @@ final class LeaseDesk {
         @Override
         public void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {
             records.gaveBack(lease, permits, who(lease));
+            restored.remove(lease.id(), permits.pool());
         }
     }
 }

@@ -48,6 +48,17 @@ final class LeaseProblem extends RuntimeException {
         return of(HttpStatus.BAD_REQUEST, "bad-request", "%s: %s (expected: %s)".formatted(what, found, expected));
     }
 
+    static LeaseProblem uncheckable() {
+        return of(
+                HttpStatus.UNAUTHORIZED,
+                "invalid-key",
+                "The policy has no way to check this (expected: an api-key for a secret, a header for a name alone).");
+    }
+
+    static LeaseProblem notItsKey() {
+        return of(HttpStatus.FORBIDDEN, "contradiction", "What the request shows names different tenants.");
+    }
+
     static LeaseProblem contentType() {
         return of(
                 HttpStatus.UNSUPPORTED_MEDIA_TYPE,

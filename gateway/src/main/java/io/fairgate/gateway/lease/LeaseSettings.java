@@ -3,6 +3,7 @@ package io.fairgate.gateway.lease;
 import io.fairgate.spring.DurationSetting;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -14,6 +15,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param restoreWindow for how long after the start holders may say what they hold since before
  * @param fencingFile keeps above which fencing token none was given out; null leaves that to the clock
  * @param maxOpen leases at one time, those that wait included
+ * @param throttle whether throttle's clients are served as well
  */
 @ConfigurationProperties(LeaseSettings.PREFIX)
 public record LeaseSettings(
@@ -22,10 +24,30 @@ public record LeaseSettings(
         @DefaultValue("127.0.0.1") InetAddress address,
         @DefaultValue("5m") DurationSetting restoreWindow,
         @Nullable Path fencingFile,
-        @DefaultValue("100000") int maxOpen) {
+        @DefaultValue("100000") int maxOpen,
+        @DefaultValue Throttle throttle) {
 
     /** What all the names begin with. */
     public static final String PREFIX = "fairgate.leases";
+
+    /** What the names of the settings for throttle's clients begin with. */
+    public static final String THROTTLE = PREFIX + ".throttle";
+
+    /**
+     * Throttle's protocol, on the same port.
+     *
+     * @param enabled whether it is there; the port is opened then, whatever {@link LeaseSettings#enabled} says
+     * @param defaultTenant whose a request is that shows nothing of that; null when such are refused
+     * @param levels of pools in the hierarchy of locks, by name; 0 for those that are not named
+     */
+    public record Throttle(
+            @DefaultValue("false") boolean enabled,
+            @Nullable String defaultTenant,
+            @DefaultValue Map<String, Integer> levels) {
+        public Throttle {
+            levels = Map.copyOf(levels);
+        }
+    }
 
     private static final int LAST_PORT = 65_535;
 

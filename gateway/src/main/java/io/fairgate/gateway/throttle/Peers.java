@@ -6,12 +6,12 @@ import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRefusedException;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +31,6 @@ import reactor.core.scheduler.Scheduler;
  * request. From any thread; none blocks.
  */
 final class Peers {
-
-    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final PeerLeases peers;
     private final Leases leases;
@@ -61,11 +59,11 @@ final class Peers {
 
     // ---- peers ----
 
-    /** Makes a peer that holds nothing, and tells its number. */
+    /** Makes a peer that holds nothing, and tells its number, which is no secret: nobody else has a use for it. */
     long create(PeerOwner owner, Duration expiresIn) {
         requireRoom(owner);
         while (true) {
-            PeerId peer = new PeerId(owner, RANDOM.nextLong());
+            PeerId peer = new PeerId(owner, ThreadLocalRandom.current().nextLong());
             if (open(peer, expiresIn)) {
                 return peer.number();
             }

@@ -23,7 +23,12 @@ public interface Tenants {
     Mono<Charge> charge(ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks);
 
     /** Completes when a peer may say that it holds these since before the start. */
-    Mono<Void> requireRestorable(PeerOwner owner, LeaseId peer, Map<String, Integer> locks);
+    Mono<Void> requireRestorable(ServerWebExchange exchange, LeaseId peer, Map<String, Integer> locks);
+
+    /** Whether the server ends, and has ended peers that wait: they are not unknown ones then. */
+    default boolean areSentAway() {
+        return false;
+    }
 
     /** What pays for locks; an error when it cannot after all. */
     record Charge(Mono<Void> made) {
@@ -45,7 +50,7 @@ public interface Tenants {
             }
 
             @Override
-            public Mono<Void> requireRestorable(PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
+            public Mono<Void> requireRestorable(ServerWebExchange exchange, LeaseId peer, Map<String, Integer> locks) {
                 return Mono.empty();
             }
         };

@@ -12,6 +12,7 @@ public final class ThrottleError extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String UNKNOWN_PEER = "Unknown peer";
     private static final String TEXT = "text/plain; charset=utf-8";
 
     private final HttpStatus status;
@@ -29,6 +30,11 @@ public final class ThrottleError extends RuntimeException {
         return new Answer(status, contentType, text);
     }
 
+    /** The same, but that who is unknown because the server ends is told that. */
+    ThrottleError unlessUnknownPeer() {
+        return text.equals(UNKNOWN_PEER) ? shuttingDown() : this;
+    }
+
     // ---- what the protocol finds wrong ----
 
     static ThrottleError unknownSemaphore() {
@@ -36,7 +42,7 @@ public final class ThrottleError extends RuntimeException {
     }
 
     static ThrottleError unknownPeer() {
-        return domain(HttpStatus.BAD_REQUEST, "Unknown peer");
+        return domain(HttpStatus.BAD_REQUEST, UNKNOWN_PEER);
     }
 
     static ThrottleError invalidLockCount(long found) {

@@ -52,6 +52,7 @@ public final class ThrottleProtocol {
     private final Restores restores;
     private final ThrottleMetrics metrics;
     private final Scheduler time;
+    private final byte[] icon = readIcon();
 
     /** What a route does with a call of somebody. */
     private interface Route {
@@ -80,7 +81,7 @@ public final class ThrottleProtocol {
                         "/",
                         call -> Answer.text("Hello from Throttle!").to(call))
                 .on(HttpMethod.GET, "/version", call -> Answer.text(VERSION).to(call))
-                .on(HttpMethod.GET, "/favicon.ico", call -> call.answer(HttpStatus.OK, "image/x-icon", Icon.BYTES))
+                .on(HttpMethod.GET, "/favicon.ico", call -> call.answer(HttpStatus.OK, "image/x-icon", icon))
                 .on(HttpMethod.GET, "/health", open(call -> health()))
                 .on(HttpMethod.GET, "/metrics", open(call -> metrics.page().map(Answer::text)))
                 .on(HttpMethod.POST, "/remove_expired", open(call -> Mono.just(Answer.json("0"))))
@@ -102,7 +103,9 @@ public final class ThrottleProtocol {
     }
 
     private Call.Handler of(Route route) {
-        return call -> answered(tenants.owner(call.exchange()).flatMap(owner -> route.answer(call, owner)))
+        return call -> answered(tenants.owner(call.exchange())
+                        .flatMap(owner -> route.answer(call, owner))
+                        .onErrorMap(ThrottleError.class, e -> tenants.areSentAway() ? e.unlessUnknownPeer() : e))
                 .flatMap(answer -> answer.to(call));
     }
 
@@ -178,7 +181,7 @@ public final class ThrottleProtocol {
             PeerId peer = new PeerId(owner, restored.peer());
             Map<String, Integer> locks = restores.checked(restored.acquired());
             Restores.Rules rules = new Restores.Rules(
-                    Mono.defer(() -> tenants.requireRestorable(owner, peer.lease(), locks)),
+                    Mono.defer(() -> tenants.requireRestorable(call.exchange(), peer.lease(), locks)),
                     charge(call, peer, () -> locks));
             return restores.restore(peer, restored.expiresIn(), locks, rules).thenReturn(Answer.text("Ok"));
         });
@@ -245,16 +248,12 @@ public final class ThrottleProtocol {
         }
     }
 
-    /** What browsers show beside the address. Read when it is first asked for. */
-    private static final class Icon {
-        private static final byte[] BYTES = read();
-
-        private static byte[] read() {
-            try (InputStream in = ThrottleProtocol.class.getResourceAsStream("favicon.ico")) {
-                return Objects.requireNonNull(in, "favicon.ico").readAllBytes();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+    /** What browsers show beside the address. */
+    private static byte[] readIcon() {
+        try (InputStream in = ThrottleProtocol.class.getResourceAsStream("favicon.ico")) {
+            return Objects.requireNonNull(in, "favicon.ico").readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

@@ -119,7 +119,7 @@ class ThrottleTenantsTest {
         }
 
         @Override
-        public Mono<Void> requireRestorable(PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
+        public Mono<Void> requireRestorable(ServerWebExchange exchange, LeaseId peer, Map<String, Integer> locks) {
             return restorable;
         }
     }

@@ -1,0 +1,86 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.gateway.throttle.PeerLeases;
+import io.fairgate.gateway.throttle.ThrottleProtocol;
+import io.fairgate.gateway.throttle.ThrottleSettings;
+import io.fairgate.policy.Policy;
+import io.fairgate.spring.LivePolicy;
+import io.fairgate.spring.TenantAccess;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
+
+/** Throttle's protocol beside the lease API, over the same leases. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(LeaseSettings.THROTTLE + ".enabled")
+class ThrottleConfiguration {
+
+    /** Peers that hold nothing cost room all the same, and one tenant must leave some to the others. */
+    private static final int OWNERS_AT_LEAST = 10;
+
+    @Bean
+    Consumer<RouteTable.Builder> throttleRoutes(
+            TenantAccess access, LeaseDesk desk, LeasePools pools, LivePolicy policy, LeaseSettings settings) {
+        LeaseSettings.Throttle throttle = settings.throttle();
+        requireLevelsOfPools(throttle.levels(), policy.current());
+        ThrottleTenants tenants = new ThrottleTenants(
+                access,
+                desk,
+                new LeaseRecords(access, InstantSource.system()),
+                policy,
+                defaultTenant(throttle.defaultTenant(), policy.current()));
+        ThrottleSettings bounds = ThrottleSettings.STANDARD.with(
+                settings.maxOpen(),
+                Math.max(1, settings.maxOpen() / OWNERS_AT_LEAST),
+                settings.restoreWindow().value());
+        ThrottleProtocol protocol = new ThrottleProtocol(
+                new PeerLeases(desk::leases),
+                new PolicySemaphores(pools, policy, throttle.levels()),
+                tenants,
+                bounds,
+                MonotonicScheduler.INSTANCE);
+        return protocol::addTo;
+    }
+
+    /** Each client is told in the words that it knows that there is nothing. */
+    @Bean
+    Call.Handler throttleOtherwise() {
+        return call -> call.exchange().getRequest().getURI().getRawPath().startsWith("/v1/")
+                ? Mono.error(LeaseProblem.notFound())
+                : ThrottleProtocol.notFound(call);
+    }
+
+    private static @Nullable TenantId defaultTenant(@Nullable String name, Policy policy) {
+        if (name == null) {
+            return null;
+        }
+        boolean isOne = TenantId.isWellFormed(name) && policy.tenant(TenantId.of(name)) != null;
+        if (!isOne) {
+            throw new InvalidConfigurationPropertyValueException(
+                    LeaseSettings.THROTTLE + ".default-tenant", name, "expected: a tenant of the policy");
+        }
+        return TenantId.of(name);
+    }
+
+    private static void requireLevelsOfPools(Map<String, Integer> levels, Policy policy) {
+        for (String pool : levels.keySet()) {
+            if (!policy.pools().containsKey(pool)) {
+                throw new InvalidConfigurationPropertyValueException(
+                        LeaseSettings.THROTTLE + ".levels",
+                        pool,
+                        "expected: pools of the policy, which are "
+                                + String.join(", ", policy.pools().keySet()));
+            }
+        }
+    }
+}

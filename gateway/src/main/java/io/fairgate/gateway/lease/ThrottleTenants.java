@@ -1,0 +1,109 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.gateway.throttle.PeerOwner;
+import io.fairgate.gateway.throttle.Tenants;
+import io.fairgate.gateway.throttle.ThrottleError;
+import io.fairgate.lease.LeaseId;
+import io.fairgate.spring.LivePolicy;
+import io.fairgate.spring.TenantAccess;
+import io.fairgate.spring.TenantAccess.Caller;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * Throttle's clients are tenants by the rules of the gateway; its protocol knows no tenants, so that they name theirs in the
+ * address of the server, or are a default one. What they take is charged like other leases, and refused with 503, because a
+ * client of throttle fails for good on 429.
+ */
+final class ThrottleTenants implements Tenants {
+
+    private static final String HOLDER = "throttle";
+    private static final LeaseIds IDS = new LeaseIds();
+
+    private final TenantAccess access;
+    private final LeaseDesk desk;
+    private final LeaseRecords records;
+    private final LivePolicy policy;
+    private final @Nullable TenantId otherwise;
+
+    /** @param otherwise who says nothing of itself; null when that is refused */
+    ThrottleTenants(
+            TenantAccess access,
+            LeaseDesk desk,
+            LeaseRecords records,
+            LivePolicy policy,
+            @Nullable TenantId otherwise) {
+        this.access = access;
+        this.desk = desk;
+        this.records = records;
+        this.policy = policy;
+        this.otherwise = otherwise;
+    }
+
+    @Override
+    public Mono<PeerOwner> owner(ServerWebExchange exchange) {
+        return Mono.defer(() -> desk.isEnding() ? access.refuseDraining() : identify(exchange))
+                .map(caller -> new PeerOwner(caller.tenant().id(), family(caller), holder(caller)));
+    }
+
+    private Mono<Caller> identify(ServerWebExchange exchange) {
+        UserInfo info = UserInfo.of(exchange.getRequest().getHeaders());
+        if (info == null) {
+            return access.identify(exchange, otherwise);
+        }
+        return access.identify(info.shownTo(policy.current().identification().sources(), exchange))
+                .flatMap(caller -> caller.named().value().equals(info.tenant())
+                        ? Mono.just(caller)
+                        : Mono.error(LeaseProblem.notItsKey()));
+    }
+
+    /** A line break is in no key of the lease API. */
+    private static long family(Caller caller) {
+        return IDS.of(caller.named(), "\nthrottle").high();
+    }
+
+    /** Those that share the one tenant of unknown ids are told apart by it. */
+    private static String holder(Caller caller) {
+        return caller.named().equals(caller.tenant().id())
+                ? HOLDER
+                : HOLDER + "-" + caller.named().value();
+    }
+
+    @Override
+    public Mono<Charge> charge(ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
+        return access.identify(exchange, otherwise)
+                .flatMap(caller -> access.check(exchange, caller)
+                        .map(charge -> new Charge(charge.make().onErrorMap(e -> refused(caller, peer, locks, e))))
+                        .onErrorMap(e -> refused(caller, peer, locks, e)));
+    }
+
+    private Throwable refused(Caller caller, LeaseId peer, Map<String, Integer> locks, Throwable failure) {
+        if (!TenantAccess.isQuotaUsedUp(failure)) {
+            return failure;
+        }
+        records.refused(ask(caller, peer, locks), "quota");
+        return ThrottleError.quotaUsedUp();
+    }
+
+    @Override
+    public Mono<Void> requireRestorable(ServerWebExchange exchange, LeaseId peer, Map<String, Integer> locks) {
+        return access.identify(exchange, otherwise)
+                .flatMap(caller -> desk.believe(ask(caller, peer, locks)))
+                .onErrorMap(
+                        LeaseProblem.class, never -> ThrottleError.neverForThisTenant(Collections.max(locks.values())));
+    }
+
+    @Override
+    public boolean areSentAway() {
+        return desk.isEnding();
+    }
+
+    private static LeaseAsk ask(Caller caller, LeaseId peer, Map<String, Integer> locks) {
+        return new LeaseAsk(caller, peer, locks, Duration.ZERO, Duration.ZERO, holder(caller));
+    }
+}

@@ -1,0 +1,84 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.policy.IdentitySource;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.web.server.ServerWebExchange;
+
+/**
+ * What a client sends that was given {@code http://tenant:secret@host} as the address of its server (RFC 7617): a tenant, and
+ * one of its API keys, or nothing for a secret.
+ */
+record UserInfo(String tenant, String secret) {
+
+    private static final String SCHEME = "Basic";
+
+    /**
+     * What the request shows of it; null when it shows nothing of this kind.
+     *
+     * @throws LeaseProblem when that cannot be read
+     */
+    static @Nullable UserInfo of(HttpHeaders headers) {
+        List<String> values = headers.getOrEmpty(HttpHeaders.AUTHORIZATION);
+        if (values.stream().noneMatch(UserInfo::isBasic)) {
+            return null;
+        }
+        String text = values.size() == 1 ? decoded(values.get(0).substring(SCHEME.length())) : null;
+        int colon = text == null ? -1 : text.indexOf(':');
+        if (text == null || colon < 0) {
+            throw LeaseProblem.badRequest("Authorization", "malformed", "Basic, once, and tenant:secret in Base64");
+        }
+        return new UserInfo(text.substring(0, colon), text.substring(colon + 1));
+    }
+
+    private static boolean isBasic(String value) {
+        return value.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
+                && (value.length() == SCHEME.length() || value.charAt(SCHEME.length()) == ' ');
+    }
+
+    private static @Nullable String decoded(String base64) {
+        try {
+            byte[] bytes = Base64.getDecoder().decode(base64.strip());
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+        } catch (IllegalArgumentException | CharacterCodingException e) {
+            return null;
+        }
+    }
+
+    /**
+     * The request as it would be had its client known the ways of the policy: a secret is an API key, and a name alone as good
+     * as a header that names the tenant.
+     *
+     * @throws LeaseProblem when the policy knows no such way
+     */
+    ServerWebExchange shownTo(List<IdentitySource> ways, ServerWebExchange exchange) {
+        for (IdentitySource way : ways) {
+            if (way instanceof IdentitySource.ApiKey key && !secret.isEmpty()) {
+                String value = key.scheme() == null ? secret : key.scheme() + " " + secret;
+                return with(exchange, key.header(), value);
+            }
+            if (way instanceof IdentitySource.Header header && secret.isEmpty()) {
+                return with(exchange, header.name(), tenant);
+            }
+        }
+        throw LeaseProblem.uncheckable();
+    }
+
+    /** Beside what the client has sent there, which may then be malformed: it can say who it is in one way. */
+    private static ServerWebExchange with(ServerWebExchange exchange, String header, String value) {
+        return exchange.mutate()
+                .request(request -> request.headers(headers -> {
+                    headers.remove(HttpHeaders.AUTHORIZATION);
+                    headers.add(header, value);
+                }))
+                .build();
+    }
+}

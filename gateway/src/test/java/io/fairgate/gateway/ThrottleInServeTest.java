@@ -1,0 +1,385 @@
+package io.fairgate.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.lease.Leases;
+import io.fairgate.policy.ApiKeyHash;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Throttle's clients at a gateway: the same tenants, pools, bounds and quotas as everybody else. */
+@ExtendWith(OutputCaptureExtension.class)
+class ThrottleInServeTest {
+
+    private static final String KEY_OF_A = "fg_key-of-a-0123456789";
+    private static final String KEY_OF_B = "fg_key-of-b-0123456789";
+    private static final String QUOTA_USED_UP = "The quota of this tenant is used up.";
+
+    private static final String POLICY = """
+            tenants:
+              identify:
+                - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
+                - api-key: { header: X-Api-Key }
+              plans:
+                plan: {}
+                capped: { max-in-flight: 2 }
+                counted: { quotas: [ { name: hourly, limit: 2, per: 1h } ] }
+              members:
+                a: { plan: plan, api-keys: [ "%s" ] }
+                b: { plan: capped, api-keys: [ "%s" ] }
+                counted: { plan: counted }
+                batch: { plan: plan }
+            pools:
+              pool: { permits: 4, max-waiting: 8, lease: { max-ttl: 1m, max-hold: 2m } }
+              single: { permits: 1 }
+            routes:
+              - id: fair
+                uri: http://127.0.0.1:9
+                predicates: [ "Path=/fair/**" ]
+                filters: [ "FairShare=pool" ]
+            """.formatted(
+                    ApiKeyHash.of(KEY_OF_A).text(), ApiKeyHash.of(KEY_OF_B).text());
+
+    @RegisterExtension
+    final RunningGateway gateway = new RunningGateway();
+
+    private boolean isOpen;
+
+    private void start(String policy, String... options) {
+        List<String> all = new ArrayList<>(Arrays.asList(options));
+        all.add("--fairgate.leases.throttle.enabled=true");
+        if (all.stream().noneMatch(option -> option.startsWith("--fairgate.leases.port="))) {
+            all.add("--fairgate.leases.port=0");
+        }
+        gateway.start(policy, all.toArray(String[]::new));
+        isOpen = true;
+    }
+
+    @AfterEach
+    void giveBackAll() {
+        if (isOpen) {
+            Leases leases = gateway.context().getBean(Leases.class);
+            leases.ids().forEach(leases::release);
+        }
+    }
+
+    /** As a client calls that was given {@code http://NAME:SECRET@host}; without a colon nothing is shown. */
+    private CompletableFuture<Answer> calling(String userInfo, String method, String path, String body) {
+        LeaseClient client = new LeaseClient(gateway, "");
+        return userInfo.isEmpty()
+                ? client.future(method, path, body)
+                : client.future(
+                        method, path, body, "Authorization", basic(userInfo), "Content-Type", "application/json");
+    }
+
+    private static String basic(String userInfo) {
+        return "Basic " + Base64.getEncoder().encodeToString(userInfo.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private Answer call(String userInfo, String method, String path, String body) {
+        return calling(userInfo, method, path, body).join();
+    }
+
+    private String peer(String userInfo) {
+        Answer created = call(userInfo, "POST", "/new_peer", "{\"expires_in\":\"5m\"}");
+        assertThat(created.status()).as(created.body()).isEqualTo(200);
+        return created.body();
+    }
+
+    private Answer lock(String userInfo, String peer, String semaphore, int count) {
+        return call(userInfo, "PUT", "/peers/" + peer + "/" + semaphore, Integer.toString(count));
+    }
+
+    private Answer release(String userInfo, String peer) {
+        return call(userInfo, "DELETE", "/peers/" + peer, "");
+    }
+
+    private static void assertSays(Answer answer, int status, String body) {
+        assertThat(answer.body()).isEqualTo(body);
+        assertThat(answer.status()).isEqualTo(status);
+    }
+
+    @Test
+    void one_key_switches_it_on_beside_the_lease_api() {
+        start(POLICY);
+        assertSays(call("", "GET", "/", ""), 200, "Hello from Throttle!");
+        assertSays(call("", "GET", "/health", ""), 200, "Ok");
+        assertThat(call("", "GET", "/v1/openapi.json", "").status()).isEqualTo(200);
+        LeaseApiTest.assertProblem(call("", "GET", "/v1/nothing", ""), 404, "not-found");
+        assertSays(call("", "GET", "/nothing", ""), 404, "Sorry, the requested page does not exist.");
+    }
+
+    @Test
+    void without_the_key_nobody_speaks_it() {
+        LeaseClient.start(gateway, POLICY);
+        LeaseApiTest.assertProblem(call("", "GET", "/", ""), 404, "not-found");
+        LeaseApiTest.assertProblem(call("a:" + KEY_OF_A, "GET", "/peers/", ""), 404, "not-found");
+    }
+
+    @Test
+    void peers_leases_and_requests_share_the_permits_of_a_pool(CapturedOutput output) {
+        start(POLICY, "--logging.level.io.fairgate.audit=info");
+        String a = "a:" + KEY_OF_A;
+        String peer = peer(a);
+        assertSays(lock(a, peer, "pool", 3), 200, peer);
+        assertThat(gateway.pool("pool").inFlight()).isEqualTo(3);
+        LeaseClient leases = new LeaseClient(gateway, "a");
+        Answer lease = leases.acquire("k", "pool", "{}");
+        assertThat(lease.status()).isEqualTo(201);
+        assertThat(leases.acquire("later", "pool", "{}").status()).isEqualTo(202);
+        assertSays(call(a, "GET", "/remainder?semaphore=pool", ""), 200, "0");
+        assertThat(call(a, "GET", "/metrics", "").body())
+                .contains("throttle_acquired{semaphore=\"pool\"} 4", "throttle_pending{semaphore=\"pool\"} 1");
+        assertThat(call(a, "GET", "/peers/", "").body())
+                .as("a lease is no peer")
+                .isEqualTo("[{\"id\":" + peer + "}]");
+        assertSays(call(a, "DELETE", "/peers/" + peer + "/pool", ""), 200, "Ok");
+        assertThat(leases.acquire("later", "pool", "{}").status()).isEqualTo(201);
+        leases.release(lease.json("id"));
+        leases.release(leases.acquire("later", "pool", "{}").json("id"));
+        RunningGateway.eventually(() -> assertThat(output.getOut())
+                .contains("\"event\":\"lease-granted\"", "\"tenant\":\"a\",\"holder\":\"throttle\""));
+    }
+
+    @Test
+    void a_client_is_the_tenant_of_its_address_if_the_secret_is_a_key_of_it() {
+        start(POLICY);
+        String a = peer("a:" + KEY_OF_A);
+        assertSays(lock("a:" + KEY_OF_A, a, "single", 1), 200, a);
+        assertThat(gateway.pool("single").tenants())
+                .filteredOn(tenant -> tenant.inFlight() > 0)
+                .extracting(tenant -> tenant.tenant().value())
+                .containsExactly("a");
+        assertSays(lock("b:" + KEY_OF_B, a, "single", 1), 400, "Unknown peer");
+        assertSays(call("b:" + KEY_OF_B, "GET", "/peers/", ""), 200, "[]");
+        assertSays(release("b:" + KEY_OF_B, a), 200, "\"Peer not found\"");
+
+        LeaseApiTest.assertProblem(call("a:" + KEY_OF_B, "GET", "/peers/", ""), 403, "contradiction");
+        LeaseApiTest.assertProblem(call("a:wrong", "GET", "/peers/", ""), 401, "invalid-key");
+        LeaseApiTest.assertProblem(call("nobody:", "GET", "/peers/", ""), 403, "unknown-tenant");
+        assertSays(call("b:", "GET", "/peers/", ""), 200, "[]");
+        LeaseApiTest.assertProblem(call("", "GET", "/peers/", ""), 401, "missing");
+    }
+
+    @Test
+    void what_is_no_name_and_secret_is_nobody_though_there_is_a_default_tenant() {
+        start(POLICY, "--fairgate.leases.throttle.default-tenant=batch");
+        LeaseClient client = new LeaseClient(gateway, "");
+        for (String credentials : List.of("Basic", "Basic ", "Basic ä", "Basic YQ==", "Basic gIA6")) {
+            LeaseApiTest.assertProblem(
+                    client.future("GET", "/peers/", "", "Authorization", credentials)
+                            .join(),
+                    400,
+                    "bad-request");
+        }
+        LeaseApiTest.assertProblem(
+                client.future("GET", "/peers/", "", "Authorization", basic("a:x"), "Authorization", basic("b:y"))
+                        .join(),
+                400,
+                "bad-request");
+        LeaseApiTest.assertProblem(
+                client.future("GET", "/peers/", "", "Authorization", basic("a:"), "X-Tenant-Id", "b")
+                        .join(),
+                400,
+                "malformed");
+    }
+
+    @Test
+    void who_says_nothing_is_the_default_tenant() {
+        start(POLICY, "--fairgate.leases.throttle.default-tenant=batch");
+        String peer = peer("");
+        assertSays(lock("", peer, "single", 1), 200, peer);
+        assertThat(gateway.pool("single").tenants())
+                .filteredOn(tenant -> tenant.inFlight() > 0)
+                .extracting(tenant -> tenant.tenant().value())
+                .containsExactly("batch");
+        LeaseApiTest.assertProblem(new LeaseClient(gateway, "").acquire("k", "pool", "{}"), 401, "missing");
+    }
+
+    @Test
+    void a_default_tenant_or_a_pool_that_there_is_not_is_told_at_the_start() {
+        assertThatThrownBy(() -> start(POLICY, "--fairgate.leases.throttle.default-tenant=nobody"))
+                .rootCause()
+                .hasMessageContaining("fairgate.leases.throttle.default-tenant")
+                .hasMessageContaining("nobody")
+                .hasMessageContaining("expected: a tenant of the policy");
+        assertThatThrownBy(() -> start(POLICY, "--fairgate.leases.throttle.levels.nowhere=1"))
+                .rootCause()
+                .hasMessageContaining("expected: pools of the policy, which are pool, single");
+    }
+
+    @Test
+    void locks_of_several_pools_are_taken_in_the_order_of_the_levels() {
+        start(POLICY, "--fairgate.leases.throttle.levels.pool=1");
+        String a = "a:" + KEY_OF_A;
+        String peer = peer(a);
+        assertSays(lock(a, peer, "pool", 1), 200, peer);
+        assertSays(lock(a, peer, "single", 1), 200, peer);
+        String other = peer(a);
+        lock(a, other, "single", 1);
+        release(a, peer);
+        assertSays(
+                lock(a, other, "pool", 1),
+                409,
+                "Lock hierachy violation. This may deadlock. The current lock level is 0 the\n"
+                        + "        requested lock level was 1.");
+    }
+
+    @Test
+    void a_peer_lasts_no_longer_than_the_pools_allow_whose_locks_it_holds() {
+        start(POLICY);
+        String a = "a:" + KEY_OF_A;
+        String peer = peer(a);
+        assertSays(lock(a, peer, "pool", 1), 200, peer);
+        assertSays(call(a, "PUT", "/peers/" + peer, "{\"expires_in\":\"24h\"}"), 200, "Ok");
+        assertThat(left(peer)).isBetween(1L, 60_000L);
+    }
+
+    private long left(String peer) {
+        Leases leases = gateway.context().getBean(Leases.class);
+        return leases.ids().stream()
+                .filter(id -> Long.toUnsignedString(id.low()).equals(peer))
+                .map(leases::status)
+                .mapToLong(status -> Objects.requireNonNull(status).leftNanos() / 1_000_000)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void a_lock_costs_a_unit_of_the_quotas_and_is_503_when_they_are_used_up(CapturedOutput output) {
+        start(POLICY, "--logging.level.io.fairgate.audit=info");
+        String peer = peer("counted:");
+        for (int i = 0; i < 2; i++) {
+            assertSays(lock("counted:", peer, "pool", 2), 200, peer);
+            assertSays(lock("counted:", peer, "pool", 2), 200, peer);
+            call("counted:", "DELETE", "/peers/" + peer + "/pool", "");
+        }
+        assertSays(lock("counted:", peer, "pool", 1), 503, QUOTA_USED_UP);
+        assertThat(new LeaseClient(gateway, "counted")
+                        .acquire("k", "pool", "{}")
+                        .status())
+                .isEqualTo(429);
+        assertThat(gateway.pool("pool").inFlight()).isZero();
+        RunningGateway.eventually(() -> assertThat(output.getOut())
+                .contains("\"event\":\"lease-refused\"", "\"pools\":{\"pool\":1},\"reason\":\"quota\""));
+    }
+
+    @Test
+    void what_was_given_while_nobody_waited_is_charged_as_well() {
+        start(POLICY);
+        String a = "a:" + KEY_OF_A;
+        String holder = peer(a);
+        lock(a, holder, "single", 1);
+        String waiting = peer("counted:");
+        assertSays(lock("counted:", waiting, "single", 1), 202, waiting);
+        release(a, holder);
+        RunningGateway.eventually(() -> assertThat(call("counted:", "GET", "/peers/" + waiting + "/is_acquired", "")
+                        .body())
+                .isEqualTo("true"));
+        call("counted:", "DELETE", "/peers/" + waiting + "/single", "");
+        assertSays(lock("counted:", waiting, "single", 1), 200, waiting);
+        call("counted:", "DELETE", "/peers/" + waiting + "/single", "");
+        assertSays(lock("counted:", waiting, "single", 1), 503, QUOTA_USED_UP);
+    }
+
+    @Test
+    void a_count_beyond_what_the_tenant_may_ever_hold_is_refused_for_good() {
+        start(POLICY);
+        String peer = peer("b:" + KEY_OF_B);
+        assertSays(
+                lock("b:" + KEY_OF_B, peer, "pool", 3),
+                409,
+                "Lock can never be acquired. Lock asks for count 3, more than this tenant may ever hold.");
+        assertSays(
+                lock("b:" + KEY_OF_B, peer, "pool", 5),
+                409,
+                "Lock can never be acquired. Lock asks for count 5 yet full count is only 4.");
+    }
+
+    @Test
+    void a_tenant_restores_no_more_than_it_could_ever_have_had_leases_of_the_api_included() {
+        start(POLICY);
+        String b = "b:" + KEY_OF_B;
+        String tooMany = "Lock can never be acquired. Lock asks for count %d, more than this tenant may ever hold.";
+        assertSays(restore(b, "1", 3), 409, tooMany.formatted(3));
+        assertSays(restore(b, "1", 1), 200, "Ok");
+        assertSays(restore(b, "1", 1), 200, "Ok");
+        LeaseClient leases = new LeaseClient(gateway, "b");
+        String id = "0123456789abcdef0123456789abcdef";
+        assertThat(leases.restore(id, "{\"pools\":{\"pool\":1}}").status()).isEqualTo(200);
+        assertSays(restore(b, "2", 1), 409, tooMany.formatted(1));
+        leases.release(id);
+        assertSays(restore(b, "2", 1), 200, "Ok");
+        call(b, "DELETE", "/peers/2/pool", "");
+        assertSays(restore(b, "3", 1), 200, "Ok");
+        assertThat(gateway.pool("pool").inFlight()).isEqualTo(2);
+        for (String peer : List.of("1", "2", "3")) {
+            assertSays(release(b, peer), 200, "\"Peer released\"");
+        }
+    }
+
+    private Answer restore(String userInfo, String peer, int count) {
+        return call(
+                userInfo,
+                "POST",
+                "/restore",
+                "{\"expires_in\":\"1m\",\"peer_id\":%s,\"acquired\":{\"pool\":%d}}".formatted(peer, count));
+    }
+
+    @Test
+    void after_the_window_what_is_restored_has_to_be_free() {
+        start(POLICY, "--fairgate.leases.restore-window=0s");
+        String holder = peer("a:" + KEY_OF_A);
+        lock("a:" + KEY_OF_A, holder, "pool", 4);
+        assertSays(restore("b:" + KEY_OF_B, "1", 1), 409, "Restore is not allowed to change existing peers.");
+        release("a:" + KEY_OF_A, holder);
+        assertSays(restore("b:" + KEY_OF_B, "1", 1), 200, "Ok");
+    }
+
+    @Test
+    void unknown_ids_that_share_a_plan_do_not_share_their_peers() {
+        start(POLICY.replace("  plans:", "  unknown: capped\n  plans:"));
+        String x = peer("x:");
+        assertSays(lock("x:", x, "pool", 2), 200, x);
+        assertSays(lock("y:", x, "pool", 2), 400, "Unknown peer");
+        String y = peer("y:");
+        assertSays(lock("y:", y, "pool", 1), 202, y);
+        assertThat(gateway.pool("pool").waiting()).isEqualTo(1);
+        release("x:", x);
+        release("y:", y);
+    }
+
+    @Test
+    void one_tenant_leaves_room_for_the_leases_of_others() {
+        start(POLICY, "--fairgate.leases.max-open=20");
+        peer("a:");
+        peer("a:");
+        assertSays(call("a:", "POST", "/new_peer", "{\"expires_in\":\"5m\"}"), 503, "Too many peers.");
+        peer("b:");
+    }
+
+    @Test
+    void at_the_end_who_is_blocked_is_told_and_what_is_held_comes_back() {
+        start(POLICY);
+        String holder = peer("a:");
+        lock("a:", holder, "single", 1);
+        String waiting = peer("b:");
+        CompletableFuture<Answer> blocked = calling("b:", "PUT", "/peers/" + waiting + "/single?block_for=30s", "1");
+        gateway.awaitWaiting("single", 1);
+        isOpen = false;
+        gateway.close();
+        assertSays(blocked.join(), 503, "Shutting down.");
+    }
+}

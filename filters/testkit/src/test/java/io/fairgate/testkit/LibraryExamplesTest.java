@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseRequest;
+import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.Leases;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
@@ -19,6 +25,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -151,6 +158,27 @@ class LibraryExamplesTest {
         // end
         assertThat(log).containsExactly("at work");
         assertThat(byHand.block()).isEqualTo("select 3");
+    }
+
+    @Test
+    void holders_that_may_never_come_back() {
+        PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
+        // example
+        Leases leases = new Leases(
+                Map.of("database", pool)::get,
+                MonotonicScheduler.INSTANCE,
+                new FencingTokens(InstantSource.system()),
+                LeaseListener.NONE);
+        LeaseId job = LeaseId.random();
+        leases.open(job, TenantId.of("acme"), "nightly", new LeaseTerm(Duration.ofSeconds(30), Duration.ofHours(1)));
+
+        LeaseRequest two = LeaseRequest.of("database", 2, Duration.ofSeconds(5), Duration.ofSeconds(30));
+        Mono<Boolean> held = leases.take(job, two, status -> {}); // false: it waits still, and keeps its place
+        // end
+        assertThat(held.block()).isTrue();
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isEqualTo(2);
+        assertThat(leases.release(job)).isTrue();
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
     }
 
     @Test

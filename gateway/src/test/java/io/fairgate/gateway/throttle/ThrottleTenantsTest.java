@@ -53,7 +53,7 @@ import reactor.core.publisher.Sinks;
 class ThrottleTenantsTest {
 
     private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
-    private static final ThrottleSettings SETTINGS = ThrottleSettings.STANDARD.with(100, 10, Duration.ofMinutes(5));
+    private static final ThrottleSettings SETTINGS = ThrottleSettings.STANDARD.with(15, 10, Duration.ofMinutes(5));
 
     @RegisterExtension
     final NothingLeft nothingLeft = new NothingLeft();
@@ -340,6 +340,15 @@ class ThrottleTenantsTest {
         time.advanceBy(Duration.ofMinutes(10));
         assertThat(ask("acme", "GET", "/peers/", "")).isEqualTo(json(200, "[]"));
         peer("acme");
+    }
+
+    @Test
+    void all_owners_together_have_a_bounded_number_of_peers() {
+        for (int i = 0; i < 15; i++) {
+            peer("owner" + i);
+        }
+        assertThat(ask("acme", "POST", "/new_peer", "{\"expires_in\":\"10m\"}"))
+                .isEqualTo(domain(503, "Too many peers."));
     }
 
     @Test

@@ -1,0 +1,169 @@
+package io.fairgate.gateway.throttle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.gateway.throttle.Peers.Lock;
+import io.fairgate.gateway.throttle.Peers.Patience;
+import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.Leases;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.NothingLeft;
+import io.fairgate.testkit.TestTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+
+/** What pays for locks, step by step on one thread: what happens between two steps of one request happens here. */
+class PayingPeersTest {
+
+    private static final PeerOwner ACME = new PeerOwner(TenantId.of("acme"), 1, "throttle");
+    private static final PeerId HOLDER = new PeerId(ACME, 1);
+    private static final PeerId WAITING = new PeerId(ACME, 2);
+
+    @RegisterExtension
+    final NothingLeft nothingLeft = new NothingLeft();
+
+    private final TestTime time = nothingLeft.watch(new TestTime());
+    private final Interrupted interrupted = new Interrupted();
+    private final EmbeddedPermitPool pool = nothingLeft.watch(
+            new EmbeddedPermitPool("A", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
+    private final Semaphore semaphore = new Semaphore(pool, 1, 0);
+    private final PeerLeases leases = new PeerLeases(listener ->
+            new Leases(Map.of("A", pool)::get, interrupted, new FencingTokens(() -> Instant.EPOCH), listener));
+    private final Peers peers = new Peers(
+            leases,
+            new Semaphores() {
+                @Override
+                public @Nullable Semaphore find(String name) {
+                    return semaphore;
+                }
+
+                @Override
+                public Collection<Semaphore> all() {
+                    return List.of(semaphore);
+                }
+            },
+            ThrottleSettings.STANDARD,
+            interrupted);
+
+    private final AtomicInteger checked = new AtomicInteger();
+    private final AtomicInteger charged = new AtomicInteger();
+    private Mono<Void> payment = Mono.empty();
+    private final Mono<Tenants.Charge> charge = Mono.fromSupplier(() -> {
+        checked.incrementAndGet();
+        return new Tenants.Charge(payment.doOnSubscribe(begun -> charged.incrementAndGet()));
+    });
+
+    /** Something that happens when the clock is looked at for the given time from now, which each step of the leases does once. */
+    private final class Interrupted implements Scheduler {
+        private int looks;
+        private Runnable what = () -> {};
+
+        void before(int step, Runnable happens) {
+            looks = step;
+            what = happens;
+        }
+
+        @Override
+        public long now(TimeUnit unit) {
+            if (--looks == 0) {
+                what.run();
+            }
+            return time.now(unit);
+        }
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            return time.schedule(task);
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            return time.schedule(task, delay, unit);
+        }
+
+        @Override
+        public Worker createWorker() {
+            return time.createWorker();
+        }
+    }
+
+    private CompletableFuture<Boolean> lock(PeerId peer) {
+        return peers.acquire(peer, new Lock("A", 1), new Patience(null, Duration.ofSeconds(10)), charge)
+                .toFuture();
+    }
+
+    private void open(PeerId peer) {
+        assertThat(peers.open(peer, Duration.ofMinutes(5))).isTrue();
+    }
+
+    @AfterEach
+    void end() {
+        leases.all().ids().forEach(leases.all()::release);
+    }
+
+    @Test
+    void a_lock_that_is_given_back_while_it_is_asked_for_again_is_a_new_one_and_paid_for() {
+        open(HOLDER);
+        assertThat(lock(HOLDER)).isCompletedWithValue(true);
+        // Steps: the clock for the patience, the look at the peer, and the asking, before which the lock comes back.
+        interrupted.before(3, () -> peers.releaseLock(HOLDER, "A"));
+        assertThat(lock(HOLDER)).isCompletedWithValue(true);
+        assertThat(charged).hasValue(2);
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isEqualTo(1);
+    }
+
+    @Test
+    void whoever_asks_for_a_lock_that_is_not_paid_for_yet_hears_how_that_went() {
+        open(HOLDER);
+        Sinks.Empty<Void> journal = Sinks.empty();
+        payment = journal.asMono();
+        CompletableFuture<Boolean> first = lock(HOLDER);
+        CompletableFuture<Boolean> again = lock(HOLDER);
+        assertThat(first).isNotDone();
+        assertThat(again).isNotDone();
+        journal.tryEmitError(ThrottleError.quotaUsedUp());
+        for (CompletableFuture<Boolean> answer : List.of(first, again)) {
+            assertThatThrownBy(answer::join).hasRootCauseMessage("The quota of this tenant is used up.");
+        }
+        assertThat(charged).hasValue(1);
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
+    }
+
+    @Test
+    void who_waits_again_for_what_is_granted_meanwhile_hears_how_that_went() {
+        open(HOLDER);
+        open(WAITING);
+        assertThat(lock(HOLDER)).isCompletedWithValue(true);
+        Sinks.Empty<Void> journal = Sinks.empty();
+        payment = journal.asMono();
+        CompletableFuture<Boolean> first = lock(WAITING);
+        CompletableFuture<Boolean> again = lock(WAITING);
+        assertThat(checked).as("what is asked for already is not checked").hasValue(2);
+        peers.release(HOLDER);
+        assertThat(first).isNotDone();
+        assertThat(again).isNotDone();
+        journal.tryEmitEmpty();
+        assertThat(first).isCompletedWithValue(true);
+        assertThat(again).isCompletedWithValue(true);
+        assertThat(charged).hasValue(2);
+    }
+}

@@ -89,6 +89,9 @@ class ThrottleRoutesTest {
                         "throttle_max{semaphore=\"Three\"} 3\n",
                         "throttle_max{semaphore=\"/&\"} 1\n",
                         "throttle_pending{semaphore=\"Three\"} 3\n");
+        assertThat(metrics.body().lines().filter(line -> line.startsWith("throttle_max{")))
+                .hasSizeGreaterThan(2)
+                .isSorted();
         assertThat(throttle.remainder("Three")).isEqualTo(json(200, "1"));
         assertThat(one).isNotEqualTo(two);
     }

@@ -100,4 +100,34 @@ class LeaseRestoreTest {
         a.release(ID);
         assertThat(gateway.pool("pool").inFlight()).isZero();
     }
+
+    @Test
+    void many_that_come_at_once_and_hold_too_much_are_all_refused() {
+        start();
+        for (int round = 0; round < 20; round++) {
+            String id = Integer.toHexString(round % 16).repeat(32);
+            List<CompletableFuture<Answer>> calls = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                calls.add(a.future("POST", "/v1/leases/" + id + "/restore", "{\"pools\":{\"pool\":1000000}}"));
+            }
+            calls.forEach(call -> LeaseApiTest.assertProblem(call.join(), 409, "never-fits"));
+        }
+        assertThat(gateway.pool("pool").inFlight()).isZero();
+    }
+
+    /** The one that is refused by the pool is found by the others while it is asked. */
+    @Test
+    void who_comes_while_a_restore_is_refused_is_answered() {
+        start();
+        String held = a.acquire("k", "pool", "{\"permits\":2}").json("id");
+        for (int round = 0; round < 20; round++) {
+            List<CompletableFuture<Answer>> calls = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                calls.add(a.future("POST", "/v1/leases/" + ID + "/restore", TWO));
+            }
+            calls.forEach(call -> assertThat(call.join().status()).isIn(404, 409));
+        }
+        assertThat(gateway.pool("pool").inFlight()).isEqualTo(2);
+        a.release(held);
+    }
 }

@@ -60,6 +60,9 @@ class ThrottleInServeTest {
     private void start(String policy, String... options) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
         all.add("--fairgate.leases.throttle.enabled=true");
+        if (all.stream().noneMatch(option -> option.startsWith("--fairgate.leases.enabled="))) {
+            all.add("--fairgate.leases.enabled=true");
+        }
         if (all.stream().noneMatch(option -> option.startsWith("--fairgate.leases.port="))) {
             all.add("--fairgate.leases.port=0");
         }
@@ -119,6 +122,25 @@ class ThrottleInServeTest {
         assertThat(call("", "GET", "/v1/openapi.json", "").status()).isEqualTo(200);
         LeaseApiTest.assertProblem(call("", "GET", "/v1/nothing", ""), 404, "not-found");
         assertSays(call("", "GET", "/nothing", ""), 404, "Sorry, the requested page does not exist.");
+    }
+
+    @Test
+    void it_may_be_there_alone() {
+        start(POLICY, "--fairgate.leases.enabled=false");
+        assertSays(call("", "GET", "/", ""), 200, "Hello from Throttle!");
+        LeaseApiTest.assertProblem(call("", "GET", "/v1/openapi.json", ""), 404, "not-found");
+        String peer = peer("a:");
+        assertSays(lock("a:", peer, "single", 1), 200, peer);
+    }
+
+    /** They are one tenant, and invent its names. */
+    @Test
+    void unknown_ids_together_leave_room_for_the_leases_of_others() {
+        start(POLICY.replace("  plans:", "  unknown: plan\n  plans:"), "--fairgate.leases.max-open=20");
+        peer("x:");
+        peer("y:");
+        assertSays(call("z:", "POST", "/new_peer", "{\"expires_in\":\"5m\"}"), 503, "Too many peers.");
+        peer("a:");
     }
 
     @Test

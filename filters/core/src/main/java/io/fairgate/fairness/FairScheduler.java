@@ -68,6 +68,12 @@ public final class FairScheduler {
                 && (known == null ? n + path.top.reserved <= path.permits : path.fitsWhenAllElseIsFree(known, n));
     }
 
+    /** The same, of that many beside what the tenant has in flight. */
+    public boolean canEverFitBeside(TenantId tenant, int n) {
+        Share known = tree.tenant(tenant);
+        return canEverFit(tenant, n + (known == null ? 0 : known.inFlight));
+    }
+
     /** The same, with what the class of the request may hold. */
     public boolean canEverFit(Claim claim) {
         return claim.permits() <= tree.shares().ofClass(claim.requestClass()).maxInFlight()

@@ -5,6 +5,9 @@ import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
@@ -13,6 +16,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * What a lease waits for, and the answer for all who ask how that went.
@@ -23,6 +27,12 @@ import reactor.core.publisher.Sinks;
  */
 final class Demand {
 
+    /**
+     * Who repeats its call mostly has lost the call before; and all who wait are told on the thread that gave the permits back,
+     * so that a crowd of them would hold up a pool.
+     */
+    private static final int MOST_CALLERS = 4;
+
     private final Leases leases;
     private final OpenLease lease;
     private final Map<String, Integer> wants;
@@ -30,7 +40,11 @@ final class Demand {
     private final @Nullable Duration ttl;
 
     private final long askedAt;
-    private final Sinks.One<Boolean> outcome = Sinks.one();
+    /** Who asks for the answer, in the order in which they came; the lock of this list is held for a few steps. */
+    private final Deque<Sinks.One<Boolean>> callers = new ArrayDeque<>(1);
+
+    private @Nullable Boolean told;
+    private @Nullable Throwable failed;
 
     /** In whose queue it is. Guarded by the lock of {@link OpenLeases}, as all that changes. */
     private String pool;
@@ -97,17 +111,58 @@ final class Demand {
         asking.dispose();
     }
 
-    /** True when the permits are held, false when they are not wanted any more; errors when they are not to be had. */
-    Mono<Boolean> outcome() {
-        return outcome.asMono();
+    /**
+     * True when the permits are held, false when they are not wanted any more, or not yet; errors when they are not to be had.
+     */
+    Mono<Boolean> outcome(Duration patience, Scheduler time) {
+        Sinks.One<Boolean> caller = Sinks.one();
+        Sinks.One<Boolean> tooMany = null;
+        synchronized (callers) {
+            if (failed != null) {
+                return Mono.error(failed);
+            }
+            if (told != null || patience.isZero()) {
+                return Mono.just(Boolean.TRUE.equals(told));
+            }
+            callers.addLast(caller);
+            if (callers.size() > MOST_CALLERS) {
+                tooMany = callers.removeFirst();
+            }
+        }
+        if (tooMany != null) {
+            tooMany.tryEmitValue(false);
+        }
+        return caller.asMono().timeout(patience, Mono.just(false), time).doFinally(end -> {
+            synchronized (callers) {
+                callers.remove(caller);
+            }
+        });
     }
 
     void tell(boolean isHeld) {
-        outcome.tryEmitValue(isHeld);
+        synchronized (callers) {
+            if (told == null && failed == null) {
+                told = isHeld;
+            }
+        }
+        callersLeft().forEach(caller -> caller.tryEmitValue(isHeld));
     }
 
     void tellFailed(Throwable why) {
-        outcome.tryEmitError(why);
+        synchronized (callers) {
+            if (told == null && failed == null) {
+                failed = why;
+            }
+        }
+        callersLeft().forEach(caller -> caller.tryEmitError(why));
+    }
+
+    private List<Sinks.One<Boolean>> callersLeft() {
+        synchronized (callers) {
+            List<Sinks.One<Boolean>> left = List.copyOf(callers);
+            callers.clear();
+            return left;
+        }
     }
 
     private final class Attempt extends BaseSubscriber<HeldPermits> {

@@ -1,6 +1,5 @@
 package io.fairgate.lease;
 
-import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
@@ -20,12 +19,14 @@ final class LeaseQueue {
     private int[] taken = new int[FEWEST];
 
     private int lastNumber;
+    private long permits;
 
     void add(Demand demand) {
         if (lastNumber == taken.length - 1) {
             numberAnew();
         }
         waiting.add(demand);
+        permits += demand.permits();
         number(demand);
     }
 
@@ -33,6 +34,7 @@ final class LeaseQueue {
     boolean remove(Demand demand) {
         boolean isHere = waiting.remove(demand);
         if (isHere) {
+            permits -= demand.permits();
             count(demand.number, -1);
         }
         return isHere;
@@ -47,8 +49,18 @@ final class LeaseQueue {
         return sum;
     }
 
-    Collection<Demand> waiting() {
-        return waiting;
+    int size() {
+        return waiting.size();
+    }
+
+    /** That all of them want of this pool. */
+    long permits() {
+        return permits;
+    }
+
+    /** When the one asked that has waited for longest; one that came from another pool's queue may have asked earlier. */
+    long firstAskedAt() {
+        return waiting.iterator().next().askedAt();
     }
 
     private void number(Demand demand) {

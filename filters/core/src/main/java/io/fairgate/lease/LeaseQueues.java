@@ -1,7 +1,6 @@
 package io.fairgate.lease;
 
 import io.fairgate.tenant.TenantId;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -36,7 +35,7 @@ final class LeaseQueues {
             if (queue.remove(demand)) {
                 size--;
             }
-            return queue.waiting().isEmpty() ? null : queue;
+            return queue.size() == 0 ? null : queue;
         });
     }
 
@@ -46,19 +45,16 @@ final class LeaseQueues {
         return queue == null ? 1 : queue.place(demand);
     }
 
-    /** Takes a step for each lease that waits there. */
+    /** Takes a step for each tenant whose leases wait somewhere. */
     PoolDemand demand(String pool, long now) {
         int leases = 0;
         long permits = 0;
         long longest = 0;
         for (Map.Entry<Key, LeaseQueue> queue : queues.entrySet()) {
             if (queue.getKey().pool.equals(pool)) {
-                Collection<Demand> waiting = queue.getValue().waiting();
-                leases += waiting.size();
-                for (Demand each : waiting) {
-                    permits += each.permits();
-                    longest = Math.max(longest, now - each.askedAt());
-                }
+                leases += queue.getValue().size();
+                permits += queue.getValue().permits();
+                longest = Math.max(longest, now - queue.getValue().firstAskedAt());
             }
         }
         return new PoolDemand(leases, permits, longest);

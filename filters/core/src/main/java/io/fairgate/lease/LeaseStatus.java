@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a lease stands at one moment.
  *
+ * @param serial grows with each lease that is opened: one that is over may have had the same id
  * @param holder what its holder calls itself
  * @param held what it holds, in the order of the grants
  * @param waiting what it waits for; null when it does not
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record LeaseStatus(
         LeaseId id,
+        long serial,
         TenantId tenant,
         String holder,
         List<Held> held,

@@ -4,6 +4,7 @@ import io.fairgate.lease.LeaseListener.End;
 import io.fairgate.lease.OpenLeases.Aftermath;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
@@ -77,10 +78,10 @@ public final class Leases {
      *
      * @param check looks at the lease before anything is asked, and throws what is to be told instead; the lock is held
      *     meanwhile
-     * @return true when the lease holds the permits; false when it waits for them still, after the patience of the caller,
-     *     or has given its place back.
+     * @return true when the lease holds the permits; false when it waits for them still, after the patience of the caller or
+     *     when several others have asked again since, or has given its place back.
      *     Errors with {@link LeaseGoneException} when it is not there or ends meanwhile, with
-     *     {@link io.fairgate.permit.PermitRefusedException} when a pool refuses, with {@link IllegalArgumentException} when
+     *     {@link PermitRefusedException} when a pool refuses, with {@link IllegalArgumentException} when
      *     there is no such pool, with {@link IllegalStateException} when it waits for something else, and with what
      *     {@code check} throws. Cancelling it leaves the lease where it is.
      */
@@ -91,9 +92,18 @@ public final class Leases {
                 return Mono.just(true);
             }
             return request.patience().isZero()
-                    ? Mono.firstWithSignal(demand.outcome(), Mono.just(false))
-                    : demand.outcome().timeout(request.patience(), Mono.just(false), time);
+                    ? settled(demand).then(Mono.defer(() -> demand.outcome(Duration.ZERO, time)))
+                    : demand.outcome(request.patience(), time);
         });
+    }
+
+    /**
+     * Completes when the pool has seen to all that it had been asked before. Another thread may be at work in it, which grants
+     * what is free a moment later; the answer must not be that it is not to be had.
+     */
+    private Mono<?> settled(Demand demand) {
+        PermitPool pool = pools.find(demand.pool());
+        return pool == null ? Mono.empty() : pool.inFlight();
     }
 
     /** Null when the lease holds what is asked. */
@@ -212,12 +222,14 @@ public final class Leases {
                 (now, after) -> open.all().stream().map(lease -> lease.id).toList()));
     }
 
-    /** The ids of the leases of one tenant, in no order. Takes a step for each lease of everybody. */
+    /** The ids of the leases of one tenant, in no order. Takes a step for each of them. */
     public List<LeaseId> ids(TenantId tenant) {
-        return Objects.requireNonNull(open.locked((now, after) -> open.all().stream()
-                .filter(lease -> lease.tenant.equals(tenant))
-                .map(lease -> lease.id)
-                .toList()));
+        return Objects.requireNonNull(open.locked((now, after) -> open.ids(tenant)));
+    }
+
+    /** How many leases one tenant has. */
+    public int size(TenantId tenant) {
+        return Objects.requireNonNull(open.locked((now, after) -> open.count(tenant)));
     }
 
     /** How many there are. */
@@ -231,7 +243,7 @@ public final class Leases {
                 new LeaseCount(open.all().size(), holding, open.queues().size())));
     }
 
-    /** What leases wait for in a pool. Takes a step for each lease that waits there. */
+    /** What leases wait for in a pool. Takes a step for each tenant whose leases wait somewhere. */
     public PoolDemand demand(String pool) {
         return Objects.requireNonNull(open.locked((now, after) -> open.queues().demand(pool, now)));
     }
@@ -244,7 +256,8 @@ public final class Leases {
      *
      * @param held permits by pool
      * @return false, and nothing has changed, when there is one with this id. Errors with
-     *     {@link io.fairgate.permit.PermitRefusedException} when a pool cannot count that many, and then holds none
+     *     {@link PermitRefusedException} when a pool refuses ({@link PermitPool#restore}), and then
+     *     there is none
      */
     public Mono<Boolean> restore(
             LeaseId id, TenantId tenant, String holder, LeaseTerm term, Map<String, Integer> held) {
@@ -259,8 +272,9 @@ public final class Leases {
             long token = tokens.next();
             return Flux.fromIterable(held.entrySet())
                     .concatMap(each -> requirePool(each.getKey())
-                            .restore(LeaseRequest.ask(tenant, each.getValue()))
-                            .doOnNext(permits -> restored(id, each.getKey(), permits, token)))
+                            .restore(LeaseRequest.ask(tenant, each.getValue()), pools.believeEverything())
+                            .doOnNext(permits -> restored(id, each.getKey(), permits, token))
+                            .doOnError(PermitRefusedException.class, e -> tellNotRestored(id, each.getKey(), held, e)))
                     .then(Mono.fromCallable(() -> tellRestored(id)))
                     .doOnError(e -> release(id))
                     .doOnCancel(() -> release(id));
@@ -277,6 +291,13 @@ public final class Leases {
             }
             return true;
         });
+    }
+
+    private void tellNotRestored(LeaseId id, String pool, Map<String, Integer> held, PermitRefusedException why) {
+        LeaseStatus lease = status(id);
+        if (lease != null) {
+            listener.refused(lease, new LeaseStatus.Waiting(held, pool, 1, 0), why.reason());
+        }
     }
 
     private boolean tellRestored(LeaseId id) {

@@ -20,6 +20,15 @@ final class OpenLease {
     long endsAt;
     /** Where {@link Expiries} has it. */
     int place = Expiries.NOWHERE;
+    /** Which of all leases it is: more than one may have an id, one after the other. */
+    long serial;
+
+    /** Its neighbours among the leases of its tenant. */
+    @Nullable
+    OpenLease before;
+
+    @Nullable
+    OpenLease behind;
 
     boolean isGone;
     /** Mostly one; what a lease of several pools holds is in the order of the grants. */
@@ -59,6 +68,7 @@ final class OpenLease {
     LeaseStatus status(LeaseStatus.@Nullable Waiting waiting, long now) {
         return new LeaseStatus(
                 id,
+                serial,
                 tenant,
                 holder,
                 grants.stream()

@@ -1,5 +1,6 @@
 package io.fairgate.lease;
 
+import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -65,6 +66,8 @@ final class OpenLeases {
     private final Map<LeaseId, OpenLease> leases = new HashMap<>();
     private final Expiries expiries = new Expiries();
     private final LeaseQueues queues = new LeaseQueues();
+    private final Map<TenantId, TenantLeases> tenants = new HashMap<>();
+    private long opened;
     private long ringsAt = NEVER;
     private Disposable timer = Disposables.disposed();
 
@@ -119,13 +122,29 @@ final class OpenLeases {
         return queues;
     }
 
+    List<LeaseId> ids(TenantId tenant) {
+        TenantLeases own = tenants.get(tenant);
+        return own == null ? List.of() : own.ids();
+    }
+
+    int count(TenantId tenant) {
+        TenantLeases own = tenants.get(tenant);
+        return own == null ? 0 : own.count();
+    }
+
     void add(OpenLease lease) {
+        lease.serial = ++opened;
         leases.put(lease.id, lease);
+        tenants.computeIfAbsent(lease.tenant, first -> new TenantLeases()).add(lease);
         expiries.set(lease);
     }
 
     void remove(OpenLease lease) {
         leases.remove(lease.id);
+        tenants.computeIfPresent(lease.tenant, (tenant, own) -> {
+            own.remove(lease);
+            return own.count() == 0 ? null : own;
+        });
         expiries.remove(lease);
         lease.isGone = true;
     }

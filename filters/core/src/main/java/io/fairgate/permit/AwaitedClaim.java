@@ -10,7 +10,7 @@ import reactor.core.publisher.Operators;
 
 /**
  * Permits that somebody waits for and then has in hand: the subscription, the claim and the handle in one, because there
- * may be a hundred thousand of them for hours.
+ * may be a hundred thousand of them for hours. That is also why it has over 250 lines.
  *
  * <pre>
  *   WAITING ──drain, or an open permit──▶ GRANTED ──at home, and requested──▶ HELD ──release, or held for too long──▶ RELEASED
@@ -83,13 +83,13 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
     }
 
     /** The beginning of permits that are held already: nothing is waited for but the drain. */
-    void startRestored() {
+    void startRestored(boolean evenTooMany) {
         askedAt = pool.now();
         since = askedAt;
         waitUntil = Deadlines.NEVER;
         actual.onSubscribe(this);
         if (state == WAITING) {
-            pool.restore(this);
+            pool.restore(this, evenTooMany);
         }
     }
 

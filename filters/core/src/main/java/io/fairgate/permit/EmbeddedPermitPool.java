@@ -141,12 +141,12 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     @Override
     public Mono<HeldPermits> acquire(PermitRequest request) {
-        return new MonoHeldPermits(this, request, false);
+        return new MonoHeldPermits(actual -> new AwaitedClaim(this, request, actual).start(request));
     }
 
     @Override
-    public Mono<HeldPermits> restore(PermitRequest request) {
-        return new MonoHeldPermits(this, request, true);
+    public Mono<HeldPermits> restore(PermitRequest request, boolean evenTooMany) {
+        return new MonoHeldPermits(actual -> new AwaitedClaim(this, request, actual).startRestored(evenTooMany));
     }
 
     @Override
@@ -163,6 +163,16 @@ public final class EmbeddedPermitPool implements PermitPool {
             shutOpen();
             PoolStatus status = scheduler.status(round);
             ready.offer((Runnable) () -> sink.success(status));
+        }));
+    }
+
+    @Override
+    public Mono<Integer> inFlight() {
+        return Mono.create(sink -> tell(() -> {
+            handOut();
+            shutOpen();
+            int count = scheduler.inFlight();
+            ready.offer((Runnable) () -> sink.success(count));
         }));
     }
 
@@ -285,14 +295,15 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     /** Counts what a claim holds already. */
-    void restore(AwaitedClaim claim) {
+    void restore(AwaitedClaim claim, boolean evenTooMany) {
         tell(() -> {
+            shutOpen(); // What lies open is nobody's in the eyes of the scheduler.
             if (closing) {
                 refuse(claim, RefusalReason.DRAINING);
-            } else if (scheduler.inFlight() + (long) claim.permits() > PoolSettings.MAX_PERMITS) {
+            } else if (scheduler.inFlight() + (long) claim.permits() > PoolSettings.MAX_PERMITS
+                    || !(evenTooMany || scheduler.canEverFitBeside(claim.tenant(), claim.permits()))) {
                 refuse(claim, RefusalReason.TOO_LARGE);
             } else if (claim.accept()) {
-                shutOpen();
                 scheduler.restore(claim, round);
                 granted(claim);
             }

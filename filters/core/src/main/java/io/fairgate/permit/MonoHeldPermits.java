@@ -1,28 +1,21 @@
 package io.fairgate.permit;
 
+import java.util.function.Consumer;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
 /** {@link PermitPool#acquire} and {@link PermitPool#restore} of an embedded pool. */
 final class MonoHeldPermits extends Mono<HeldPermits> {
 
-    private final EmbeddedPermitPool pool;
-    private final PermitRequest request;
-    private final boolean isHeldAlready;
+    private final Consumer<CoreSubscriber<? super HeldPermits>> start;
 
-    MonoHeldPermits(EmbeddedPermitPool pool, PermitRequest request, boolean isHeldAlready) {
-        this.pool = pool;
-        this.request = request;
-        this.isHeldAlready = isHeldAlready;
+    /** @param start makes a claim for a subscriber, and begins it */
+    MonoHeldPermits(Consumer<CoreSubscriber<? super HeldPermits>> start) {
+        this.start = start;
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super HeldPermits> actual) {
-        AwaitedClaim claim = new AwaitedClaim(pool, request, actual);
-        if (isHeldAlready) {
-            claim.startRestored();
-        } else {
-            claim.start(request);
-        }
+        start.accept(actual);
     }
 }

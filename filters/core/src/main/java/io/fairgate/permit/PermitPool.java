@@ -63,14 +63,17 @@ public interface PermitPool {
 
     /**
      * Counts permits as held that somebody holds already, though this pool has not given them out: after a restart, when
-     * holders come back that nobody knows any more. They get them at once, whoever waits, whatever their tenant may hold,
-     * and though there may be none left: until enough have come back, nobody else gets any.
+     * holders come back that nobody knows any more. They get them at once, whoever waits, and though there may be none left:
+     * until enough have come back, nobody else gets any.
      *
      * <p>It emits once, and the permits are the subscriber's as with {@link #acquire}. It errors with
-     * {@link PermitRefusedException} when the pool is being closed, or would count more than
-     * {@link PoolSettings#MAX_PERMITS}. A maximum wait means nothing here.
+     * {@link PermitRefusedException} when the pool is being closed; as {@link RefusalReason#TOO_LARGE} when it would count
+     * more than {@link PoolSettings#MAX_PERMITS}, or the tenant would then hold more than it could ever be granted. A maximum
+     * wait means nothing here.
+     *
+     * @param evenTooMany whether the tenant is believed whatever it says that it holds
      */
-    Mono<HeldPermits> restore(PermitRequest request);
+    Mono<HeldPermits> restore(PermitRequest request, boolean evenTooMany);
 
     /**
      * Takes permits if that needs no waiting, and never waits: for callers that have something else to do otherwise.
@@ -83,6 +86,14 @@ public interface PermitPool {
      */
     @Nullable
     HeldPermits tryAcquire(PermitRequest request);
+
+    /**
+     * How many permits are in flight, once the pool has seen to all that it had been asked before. Takes a few steps, where
+     * {@link #snapshot} takes some for each tenant.
+     *
+     * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
+     */
+    Mono<Integer> inFlight();
 
     /**
      * Whether the tenant could be granted that many permits at once if everybody else gave back theirs, under the settings

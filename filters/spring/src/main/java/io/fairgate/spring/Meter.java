@@ -90,7 +90,8 @@ enum Meter {
             "fairgate.leases.ended",
             Type.COUNTER,
             "leases",
-            "Leases that are over: given back (released), or taken back from a holder that was silent (expired).",
+            "Leases that are over: given back (released), taken back from a holder that was silent (expired), given up"
+                    + " while they waited (left), or ended with the gateway (shut-down).",
             "tenant",
             "how"),
     LEASES_RESTORED(

@@ -1201,7 +1201,7 @@ public abstract class PermitPoolContract {
         List<HeldPermits> waiting = new ArrayList<>();
         pool.acquire(request("b")).subscribe(waiting::add);
         List<HeldPermits> restored = new ArrayList<>();
-        pool.restore(request("c").withPermits(3)).subscribe(restored::add);
+        pool.restore(request("c").withPermits(3), true).subscribe(restored::add);
         assertThat(restored).singleElement().satisfies(held -> {
             assertThat(held.isHeld()).isTrue();
             assertThat(held.permits()).isEqualTo(3);
@@ -1225,7 +1225,7 @@ public abstract class PermitPoolContract {
                 new TenantShares(
                         Map.of(TenantId.of("a"), ShareSettings.EQUAL.withMaxInFlight(1)), ShareSettings.EQUAL));
         List<HeldPermits> restored = new ArrayList<>();
-        pool.restore(request("a").withPermits(2)).subscribe(restored::add);
+        pool.restore(request("a").withPermits(2), true).subscribe(restored::add);
         assertThat(inFlight(pool)).isEqualTo(2);
         assertThat(pool.tryAcquire(request("a"))).isNull();
         HeldPermits other = taken(pool, "b", 1);
@@ -1239,13 +1239,55 @@ public abstract class PermitPoolContract {
     }
 
     @Test
+    void who_is_not_believed_everything_restores_no_more_than_it_could_ever_have_beside_what_it_has() {
+        PermitPool pool = poolOf(
+                PoolSettings.ofPermits(4),
+                new TenantShares(
+                        Map.of(TenantId.of("a"), ShareSettings.EQUAL.withMaxInFlight(3)), ShareSettings.EQUAL));
+        HeldPermits others = taken(pool, "b", 4);
+        StepVerifier.create(pool.restore(request("a").withPermits(4), false))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
+                .verify();
+        List<HeldPermits> restored = new ArrayList<>();
+        pool.restore(request("a").withPermits(2), false).subscribe(restored::add);
+        StepVerifier.create(pool.restore(request("a").withPermits(2), false))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
+                .verify();
+        pool.restore(request("a"), false).subscribe(restored::add);
+        assertThat(restored).hasSize(2);
+        assertThat(inFlight(pool)).isEqualTo(7);
+        others.release();
+        restored.forEach(HeldPermits::release);
+    }
+
+    @Test
+    void what_was_granted_counts_against_what_can_be_restored_also_when_nobody_ever_had_to_wait() {
+        PermitPool pool = poolOf(2);
+        HeldPermits granted = taken(pool, "a", 1);
+        StepVerifier.create(pool.restore(request("a").withPermits(2), false))
+                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
+                .verify();
+        granted.release();
+    }
+
+    @Test
+    void how_many_are_in_flight_is_told_without_a_whole_status() {
+        PermitPool pool = poolOf(3);
+        assertThat(pool.inFlight().block()).isZero();
+        HeldPermits held = taken(pool, "a", 2);
+        assertThat(pool.inFlight().block()).isEqualTo(2);
+        held.release();
+        assertThat(pool.inFlight().block()).isZero();
+    }
+
+    @Test
     void what_is_restored_for_somebody_who_leaves_before_it_is_handed_over_comes_back() {
         PermitPool pool = poolOf(2);
         BaseSubscriber<HeldPermits> wantsNothingYet = new BaseSubscriber<>() {
             @Override
             protected void hookOnSubscribe(Subscription subscription) {}
         };
-        pool.restore(request("a")).subscribe(wantsNothingYet);
+        pool.restore(request("a"), true).subscribe(wantsNothingYet);
         assertThat(inFlight(pool)).isOne();
         wantsNothingYet.dispose();
         assertThat(inFlight(pool)).isZero();
@@ -1254,16 +1296,16 @@ public abstract class PermitPoolContract {
     @Test
     void nothing_is_restored_before_it_is_subscribed_nor_in_a_pool_that_closes_nor_beyond_what_can_be_counted() {
         PermitPool pool = poolOf(1);
-        Mono<HeldPermits> lazy = pool.restore(request("a"));
+        Mono<HeldPermits> lazy = pool.restore(request("a"), true);
         assertThat(inFlight(pool)).isZero();
         List<HeldPermits> held = new ArrayList<>();
         lazy.subscribe(held::add);
         assertThat(inFlight(pool)).isOne();
-        StepVerifier.create(pool.restore(request("a").withPermits(PoolSettings.MAX_PERMITS)))
+        StepVerifier.create(pool.restore(request("a").withPermits(PoolSettings.MAX_PERMITS), true))
                 .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
                 .verify();
         pool.close(Duration.ZERO).subscribe();
-        StepVerifier.create(pool.restore(request("a")))
+        StepVerifier.create(pool.restore(request("a"), true))
                 .expectErrorSatisfies(e -> assertReason(e, RefusalReason.DRAINING))
                 .verify();
         held.get(0).release();

@@ -1,7 +1,10 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.lease.LeaseId;
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -10,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Leases that are over, with what a repeated call is told: for ten minutes, and of so many that the oldest may have to go
- * sooner. From any thread; the lock is held for a few steps.
+ * Leases that are over, with what a repeated call is told: for ten minutes, and of so many that the oldest of whoever has the
+ * most may have to go sooner. From any thread; the lock is held for a few steps, and for one for each tenant when there are
+ * too many.
  */
 final class EndedLeases {
 
@@ -19,8 +23,10 @@ final class EndedLeases {
 
     private final int most;
     private final Scheduler time;
-    /** In the order in which they ended. Guarded by this. */
-    private final Map<LeaseId, Ended> ended = new LinkedHashMap<>();
+    /** Those of each tenant in the order in which they ended. Guarded by this. */
+    private final Map<TenantId, Map<LeaseId, Ended>> ended = new HashMap<>();
+
+    private int size;
 
     private record Ended(Throwable told, long at) {}
 
@@ -29,23 +35,39 @@ final class EndedLeases {
         this.time = time;
     }
 
-    synchronized void put(LeaseId id, Throwable told) {
+    synchronized void put(TenantId tenant, LeaseId id, Throwable told) {
         long now = now();
-        ended.remove(id);
-        ended.put(id, new Ended(told, now));
-        Iterator<Ended> oldest = ended.values().iterator();
-        while (oldest.hasNext()) {
-            boolean isOld = now - oldest.next().at >= REMEMBERED;
-            if (!isOld && ended.size() <= most) {
-                return;
-            }
-            oldest.remove();
+        Map<LeaseId, Ended> own = ended.computeIfAbsent(tenant, first -> new LinkedHashMap<>());
+        size -= own.remove(id) == null ? 0 : 1;
+        own.put(id, new Ended(told, now));
+        size++;
+        removeOld(own, now);
+        if (size > most) {
+            removeOldestOfMost();
         }
     }
 
+    private void removeOld(Map<LeaseId, Ended> own, long now) {
+        Iterator<Ended> oldest = own.values().iterator();
+        while (oldest.hasNext() && now - oldest.next().at >= REMEMBERED) {
+            oldest.remove();
+            size--;
+        }
+    }
+
+    private void removeOldestOfMost() {
+        Map<LeaseId, Ended> largest =
+                ended.values().stream().max(Comparator.comparingInt(Map::size)).orElseThrow();
+        Iterator<Ended> oldest = largest.values().iterator();
+        oldest.next();
+        oldest.remove();
+        size--;
+        ended.values().removeIf(Map::isEmpty);
+    }
+
     /** What is told of it; null when it is not among them. */
-    synchronized @Nullable Throwable get(LeaseId id) {
-        Ended found = ended.get(id);
+    synchronized @Nullable Throwable get(TenantId tenant, LeaseId id) {
+        Ended found = ended.getOrDefault(tenant, Map.of()).get(id);
         return found == null || now() - found.at >= REMEMBERED ? null : found.told;
     }
 

@@ -27,6 +27,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class LeaseBody {
 
     private static final int MOST_BYTES = 16 * 1024;
+    private static final int MOST_POOLS = 16;
     private static final int MOST_SHOWN = 40;
     private static final Pattern HOLDER = Pattern.compile("[A-Za-z0-9._-]{0,64}");
 
@@ -91,9 +92,12 @@ final class LeaseBody {
         return permits.isMissingNode() ? 1 : permits("permits", permits);
     }
 
-    /** By the name of the pool; at least one. */
+    /** By the name of the pool; at least one, and not so many that a call could be used to write much into the logs. */
     Map<String, Integer> pools() {
         JsonNode pools = object.path("pools");
+        if (pools.size() > MOST_POOLS) {
+            throw LeaseProblem.badRequest("pools", pools.size() + " of them", "at most %d".formatted(MOST_POOLS));
+        }
         if (!pools.isObject() || pools.isEmpty()) {
             throw LeaseProblem.badRequest(
                     "pools",

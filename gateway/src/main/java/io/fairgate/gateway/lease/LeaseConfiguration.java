@@ -84,6 +84,7 @@ public class LeaseConfiguration {
         }
 
         @Bean
+        @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
         LeaseRoutes leaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools) {
             return new LeaseRoutes(access, desk, pools, new LeaseView(InstantSource.system()));
         }

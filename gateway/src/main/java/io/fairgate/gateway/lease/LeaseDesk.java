@@ -43,7 +43,6 @@ final class LeaseDesk {
     private final Scheduler time;
     private final Leases leases;
     private final Map<LeaseId, LeaseAccount> accounts = new ConcurrentHashMap<>();
-    private final RestoredPermits restored = new RestoredPermits();
     private final EndedLeases over;
 
     private volatile LeaseListener others = LeaseListener.NONE;
@@ -126,11 +125,11 @@ final class LeaseDesk {
             if (there != null) {
                 return again(there, ask);
             }
-            Throwable end = over.get(ask.id());
+            Throwable end = over.get(ask.caller().tenant().id(), ask.id());
             if (end != null) {
                 return Mono.error(end);
             }
-            return requireFits(ask, ask.permits())
+            return requireFits(ask)
                     .then(check.doOnError(refused -> records.refused(ask, "quota")))
                     .flatMap(charge -> first(ask, charge));
         });
@@ -155,13 +154,16 @@ final class LeaseDesk {
 
     /** Of several calls at once for one id one is the first; the others find what it has begun. */
     private Mono<Boolean> begin(LeaseAccount mine, LeaseAsk ask) {
+        if (ending) {
+            return access.refuseDraining();
+        }
         if (leases.size() >= settings.maxOpen()) {
             return refuse(ask, LeaseProblem.tooMany());
         }
         if (accounts.putIfAbsent(ask.id(), mine) != null) {
             return Mono.just(false);
         }
-        if (over.get(ask.id()) != null) {
+        if (over.get(ask.caller().tenant().id(), ask.id()) != null) {
             accounts.remove(ask.id(), mine);
             return Mono.just(false);
         }
@@ -178,7 +180,7 @@ final class LeaseDesk {
     private Mono<Standing> again(LeaseAccount there, LeaseAsk ask) {
         return there.permits().equals(ask.permits())
                 ? there.opened().then(held(there, ask))
-                : Mono.error(LeaseProblem.keyReused());
+                : refuse(ask, LeaseProblem.keyReused());
     }
 
     private Mono<Standing> held(LeaseAccount account, LeaseAsk ask) {
@@ -221,8 +223,8 @@ final class LeaseDesk {
         return new LeaseTerm(ttl, LeaseTerm.LONGEST);
     }
 
-    private Mono<Void> requireFits(LeaseAsk ask, Map<String, Integer> permits) {
-        return pools.requireFits(ask.caller().tenant().id(), permits)
+    private Mono<Void> requireFits(LeaseAsk ask) {
+        return pools.requireFits(ask.caller().tenant().id(), ask.permits())
                 .onErrorResume(LeaseProblem.class, problem -> refuse(ask, problem));
     }
 
@@ -280,29 +282,10 @@ final class LeaseDesk {
                         && there.permits().equals(ask.permits());
                 return isSame ? status(there) : refuse(ask, LeaseProblem.restoreConflict());
             }
-            if (over.get(ask.id()) != null) {
+            if (over.get(ask.caller().tenant().id(), ask.id()) != null) {
                 return Mono.error(LeaseProblem.ended());
             }
-            return believe(ask).then(Mono.defer(() -> restoreFirst(ask))).doOnError(refused -> {
-                if (leases.status(ask.id()) == null) {
-                    restored.remove(ask.id());
-                }
-            });
-        });
-    }
-
-    /**
-     * Completes when the tenant may say that it holds this since before the start: together with all that it has said before
-     * it must be no more than it could ever have been granted. Counted until the lease is over. Errors with
-     * {@link LeaseProblem}.
-     */
-    Mono<Void> believe(LeaseAsk ask) {
-        return Mono.defer(() -> {
-            Map<String, Integer> together =
-                    restored.add(ask.id(), ask.caller().tenant().id(), ask.permits());
-            return together == null
-                    ? Mono.empty()
-                    : requireFits(ask, together).doOnError(refused -> restored.remove(ask.id()));
+            return requireFits(ask).then(Mono.defer(() -> restoreFirst(ask)));
         });
     }
 
@@ -314,13 +297,11 @@ final class LeaseDesk {
             }
             return leases.restore(mine.id(), mine.tenant(), ask.holder(), term(ask), mine.permits())
                     .doOnError(refused -> forget(mine))
-                    .flatMap(isHeld -> {
-                        if (!isHeld) {
-                            return taken(mine, ask);
-                        }
-                        mine.open();
-                        return status(mine);
-                    });
+                    // Others may have found the account meanwhile, and hear what has become of it, also when it was
+                    // cancelled.
+                    .doFinally(end -> mine.open())
+                    .onErrorMap(LeaseDesk::isTooLarge, tooLarge -> LeaseProblem.neverFits())
+                    .flatMap(isHeld -> isHeld ? status(mine) : taken(mine, ask));
         });
     }
 
@@ -332,6 +313,13 @@ final class LeaseDesk {
 
     /** Also of those that are opened elsewhere, which have no account here. */
     private final class Followed implements LeaseListener {
+
+        private String word(LeaseStatus lease, End how) {
+            if (how == End.EXPIRED) {
+                return "expired";
+            }
+            return ending ? "shut-down" : lease.held().isEmpty() ? "left" : "released";
+        }
 
         private TenantId who(LeaseStatus lease) {
             LeaseAccount account = accounts.get(lease.id());
@@ -369,14 +357,13 @@ final class LeaseDesk {
 
         @Override
         public void ended(LeaseStatus lease, End how) {
-            records.ended(lease, how, who(lease));
-            restored.remove(lease.id());
+            records.ended(lease, word(lease, how), who(lease));
             others.ended(lease, how);
             LeaseAccount account = accounts.get(lease.id());
             if (account != null) {
                 Throwable refusal = account.refusal();
                 // Before it is forgotten: at no moment may a repeated call find neither.
-                over.put(lease.id(), refusal == null ? LeaseProblem.ended() : refusal);
+                over.put(account.tenant(), lease.id(), refusal == null ? LeaseProblem.ended() : refusal);
                 forget(account);
             }
         }
@@ -384,7 +371,6 @@ final class LeaseDesk {
         @Override
         public void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {
             records.gaveBack(lease, permits, who(lease));
-            restored.remove(lease.id(), permits.pool());
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.LeaseListener.End;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.spring.TenantAccess;
 import io.fairgate.tenant.TenantId;
@@ -9,7 +8,6 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -54,11 +52,10 @@ final class LeaseRecords {
     }
 
     /** One that was refused is over as well, and was told of. */
-    void ended(LeaseStatus lease, End how, TenantId who) {
+    void ended(LeaseStatus lease, String word, TenantId who) {
         if (lease.held().isEmpty() && lease.waiting() == null) {
             return;
         }
-        String word = how.name().toLowerCase(Locale.ROOT);
         access.countLeaseEnded(lease.tenant(), word);
         Map<String, Object> record = record("lease-" + word, lease, who);
         putAll(record, lease);

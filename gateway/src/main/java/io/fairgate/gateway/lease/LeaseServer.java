@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.context.SmartLifecycle;
 import reactor.core.publisher.Flux;
@@ -73,9 +74,20 @@ public final class LeaseServer implements SmartLifecycle {
                     new InetSocketAddress(settings.address(), settings.port()),
                     routes,
                     List.of(new LeaseFailures(access)));
-        } catch (ChannelBindException taken) {
-            throw new PortInUseException(settings.port(), taken);
+        } catch (ChannelBindException failure) {
+            throw isInUse(failure)
+                    ? new PortInUseException(settings.port(), failure)
+                    : new InvalidConfigurationPropertyValueException(
+                            LeaseSettings.PREFIX + ".address",
+                            settings.address().getHostAddress(),
+                            "expected: an address of this machine");
         }
+    }
+
+    /** Otherwise it is the address that cannot be had. */
+    private static boolean isInUse(ChannelBindException failure) {
+        Throwable cause = failure.getCause();
+        return cause == null || !String.valueOf(cause.getMessage()).contains("assign requested address");
     }
 
     @Override

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * {@code fairgate.leases}: the port on which permits are leased.
  *
- * @param enabled whether there is one
+ * @param enabled whether the lease API is served
  * @param restoreWindow for how long after the start holders may say what they hold since before
  * @param fencingFile keeps above which fencing token none was given out; null leaves that to the clock
  * @param maxOpen leases at one time, those that wait included

@@ -28,6 +28,7 @@ record LeaseView(InstantSource clock) {
         Map<String, Object> view = new LinkedHashMap<>();
         view.put("id", lease.id().toString());
         view.put("state", isHeld ? "held" : "waiting");
+        view.put("tenant", standing.account().owner().value());
         view.put("holder", lease.holder());
         Map<String, Object> pools = new TreeMap<>();
         standing.account().permits().forEach((pool, permits) -> pools.put(pool, Map.of("permits", permits)));
@@ -40,9 +41,9 @@ record LeaseView(InstantSource clock) {
         view.put("expiresInMillis", TimeUnit.NANOSECONDS.toMillis(lease.leftNanos()));
         view.put("expiresAt", TIME.format(clock.instant().plusNanos(lease.leftNanos())));
         if (isHeld) {
-            view.put(
-                    "heldMillis",
-                    TimeUnit.NANOSECONDS.toMillis(lease.held().get(0).heldNanos()));
+            long heldNanos = lease.held().get(0).heldNanos();
+            view.put("grantedAt", TIME.format(clock.instant().minusNanos(heldNanos)));
+            view.put("heldMillis", TimeUnit.NANOSECONDS.toMillis(heldNanos));
         }
         return view;
     }

@@ -9,7 +9,6 @@ import io.fairgate.spring.TenantAccess;
 import io.fairgate.spring.TenantAccess.Caller;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
@@ -88,14 +87,6 @@ final class ThrottleTenants implements Tenants {
         }
         records.refused(ask(caller, peer, locks), "quota");
         return ThrottleError.quotaUsedUp();
-    }
-
-    @Override
-    public Mono<Void> requireRestorable(ServerWebExchange exchange, LeaseId peer, Map<String, Integer> locks) {
-        return access.identify(exchange, otherwise)
-                .flatMap(caller -> desk.believe(ask(caller, peer, locks)))
-                .onErrorMap(
-                        LeaseProblem.class, never -> ThrottleError.neverForThisTenant(Collections.max(locks.values())));
     }
 
     @Override

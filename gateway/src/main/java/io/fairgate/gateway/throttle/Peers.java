@@ -1,12 +1,14 @@
 package io.fairgate.gateway.throttle;
 
 import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
@@ -72,16 +74,17 @@ final class Peers {
 
     /** Opens the lease of a peer; false when there is one with this number. */
     boolean open(PeerId peer, Duration expiresIn) {
-        return peers.open(peer, term(expiresIn));
+        return leases.open(peer.lease(), peer.owner().tenant(), peer.owner().holder(), term(expiresIn));
     }
 
     /** Opens one that holds locks already; false when there is one with this number. */
     Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks) {
-        return peers.restore(peer, term(expiresIn), locks);
+        PeerOwner owner = peer.owner();
+        return leases.restore(peer.lease(), owner.tenant(), owner.holder(), term(expiresIn), locks);
     }
 
     void requireRoom(PeerOwner owner) {
-        if (leases.size() >= settings.mostPeers() || peers.numbers(owner).size() >= settings.mostPeersOfOne()) {
+        if (leases.size() >= settings.mostPeers() || leases.size(owner.tenant()) >= settings.mostPeersOfOne()) {
             throw ThrottleError.tooManyPeers();
         }
     }
@@ -91,8 +94,11 @@ final class Peers {
     }
 
     /** In no order. */
-    Set<Long> all(PeerOwner owner) {
-        return Set.copyOf(peers.numbers(owner));
+    List<Long> all(PeerOwner owner) {
+        return leases.ids(owner.tenant()).stream()
+                .filter(id -> id.high() == owner.family())
+                .map(LeaseId::low)
+                .toList();
     }
 
     void heartbeat(PeerId peer, Duration expiresIn) {
@@ -179,11 +185,11 @@ final class Peers {
         AtomicReference<Mono<Void>> paid = new AtomicReference<>(Mono.empty());
         return leases.take(peer.lease(), request, status -> {
                     if (!isNew(status, semaphore, request)) {
-                        paid.set(peers.charge(peer.lease(), semaphore.name()));
+                        paid.set(peers.charge(status, semaphore.name()));
                     } else if (charge == null) {
                         throw new NewMeanwhile();
                     } else {
-                        paid.set(peers.payFor(peer.lease(), semaphore.name(), charge));
+                        paid.set(peers.payFor(status, semaphore.name(), charge));
                     }
                 })
                 .flatMap(held -> held ? Objects.requireNonNull(paid.get()).thenReturn(true) : Mono.just(false));
@@ -264,12 +270,12 @@ final class Peers {
                     }
                 })
                 .onErrorReturn(PendingNoMore.class, true)
-                .flatMap(held -> held ? paid(peer, request.permits().keySet()) : Mono.just(false));
+                .flatMap(held -> held ? paid(require(peer), request.permits().keySet()) : Mono.just(false));
     }
 
-    private Mono<Boolean> paid(PeerId peer, Set<String> locks) {
+    private Mono<Boolean> paid(LeaseStatus peer, Set<String> locks) {
         return Flux.fromIterable(locks)
-                .concatMap(semaphore -> peers.charge(peer.lease(), semaphore))
+                .concatMap(semaphore -> peers.charge(peer, semaphore))
                 .then(Mono.just(true));
     }
 
@@ -288,7 +294,7 @@ final class Peers {
         return before.then(Mono.defer(() -> {
             LeaseStatus status = require(peer);
             return status.waiting() == null && status.held(semaphore) != null
-                    ? paid(peer, Set.of(semaphore))
+                    ? paid(status, Set.of(semaphore))
                     : Mono.just(false);
         }));
     }
@@ -299,13 +305,16 @@ final class Peers {
      */
     Mono<Void> settled(String semaphore) {
         Semaphore found = semaphores.find(semaphore);
-        return found == null ? Mono.empty() : found.pool().snapshot().then();
+        return found == null ? Mono.empty() : found.pool().inFlight().then();
     }
 
     /** As the protocol says it. */
     static Throwable translated(Throwable error, long count) {
         if (error instanceof LeaseGoneException) {
             return ThrottleError.unknownPeer();
+        }
+        if (error instanceof IllegalStateException) {
+            return ThrottleError.alreadyPending(); // It is being restored, and waits for what it says that it holds.
         }
         if (error instanceof PermitRefusedException refused) {
             return switch (refused.reason()) {

@@ -7,6 +7,7 @@ import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -48,15 +49,11 @@ final class Restores {
     }
 
     /**
-     * What its tenant is asked for.
+     * Completes when the peer holds these locks; fails with {@link ThrottleError}, and has changed nothing then.
      *
-     * @param believable completes when the tenant may have held this
-     * @param charge what pays for locks that are held anew
+     * @param charge pays for what is not believed, and so held anew
      */
-    record Rules(Mono<Void> believable, Mono<Tenants.Charge> charge) {}
-
-    /** Completes when the peer holds these locks; fails with {@link ThrottleError}, and has changed nothing then. */
-    Mono<Void> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Rules rules) {
+    Mono<Void> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> {
             if (leases.status(peer.lease()) != null) {
                 return unchanged(peer, locks);
@@ -66,8 +63,8 @@ final class Restores {
                 return peers.open(peer, expiresIn) ? Mono.empty() : unchanged(peer, locks);
             }
             return now() < windowEnds
-                    ? rules.believable.then(believed(peer, expiresIn, locks))
-                    : rules.charge.flatMap(charge -> ifFree(peer, expiresIn, locks, charge));
+                    ? believed(peer, expiresIn, locks)
+                    : charge.flatMap(checked -> ifFree(peer, expiresIn, locks, checked));
         });
     }
 
@@ -107,14 +104,14 @@ final class Restores {
 
     private Mono<Void> believed(PeerId peer, Duration expiresIn, Map<String, Integer> locks) {
         return peers.restore(peer, expiresIn, locks)
-                .onErrorMap(Restores::translated)
+                .onErrorMap(e -> Peers.translated(e, Collections.max(locks.values())))
                 .flatMap(isNew -> isNew ? countOverLimit(locks) : unchanged(peer, locks));
     }
 
     private Mono<Void> countOverLimit(Map<String, Integer> locks) {
         return Flux.fromIterable(locks.keySet())
                 .map(peers::requireSemaphore)
-                .concatMap(semaphore -> semaphore.pool().snapshot().map(pool -> pool.inFlight() > semaphore.max()))
+                .concatMap(semaphore -> semaphore.pool().inFlight().map(inFlight -> inFlight > semaphore.max()))
                 .any(isOver -> isOver)
                 .doOnNext(isOver -> overLimit.addAndGet(isOver ? 1 : 0))
                 .then();

@@ -22,9 +22,6 @@ public interface Tenants {
      */
     Mono<Charge> charge(ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks);
 
-    /** Completes when a peer may say that it holds these since before the start. */
-    Mono<Void> requireRestorable(ServerWebExchange exchange, LeaseId peer, Map<String, Integer> locks);
-
     /** Whether the server ends, and has ended peers that wait: they are not unknown ones then. */
     default boolean areSentAway() {
         return false;
@@ -47,11 +44,6 @@ public interface Tenants {
             public Mono<Charge> charge(
                     ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
                 return Mono.just(Charge.NONE);
-            }
-
-            @Override
-            public Mono<Void> requireRestorable(ServerWebExchange exchange, LeaseId peer, Map<String, Integer> locks) {
-                return Mono.empty();
             }
         };
     }

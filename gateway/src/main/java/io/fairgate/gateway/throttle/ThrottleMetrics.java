@@ -1,6 +1,5 @@
 package io.fairgate.gateway.throttle;
 
-import io.fairgate.fairness.PoolStatus;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.PoolDemand;
 import java.util.Comparator;
@@ -23,14 +22,14 @@ final class ThrottleMetrics {
         this.restores = restores;
     }
 
-    private record Row(Semaphore semaphore, PoolStatus pool, PoolDemand pending) {}
+    private record Row(Semaphore semaphore, int inFlight, PoolDemand pending) {}
 
     Mono<String> page() {
         return Flux.fromStream(() -> semaphores.all().stream().sorted(Comparator.comparing(Semaphore::name)))
                 .concatMap(semaphore -> semaphore
                         .pool()
-                        .snapshot()
-                        .map(pool -> new Row(semaphore, pool, leases.demand(semaphore.name()))))
+                        .inFlight()
+                        .map(inFlight -> new Row(semaphore, inFlight, leases.demand(semaphore.name()))))
                 .collectList()
                 .map(this::page);
     }
@@ -46,7 +45,7 @@ final class ThrottleMetrics {
                 .append(restores.overLimit())
                 .append('\n');
         if (!rows.isEmpty()) {
-            gauges(page, rows, "throttle_acquired", "Sum of all acquired locks.", row -> row.pool.inFlight());
+            gauges(page, rows, "throttle_acquired", "Sum of all acquired locks.", row -> row.inFlight);
             gauges(
                     page,
                     rows,

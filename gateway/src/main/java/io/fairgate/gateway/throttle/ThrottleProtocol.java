@@ -31,6 +31,8 @@ import reactor.core.scheduler.Scheduler;
  * The routes of throttle 0.5.13 (and those of 0.4 that its clients call), to be served beside others: what each reads of a
  * request, in which order, and what it answers. What they do is in {@link Peers}.
  *
+ * <p>Over 250 lines, because the whole table of routes stands here.
+ *
  * <p>From any thread; no route blocks one. A client that leaves while it waits leaves its lock in the queue, because it may
  * come back.
  */
@@ -173,17 +175,15 @@ public final class ThrottleProtocol {
 
     private Mono<Answer> remainder(Call call) {
         Semaphore semaphore = peers.requireSemaphore(query(call).requireText("semaphore"));
-        return semaphore.pool().snapshot().map(pool -> Answer.json(Long.toString(semaphore.max() - pool.inFlight())));
+        return semaphore.pool().inFlight().map(inFlight -> Answer.json(Long.toString(semaphore.max() - inFlight)));
     }
 
     private Mono<Answer> restore(Call call, PeerOwner owner) {
         return body(call, JsonBody::restored).flatMap(restored -> {
             PeerId peer = new PeerId(owner, restored.peer());
             Map<String, Integer> locks = restores.checked(restored.acquired());
-            Restores.Rules rules = new Restores.Rules(
-                    Mono.defer(() -> tenants.requireRestorable(call.exchange(), peer.lease(), locks)),
-                    charge(call, peer, () -> locks));
-            return restores.restore(peer, restored.expiresIn(), locks, rules).thenReturn(Answer.text("Ok"));
+            return restores.restore(peer, restored.expiresIn(), locks, charge(call, peer, () -> locks))
+                    .thenReturn(Answer.text("Ok"));
         });
     }
 
@@ -195,7 +195,7 @@ public final class ThrottleProtocol {
     private Mono<Answer> health() {
         return Mono.fromCallable(leases::size)
                 .thenMany(Flux.fromStream(() -> semaphores.all().stream()))
-                .flatMap(semaphore -> semaphore.pool().snapshot())
+                .flatMap(semaphore -> semaphore.pool().inFlight())
                 .then(Mono.just(Answer.text("Ok")))
                 .timeout(PATIENCE_OF_HEALTH, time)
                 .onErrorMap(e -> ThrottleError.unwell());

@@ -5,6 +5,7 @@ import io.fairgate.gateway.http.HttpFace;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
@@ -47,8 +48,8 @@ public final class ThrottleServer {
     public static ThrottleServer start(
             ThrottleFile file, ThrottleSettings settings, InetSocketAddress address, Scheduler time) {
         Declared semaphores = new Declared(file, settings, time);
-        PeerLeases peers = new PeerLeases(
-                listener -> new Leases(semaphores::pool, time, new FencingTokens(InstantSource.system()), listener));
+        PeerLeases peers = new PeerLeases(listener ->
+                new Leases(new Pools(semaphores), time, new FencingTokens(InstantSource.system()), listener));
         ThrottleProtocol protocol =
                 new ThrottleProtocol(peers, semaphores, Tenants.everybody(EVERYBODY), settings, time);
         RouteTable routes = protocol.addTo(new RouteTable.Builder()).otherwise(ThrottleProtocol::notFound);
@@ -94,17 +95,25 @@ public final class ThrottleServer {
             return byName.values();
         }
 
-        @Nullable
-        PermitPool pool(String name) {
-            Semaphore semaphore = byName.get(name);
-            return semaphore == null ? null : semaphore.pool();
-        }
-
         /** Refuses whoever waits. What is held is not waited for. */
         void close() {
             Flux.fromIterable(byName.values())
                     .flatMap(semaphore -> semaphore.pool().close(Duration.ZERO), Integer.MAX_VALUE)
                     .subscribe();
+        }
+    }
+
+    /** They are the only source of what was held before a restart, as in throttle. */
+    private record Pools(Declared semaphores) implements LeasedPools {
+        @Override
+        public @Nullable PermitPool find(String name) {
+            Semaphore semaphore = semaphores.find(name);
+            return semaphore == null ? null : semaphore.pool();
+        }
+
+        @Override
+        public boolean believeEverything() {
+            return true;
         }
     }
 }

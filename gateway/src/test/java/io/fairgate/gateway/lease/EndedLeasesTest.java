@@ -3,18 +3,25 @@ package io.fairgate.gateway.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.LeaseId;
+import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class EndedLeasesTest {
 
+    private static final TenantId ACME = TenantId.of("acme");
+
     private final TestTime time = new TestTime();
     private final EndedLeases ended = new EndedLeases(2, time);
 
     private LeaseId put(long number) {
+        return put(ACME, number);
+    }
+
+    private LeaseId put(TenantId tenant, long number) {
         LeaseId id = new LeaseId(0, number);
-        ended.put(id, LeaseProblem.ended());
+        ended.put(tenant, id, LeaseProblem.ended());
         return id;
     }
 
@@ -22,9 +29,9 @@ class EndedLeasesTest {
     void they_are_remembered_for_ten_minutes() {
         LeaseId id = put(1);
         time.advanceBy(Duration.ofMinutes(10).minusNanos(1));
-        assertThat(ended.get(id)).isInstanceOf(LeaseProblem.class);
+        assertThat(ended.get(ACME, id)).isInstanceOf(LeaseProblem.class);
         time.advanceBy(Duration.ofNanos(1));
-        assertThat(ended.get(id)).isNull();
+        assertThat(ended.get(ACME, id)).isNull();
     }
 
     @Test
@@ -33,8 +40,26 @@ class EndedLeasesTest {
         LeaseId second = put(2);
         put(1);
         LeaseId third = put(3);
-        assertThat(ended.get(second)).isNull();
-        assertThat(ended.get(first)).isNotNull();
-        assertThat(ended.get(third)).isNotNull();
+        assertThat(ended.get(ACME, second)).isNull();
+        assertThat(ended.get(ACME, first)).isNotNull();
+        assertThat(ended.get(ACME, third)).isNotNull();
+    }
+
+    @Test
+    void who_has_the_most_makes_room_and_not_who_came_first() {
+        TenantId flood = TenantId.of("flood");
+        LeaseId first = put(1);
+        for (int i = 0; i < 5; i++) {
+            put(flood, i);
+        }
+        assertThat(ended.get(ACME, first)).isNotNull();
+        assertThat(ended.get(flood, new LeaseId(0, 4))).isNotNull();
+        assertThat(ended.get(flood, new LeaseId(0, 3))).isNull();
+    }
+
+    @Test
+    void those_of_one_tenant_are_nothing_to_others() {
+        LeaseId id = put(1);
+        assertThat(ended.get(TenantId.of("other"), id)).isNull();
     }
 }

@@ -34,13 +34,18 @@ final class DeadPool implements PermitPool {
     }
 
     @Override
-    public Mono<HeldPermits> restore(PermitRequest request) {
+    public Mono<HeldPermits> restore(PermitRequest request, boolean evenTooMany) {
         return Mono.never();
     }
 
     @Override
     public @Nullable HeldPermits tryAcquire(PermitRequest request) {
         return null;
+    }
+
+    @Override
+    public Mono<Integer> inFlight() {
+        return Mono.never();
     }
 
     @Override

@@ -98,7 +98,6 @@ class ThrottleTenantsTest {
     private static final class ByHeader implements Tenants {
         private final Map<String, Long> families = new HashMap<>();
         private Mono<Charge> charge = Mono.just(Charge.NONE);
-        private Mono<Void> restorable = Mono.empty();
 
         @Override
         public Mono<PeerOwner> owner(ServerWebExchange exchange) {
@@ -116,11 +115,6 @@ class ThrottleTenantsTest {
         public Mono<Charge> charge(
                 ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
             return charge;
-        }
-
-        @Override
-        public Mono<Void> requireRestorable(ServerWebExchange exchange, LeaseId peer, Map<String, Integer> locks) {
-            return restorable;
         }
     }
 
@@ -353,8 +347,7 @@ class ThrottleTenantsTest {
 
     @Test
     void what_a_tenant_could_never_have_had_is_not_restored() {
-        tenants.restorable = Mono.error(ThrottleError.neverForThisTenant(3));
-        assertThat(restore("acme", "7", 3))
+        assertThat(restore("capped", "7", 3))
                 .isEqualTo(domain(
                         409,
                         "Lock can never be acquired. Lock asks for count 3, more than this tenant may ever hold."));

@@ -16,12 +16,12 @@ class LeaseApiTest {
     @RegisterExtension
     static final RunningGateway GATEWAY = new RunningGateway();
 
-    private static final LeaseClient A = new LeaseClient(GATEWAY, "a");
-    private static final LeaseClient B = new LeaseClient(GATEWAY, "b");
+    private static final LeasingTenant A = new LeasingTenant(GATEWAY, "a");
+    private static final LeasingTenant B = new LeasingTenant(GATEWAY, "b");
 
     @BeforeAll
     static void start() {
-        LeaseClient.start(GATEWAY, """
+        LeasingTenant.start(GATEWAY, """
                 tenants:
                   identify:
                     - header: X-Tenant-Id
@@ -42,7 +42,7 @@ class LeaseApiTest {
         return answer.json("id");
     }
 
-    private static void release(LeaseClient client, Answer... answers) {
+    private static void release(LeasingTenant client, Answer... answers) {
         for (Answer answer : answers) {
             assertThat(client.release(id(answer)).status()).isEqualTo(204);
         }
@@ -245,17 +245,17 @@ class LeaseApiTest {
 
     @Test
     void who_is_nobody_is_told_what_requests_are_told() {
-        Answer nobody = new LeaseClient(GATEWAY, "").acquire("x", "pool", "{}");
+        Answer nobody = new LeasingTenant(GATEWAY, "").acquire("x", "pool", "{}");
         assertProblem(nobody, 401, "missing");
         assertThat(nobody.json()).containsKey("decision");
         assertThat(nobody.field("WWW-Authenticate")).isNotEmpty();
-        assertProblem(new LeaseClient(GATEWAY, "stranger").call("GET", "/v1/pools", ""), 403, "unknown-tenant");
-        assertProblem(new LeaseClient(GATEWAY, "a b").release("x"), 400, "malformed");
+        assertProblem(new LeasingTenant(GATEWAY, "stranger").call("GET", "/v1/pools", ""), 403, "unknown-tenant");
+        assertProblem(new LeasingTenant(GATEWAY, "a b").release("x"), 400, "malformed");
     }
 
     @Test
     void it_is_described_and_every_route_of_it() {
-        Answer described = new LeaseClient(GATEWAY, "").call("GET", "/v1/openapi.json", "");
+        Answer described = new LeasingTenant(GATEWAY, "").call("GET", "/v1/openapi.json", "");
         assertThat(described.status()).isEqualTo(200);
         assertThat(described.json()).containsEntry("openapi", "3.1.0");
         assertThat(LeaseDescription.operations())
@@ -264,7 +264,7 @@ class LeaseApiTest {
 
     @Test
     void the_ports_have_nothing_in_common() {
-        String lease = "http://127.0.0.1:" + LeaseClient.port(GATEWAY);
+        String lease = "http://127.0.0.1:" + LeasingTenant.port(GATEWAY);
         assertProblem(Answer.to(lease + "/actuator/health", "X-Tenant-Id", "a"), 404, "not-found");
         assertProblem(Answer.to(lease + "/v1/pools/", "X-Tenant-Id", "a"), 404, "not-found");
         assertThat(Answer.to(GATEWAY.url("/v1/pools"), "X-Tenant-Id", "a").status())

@@ -14,11 +14,11 @@ class LeaseHostileTest {
     @RegisterExtension
     static final RunningGateway GATEWAY = new RunningGateway();
 
-    private static final LeaseClient A = new LeaseClient(GATEWAY, "a");
+    private static final LeasingTenant A = new LeasingTenant(GATEWAY, "a");
 
     @BeforeAll
     static void start() {
-        LeaseClient.start(
+        LeasingTenant.start(
                 GATEWAY,
                 TestPolicy.onePool("http://127.0.0.1:9", "permits: 4"),
                 "--logging.level.org.springframework=off");

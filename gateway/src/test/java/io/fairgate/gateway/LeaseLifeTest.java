@@ -28,11 +28,11 @@ class LeaseLifeTest {
     @RegisterExtension
     final ScriptedUpstream upstream = new ScriptedUpstream();
 
-    private final LeaseClient a = new LeaseClient(gateway, "a");
-    private final LeaseClient b = new LeaseClient(gateway, "b");
+    private final LeasingTenant a = new LeasingTenant(gateway, "a");
+    private final LeasingTenant b = new LeasingTenant(gateway, "b");
 
     private void start(String pool, String... options) {
-        LeaseClient.start(gateway, TestPolicy.onePool(upstream.url(), pool), options);
+        LeasingTenant.start(gateway, TestPolicy.onePool(upstream.url(), pool), options);
     }
 
     @Test
@@ -98,9 +98,9 @@ class LeaseLifeTest {
 
     @Test
     void a_whole_policy_on_trial_leases_to_nobody_without_a_tenant() {
-        LeaseClient.start(gateway, "enforce: false\n" + TestPolicy.onePool(upstream.url(), "permits: 1"));
-        LeaseApiTest.assertProblem(new LeaseClient(gateway, "").acquire("k", "pool", "{}"), 401, "missing");
-        LeaseApiTest.assertProblem(new LeaseClient(gateway, "x").acquire("k", "pool", "{}"), 403, "unknown-tenant");
+        LeasingTenant.start(gateway, "enforce: false\n" + TestPolicy.onePool(upstream.url(), "permits: 1"));
+        LeaseApiTest.assertProblem(new LeasingTenant(gateway, "").acquire("k", "pool", "{}"), 401, "missing");
+        LeaseApiTest.assertProblem(new LeasingTenant(gateway, "x").acquire("k", "pool", "{}"), 403, "unknown-tenant");
         Answer lease = a.acquire("k", "pool", "{}");
         assertThat(lease.status()).isEqualTo(201);
         assertThat(gateway.pool("pool").inFlight()).isOne();
@@ -110,11 +110,11 @@ class LeaseLifeTest {
     /** They are one tenant for permits and quotas, and still nothing to each other. */
     @Test
     void unknown_ids_that_share_a_plan_do_not_share_their_leases() {
-        LeaseClient.start(
+        LeasingTenant.start(
                 gateway,
                 TestPolicy.onePool(upstream.url(), "permits: 2").replace("  plans:", "  unknown: plan\n  plans:"));
-        LeaseClient x = new LeaseClient(gateway, "x");
-        LeaseClient y = new LeaseClient(gateway, "y");
+        LeasingTenant x = new LeasingTenant(gateway, "x");
+        LeasingTenant y = new LeasingTenant(gateway, "y");
         String ofX = x.acquire("1", "pool", "{}").json("id");
         String ofY = y.acquire("1", "pool", "{}").json("id");
         assertThat(ofX).isNotEqualTo(ofY);
@@ -215,7 +215,7 @@ class LeaseLifeTest {
         try (ServerSocket taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
             assertThatThrownBy(() -> gateway.start(
                             TestPolicy.onePool(upstream.url(), "permits: 1"),
-                            LeaseClient.ON,
+                            LeasingTenant.ON,
                             "--fairgate.leases.port=" + taken.getLocalPort()))
                     .isInstanceOf(StartFailedException.class);
             assertThat(output.getErr())
@@ -234,7 +234,7 @@ class LeaseLifeTest {
             enable=true            | fairgate.leases.enable: unknown setting
             """)
     void a_setting_that_cannot_be_meant_stops_the_start(String setting, String told, CapturedOutput output) {
-        assertThatThrownBy(() -> LeaseClient.start(
+        assertThatThrownBy(() -> LeasingTenant.start(
                         gateway, TestPolicy.onePool(upstream.url(), "permits: 1"), "--fairgate.leases." + setting))
                 .isInstanceOf(StartFailedException.class);
         assertThat(output.getErr()).contains(told).doesNotContain("\tat ");

@@ -12,11 +12,11 @@ class LeaseQuotaTest {
     @RegisterExtension
     static final RunningGateway GATEWAY = new RunningGateway();
 
-    private static final LeaseClient HOLDER = new LeaseClient(GATEWAY, "holder");
+    private static final LeasingTenant HOLDER = new LeasingTenant(GATEWAY, "holder");
 
     @BeforeAll
     static void start() {
-        LeaseClient.start(GATEWAY, """
+        LeasingTenant.start(GATEWAY, """
                 tenants:
                   identify:
                     - { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] }
@@ -40,11 +40,11 @@ class LeaseQuotaTest {
                 """);
     }
 
-    private static LeaseClient tenant(String name) {
-        return new LeaseClient(GATEWAY, name);
+    private static LeasingTenant tenant(String name) {
+        return new LeasingTenant(GATEWAY, name);
     }
 
-    private static int left(LeaseClient tenant) {
+    private static int left(LeasingTenant tenant) {
         String page = Answer.to(GATEWAY.managementUrl("/actuator/prometheus")).body();
         return (int) Double.parseDouble(page.replaceFirst(
                 "(?s).*fairgate_quota_remaining\\{quota=\"hourly\",tenant=\"" + tenant.tenant() + "\"} (\\S+).*",
@@ -53,7 +53,7 @@ class LeaseQuotaTest {
 
     @Test
     void a_lease_is_charged_once_however_often_it_is_asked_for_and_the_answer_tells_what_is_left() {
-        LeaseClient once = tenant("once");
+        LeasingTenant once = tenant("once");
         Answer one = once.acquire("1", "pool", "{\"permits\":2}");
         assertThat(one.status()).isEqualTo(201);
         assertThat(one.field("RateLimit")).startsWith("\"hourly\";r=1");
@@ -75,7 +75,7 @@ class LeaseQuotaTest {
     @Test
     void a_lease_that_never_got_its_permits_is_not_charged() {
         Answer all = HOLDER.acquire("all", "pool", "{\"permits\":2}");
-        LeaseClient vain = tenant("vain");
+        LeasingTenant vain = tenant("vain");
         Answer waits = vain.acquire("1", "pool", "{\"maxWait\":\"50ms\"}");
         assertThat(waits.status()).isEqualTo(202);
         vain.release(waits.json("id"));
@@ -87,7 +87,7 @@ class LeaseQuotaTest {
     @Test
     void a_lease_that_is_granted_while_nobody_waits_for_the_answer_is_charged_then() {
         Answer all = HOLDER.acquire("all2", "pool", "{\"permits\":2}");
-        LeaseClient silent = tenant("silent");
+        LeasingTenant silent = tenant("silent");
         Answer waits = silent.acquire("1", "pool", "{}");
         assertThat(left(silent)).isEqualTo(2);
         HOLDER.release(all.json("id"));
@@ -100,7 +100,7 @@ class LeaseQuotaTest {
     @Test
     void a_charge_that_is_refused_gives_the_permits_back_and_is_told_whenever_it_is_asked_for() {
         Answer all = HOLDER.acquire("all3", "pool", "{\"permits\":2}");
-        LeaseClient late = tenant("late");
+        LeasingTenant late = tenant("late");
         Answer first = late.acquire("1", "pool", "{}");
         Answer second = late.acquire("2", "pool", "{}");
         late.release(late.acquire("3", "other", "{}").json("id"));
@@ -123,7 +123,7 @@ class LeaseQuotaTest {
     @Test
     void who_waits_for_the_answer_hears_that_the_charge_was_refused() {
         Answer all = HOLDER.acquire("all4", "pool", "{\"permits\":2}");
-        LeaseClient several = tenant("several");
+        LeasingTenant several = tenant("several");
         var waiting = several.acquiring("1", "pool", "{\"maxWait\":\"30s\"}");
         GATEWAY.awaitWaiting("pool", 1);
         several.release(several.acquire("3", "other", "{}").json("id"));
@@ -134,7 +134,7 @@ class LeaseQuotaTest {
 
     @Test
     void several_pools_cost_one_unit_and_what_is_restored_costs_nothing() {
-        LeaseClient restored = tenant("restored");
+        LeasingTenant restored = tenant("restored");
         Answer both = restored.acquireAll("1", "{\"pools\":{\"pool\":2,\"other\":1}}");
         assertThat(both.status()).as(both.body()).isEqualTo(201);
         assertThat(left(restored)).isEqualTo(1);
@@ -147,7 +147,7 @@ class LeaseQuotaTest {
 
     @Test
     void a_quota_on_trial_counts_and_refuses_nobody() {
-        LeaseClient trial = tenant("trial");
+        LeasingTenant trial = tenant("trial");
         trial.release(trial.acquire("1", "pool", "{}").json("id"));
         trial.release(trial.acquire("2", "pool", "{}").json("id"));
         assertThat(Answer.to(GATEWAY.managementUrl("/actuator/prometheus")).body())

@@ -17,11 +17,11 @@ class LeaseRestoreTest {
     @RegisterExtension
     final RunningGateway gateway = new RunningGateway();
 
-    private final LeaseClient a = new LeaseClient(gateway, "a");
-    private final LeaseClient b = new LeaseClient(gateway, "b");
+    private final LeasingTenant a = new LeasingTenant(gateway, "a");
+    private final LeasingTenant b = new LeasingTenant(gateway, "b");
 
     private void start(String... options) {
-        LeaseClient.start(gateway, TestPolicy.onePool("http://127.0.0.1:9", "permits: 3"), options);
+        LeasingTenant.start(gateway, TestPolicy.onePool("http://127.0.0.1:9", "permits: 3"), options);
     }
 
     @Test

@@ -1,11 +1,20 @@
 package io.fairgate.load;
 
+import java.net.InetAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
+import java.util.Arrays;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Named texts that become checked values, or one sentence that says what was found and what was expected. */
 record Parameters(Source source) {
+
+    /** What the gateway accepts as the name of a tenant. */
+    static final Pattern TENANT = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+
+    /** Gatling would read a number sign and a brace as the start of an expression. */
+    static final Pattern PATH = Pattern.compile("/[^#\\s]*");
 
     /** Where a text comes from: the system properties, or a test. */
     @FunctionalInterface
@@ -72,6 +81,29 @@ record Parameters(Source source) {
             // As above.
         }
         throw unexpected(key, text, "a URL without a path, such as http://localhost:8080");
+    }
+
+    /**
+     * An origin that may be put load on. Loading somebody else's machine is an attack, so it takes a deliberate word,
+     * {@code allowRemote}.
+     */
+    URI target(String key, String fallback) {
+        URI target = origin(key, fallback);
+        if (!flag("allowRemote") && !isThisMachine(target.getHost())) {
+            throw unexpected(
+                    key,
+                    target.toString(),
+                    "this machine's loopback, or -DallowRemote=true if you may put load on that host");
+        }
+        return target;
+    }
+
+    private static boolean isThisMachine(String host) {
+        try {
+            return Arrays.stream(InetAddress.getAllByName(host)).allMatch(InetAddress::isLoopbackAddress);
+        } catch (UnknownHostException unknown) {
+            return false;
+        }
     }
 
     private String text(String key, String fallback) {

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -27,7 +26,7 @@ final class Claim {
     private final LeaseCalls calls;
     private final LeaseOptions options;
 
-    private volatile String key = UUID.randomUUID().toString();
+    private volatile String key;
     /** Something may be open under the key. */
     private volatile boolean inDoubt;
 
@@ -45,6 +44,7 @@ final class Claim {
 
     Claim(LeaseCalls calls, LeaseOptions options) {
         this.calls = calls;
+        this.key = calls.newKey();
         this.options = options;
     }
 
@@ -134,7 +134,7 @@ final class Claim {
         id = null;
         inDoubt = false;
         isGranted = false;
-        key = UUID.randomUUID().toString();
+        key = calls.newKey();
     }
 
     private Mono<Lease> noAnswer(IOException failure, boolean wasInDoubt) {

@@ -6,8 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
@@ -31,6 +33,14 @@ final class LeaseCalls {
     private final Scheduler time;
     private final Pauses pauses;
 
+    /**
+     * Drawn once: system randomness is read from a file, and keys are needed on threads that must not be blocked. It need not
+     * be a secret, as tenants have no keys in common.
+     */
+    private final String keyPrefix = UUID.randomUUID() + "-";
+
+    private final AtomicLong keys = new AtomicLong();
+
     LeaseCalls(Transport transport, Scheduler time, Pauses pauses) {
         this.transport = transport;
         this.time = time;
@@ -51,6 +61,11 @@ final class LeaseCalls {
 
     Mono<Long> pause(long nanos) {
         return nanos <= 0 ? Mono.just(0L) : Mono.delay(Duration.ofNanos(nanos), time);
+    }
+
+    /** One that no other claim has, here or elsewhere. */
+    String newKey() {
+        return keyPrefix + keys.incrementAndGet();
     }
 
     Mono<Answer> acquire(LeaseOptions options, String key, Duration patience) {

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** One tenant that leases permits of a gateway, over HTTP. */
-record LeaseClient(RunningGateway gateway, String tenant) {
+record LeasingTenant(RunningGateway gateway, String tenant) {
 
     static final String ON = "--fairgate.leases.enabled=true";
 

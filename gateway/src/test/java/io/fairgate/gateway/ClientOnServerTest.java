@@ -1,0 +1,414 @@
+package io.fairgate.gateway;
+
+import static io.fairgate.gateway.RunningGateway.eventually;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.fairgate.client.Lease;
+import io.fairgate.client.LeaseClient;
+import io.fairgate.client.LeaseException;
+import io.fairgate.client.LeaseLostException;
+import io.fairgate.client.LeaseOptions;
+import io.fairgate.client.LeaseServer;
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.PermitPools;
+import io.fairgate.testkit.TestTime;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntPredicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * The client that others build into their programs, against the server: each was written against a description of the other.
+ * Where a client's time is virtual, the server's is not: a beat then comes at once, and the server cannot tell.
+ *
+ * <p>One file, though it is long: all scenes are set in the same way, and the first ones are what the later ones disturb.
+ */
+class ClientOnServerTest {
+
+    private static final String NOWHERE = "http://127.0.0.1:9";
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final LeaseOptions ONE =
+            LeaseOptions.of("pool").withTtl(Duration.ofMinutes(5)).withHolder("batch-7");
+    private static final LeaseOptions ONE_IN_TIME = ONE.withMaxWait(PATIENCE);
+
+    /** A third of five minutes and no more: calls are not waited for any longer than some seconds of the client's time. */
+    private static final Duration BEAT = Duration.ofSeconds(101);
+
+    @RegisterExtension
+    final RunningGateway gateway = new RunningGateway();
+
+    private final LeasingTenant a = new LeasingTenant(gateway, "a");
+    private final LeasingTenant b = new LeasingTenant(gateway, "b");
+    private final TestTime time = new TestTime();
+    private final List<AutoCloseable> toClose = new ArrayList<>();
+
+    /** What a work is, until a test ends it. */
+    private final Sinks.One<String> work = Sinks.one();
+
+    private final AtomicReference<Lease> working = new AtomicReference<>();
+    private final AtomicInteger cancelled = new AtomicInteger();
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : toClose) {
+            each.close();
+        }
+    }
+
+    private void start(String pool, String... options) {
+        startWith(TestPolicy.onePool(NOWHERE, pool), options);
+    }
+
+    private void startWith(String policy, String... options) {
+        LeasingTenant.start(gateway, policy, options);
+    }
+
+    private LeaseClient client() {
+        return client(server(LeasingTenant.port(gateway)));
+    }
+
+    private LeaseClient client(LeaseServer server) {
+        LeaseClient client = LeaseClient.to(server);
+        toClose.add(client);
+        return client;
+    }
+
+    private static LeaseServer server(int port) {
+        return LeaseServer.at(URI.create("http://127.0.0.1:" + port)).withCredential("X-Tenant-Id", () -> "a");
+    }
+
+    private LossyRelay relay(IntPredicate isLost) throws IOException {
+        LossyRelay relay = new LossyRelay(LeasingTenant.port(gateway), isLost);
+        toClose.add(relay);
+        return relay;
+    }
+
+    private Mono<String> work(Lease lease) {
+        return work.asMono().doOnSubscribe(any -> working.set(lease)).doOnCancel(cancelled::incrementAndGet);
+    }
+
+    private Lease awaitWork() {
+        eventually(() -> assertThat(working.get()).as("a work that runs").isNotNull());
+        return requireNonNull(working.get());
+    }
+
+    private static LeaseException refusal(Mono<?> mono) {
+        return requireNonNull(catchThrowableOfType(LeaseException.class, () -> mono.block(PATIENCE)));
+    }
+
+    private static Throwable failure(CompletableFuture<?> result) {
+        ExecutionException failed = catchThrowableOfType(
+                ExecutionException.class, () -> result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+        return requireNonNull(requireNonNull(failed).getCause());
+    }
+
+    // ---- a work with a lease ----
+
+    @Test
+    void a_permit_is_held_as_long_as_the_work_runs() throws Exception {
+        start("permits: 1");
+        CompletableFuture<String> result = client().withLease(ONE, this::work).toFuture();
+        Lease lease = awaitWork();
+        assertThat(gateway.pool("pool").inFlight()).isOne();
+        assertThat(a.get(lease.id()).json())
+                .containsEntry("state", "held")
+                .containsEntry("holder", "batch-7")
+                .containsEntry("token", lease.token());
+        work.tryEmitValue("done");
+        assertThat(result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("done");
+        assertThat(gateway.pool("pool").inFlight())
+                .as("once the result is told")
+                .isZero();
+    }
+
+    @Test
+    void a_permit_comes_back_when_the_work_fails() {
+        start("permits: 1");
+        CompletableFuture<String> result = client().withLease(ONE, this::work).toFuture();
+        awaitWork();
+        work.tryEmitError(new IllegalStateException("broken"));
+        assertThat(failure(result)).isInstanceOf(IllegalStateException.class).hasMessage("broken");
+        assertThat(gateway.pool("pool").inFlight()).isZero();
+    }
+
+    @Test
+    void a_permit_comes_back_when_the_work_is_cancelled() {
+        start("permits: 1");
+        Disposable running = client().withLease(ONE, this::work).subscribe();
+        awaitWork();
+        running.dispose();
+        gateway.awaitInFlight("pool", 0);
+        assertThat(cancelled).hasValue(1);
+    }
+
+    @Test
+    void who_leaves_while_it_waits_leaves_no_place_in_the_queue() {
+        start("permits: 1");
+        String held = b.acquire("held", "pool", "{}").json("id");
+        Disposable waiting = client().withLease(ONE_IN_TIME, this::work).subscribe();
+        gateway.awaitWaiting("pool", 1);
+        waiting.dispose();
+        gateway.awaitWaiting("pool", 0);
+        b.release(held);
+        gateway.awaitInFlight("pool", 0);
+        assertThat(working).hasNullValue();
+    }
+
+    @Test
+    void who_waits_gets_what_comes_back() {
+        start("permits: 1");
+        String held = b.acquire("held", "pool", "{}").json("id");
+        CompletableFuture<Integer> result =
+                client().withLease(ONE_IN_TIME, lease -> inFlight("pool")).toFuture();
+        gateway.awaitWaiting("pool", 1);
+        b.release(held);
+        assertThat(result.join()).isOne();
+    }
+
+    @Test
+    void permits_of_several_pools_come_and_go_together() {
+        startWith(TestPolicy.onePool(NOWHERE, "permits: 2").replace("pools:\n", "pools:\n  other: { permits: 1 }\n"));
+        Mono<Integer> both = client().withLease(
+                        LeaseOptions.ofAll(Map.of("pool", 2, "other", 1)),
+                        lease -> inFlight("pool").zipWith(inFlight("other"), (pool, other) -> 10 * pool + other));
+        assertThat(both.block(PATIENCE)).isEqualTo(21);
+        assertThat(gateway.pool("pool").inFlight()).isZero();
+        assertThat(gateway.pool("other").inFlight()).isZero();
+    }
+
+    @Test
+    void holders_that_come_and_leave_never_exceed_the_pool() {
+        start("permits: 2");
+        AtomicInteger now = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        Mono<Integer> holder = client().withLease(
+                        ONE_IN_TIME,
+                        lease -> Mono.fromSupplier(now::incrementAndGet)
+                                .doOnNext(count -> most.accumulateAndGet(count, Math::max))
+                                .delayElement(Duration.ofMillis(1))
+                                .doFinally(how -> now.decrementAndGet()));
+        SplittableRandom random = new SplittableRandom(7);
+        List<Integer> done = Flux.range(0, 300)
+                .flatMap(n -> n % 3 == 0 ? holder : holder.take(Duration.ofNanos(random.nextInt(20_000_000))), 8)
+                .collectList()
+                .block(PATIENCE);
+        assertThat(done).hasSizeGreaterThanOrEqualTo(100);
+        assertThat(most).hasValue(2);
+    }
+
+    // ---- beyond its time ----
+
+    @Test
+    void a_lease_is_kept_far_beyond_its_time_to_live() throws Exception {
+        start("permits: 1");
+        LeaseOptions brief = LeaseOptions.of("pool").withTtl(Duration.ofSeconds(2));
+        CompletableFuture<String> result = client().withLease(brief, this::work).toFuture();
+        Lease lease = awaitWork();
+        long token = lease.token();
+        assertThat(b.acquire("next", "pool", "{\"maxWait\":\"7s\",\"ttl\":\"5m\"}")
+                        .status())
+                .as("after three and a half times its time")
+                .isEqualTo(202);
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(lease.token()).as("never lost, never restored").isEqualTo(token);
+        work.tryEmitValue("done");
+        result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        Answer next = b.acquire("next", "pool", "{\"maxWait\":\"30s\"}");
+        assertThat(next.status()).isEqualTo(201);
+        b.release(next.json("id"));
+    }
+
+    @Test
+    void a_lease_that_the_server_has_ended_ends_the_work() {
+        start("permits: 1");
+        CompletableFuture<String> result = client(
+                        server(LeasingTenant.port(gateway)).withTime(time))
+                .withLease(ONE, this::work)
+                .toFuture();
+        Lease lease = awaitWork();
+        a.release(lease.id());
+        time.advanceBy(BEAT);
+        assertThat(failure(result))
+                .isInstanceOfSatisfying(
+                        LeaseLostException.class, lost -> assertThat(lost.id()).isEqualTo(lease.id()))
+                .cause()
+                .isInstanceOfSatisfying(
+                        LeaseException.class,
+                        cause -> assertThat(cause.reason()).isEqualTo("lease-ended"));
+        assertThat(cancelled).hasValue(1);
+        assertThat(gateway.pool("pool").inFlight()).isZero();
+    }
+
+    @Test
+    void a_holder_that_is_cut_off_stops_and_who_waits_gets_its_permit() throws Exception {
+        start("permits: 1");
+        LossyRelay relay = relay(n -> false);
+        LeaseOptions brief = LeaseOptions.of("pool").withTtl(Duration.ofSeconds(1));
+        CompletableFuture<String> result =
+                client(server(relay.port())).withLease(brief, this::work).toFuture();
+        awaitWork();
+        CompletableFuture<Answer> next = b.acquiring("next", "pool", "{\"maxWait\":\"30s\",\"ttl\":\"5m\"}");
+        gateway.awaitWaiting("pool", 1);
+        relay.close();
+        assertThat(failure(result)).isInstanceOf(LeaseLostException.class);
+        assertThat(cancelled).hasValue(1);
+        assertThat(next.join().status()).isEqualTo(201);
+        b.release(next.join().json("id"));
+    }
+
+    @Test
+    void a_server_that_was_started_anew_counts_again_what_is_held_and_the_work_notices_nothing() throws Exception {
+        start("permits: 2");
+        int port = LeasingTenant.port(gateway);
+        CompletableFuture<String> result = client(server(port).withTime(time))
+                .withLease(LeaseOptions.of("pool", 2).withTtl(Duration.ofMinutes(5)), this::work)
+                .toFuture();
+        Lease lease = awaitWork();
+        long token = lease.token();
+        gateway.close();
+        start("permits: 2", "--fairgate.leases.port=" + port);
+        assertThat(gateway.pool("pool").inFlight())
+                .as("in a server that knows nothing")
+                .isZero();
+
+        time.advanceBy(BEAT);
+        gateway.awaitInFlight("pool", 2);
+        eventually(() -> assertThat(lease.token()).isGreaterThan(token));
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(b.acquire("next", "pool", "{\"ttl\":\"5m\"}").status()).isEqualTo(202);
+        assertThat(result).isNotDone();
+        assertThat(cancelled).hasValue(0);
+        work.tryEmitValue("done");
+        assertThat(result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("done");
+        Answer next = b.acquire("next", "pool", "{\"maxWait\":\"30s\"}");
+        assertThat(next.status()).isEqualTo(201);
+        b.release(next.json("id"));
+    }
+
+    // ---- answers that are lost ----
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void where_few_answers_come_through_a_lease_takes_its_permit_once_and_gives_it_back(int oneOf) throws Exception {
+        start("permits: 3");
+        LossyRelay relay = relay(n -> n % oneOf != 0);
+        LeaseClient client = client(server(relay.port()));
+        List<Integer> inFlight = Flux.range(0, 20)
+                .concatMap(n -> client.withLease(ONE_IN_TIME, lease -> inFlight("pool")))
+                .collectList()
+                .block(PATIENCE);
+        assertThat(inFlight).hasSize(20).containsOnly(1);
+        assertThat(relay.lost()).as("each call at least once").isGreaterThanOrEqualTo(40);
+    }
+
+    @Test
+    void who_waits_in_the_queue_of_a_server_that_it_lost_has_one_place_there() throws Exception {
+        start("permits: 3");
+        String held = b.acquire("held", "pool", "{\"permits\":3}").json("id");
+        LossyRelay relay = relay(n -> false);
+        CompletableFuture<String> result =
+                client(server(relay.port())).withLease(ONE_IN_TIME, this::work).toFuture();
+        gateway.awaitWaiting("pool", 1);
+        relay.cut();
+        b.release(held);
+        awaitWork();
+        assertThat(gateway.pool("pool").inFlight()).isOne();
+        assertThat(gateway.pool("pool").waiting()).isZero();
+        work.tryEmitValue("done");
+        assertThat(result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("done");
+        assertThat(gateway.pool("pool").inFlight()).isZero();
+    }
+
+    @Test
+    void what_a_call_without_an_answer_has_opened_is_given_back() throws Exception {
+        start("permits: 1");
+        LossyRelay relay = relay(n -> n == 1);
+        LeaseException refusal = refusal(client(server(relay.port())).withLease(ONE, this::work));
+        assertThat(refusal.reason()).isEqualTo("unreachable");
+        assertThat(relay.lost()).isOne();
+        assertThat(gateway.pool("pool").inFlight()).isZero();
+        assertThat(working).hasNullValue();
+    }
+
+    // ---- refusals ----
+
+    @Test
+    void a_refusal_is_told_with_the_status_and_the_reason_of_the_server() {
+        startWith(TestPolicy.onePool(NOWHERE, "permits: 2, max-waiting: 0")
+                .replace("plan: {}", "plan: { quotas: [ { name: hourly, limit: 1, per: 1h } ] }")
+                .replace("b: { plan: plan }", "b: { plan: free }")
+                .replace("plans:\n", "plans:\n    free: {}\n"));
+        LeaseClient client = client();
+        assertRefused(client.withLease(LeaseOptions.of("pool", 3), this::work), 409, "never-fits");
+        assertRefused(client.withLease(LeaseOptions.of("pond"), this::work), 404, "unknown-pool");
+        LeaseServer port = LeaseServer.at(URI.create("http://127.0.0.1:" + LeasingTenant.port(gateway)));
+        assertRefused(client(port).withLease(ONE_IN_TIME, this::work), 401, "missing");
+        assertRefused(
+                client(port.withCredential("X-Tenant-Id", () -> "x")).withLease(ONE_IN_TIME, this::work),
+                403,
+                "unknown-tenant");
+
+        String held = b.acquire("held", "pool", "{\"permits\":2}").json("id");
+        assertRefused(client.withLease(ONE, this::work), 503, "pool-queue-full");
+        b.release(held);
+        Integer inFlight = client.withLease(ONE, lease -> inFlight("pool")).block(PATIENCE);
+        assertThat(inFlight).isOne();
+        assertRefused(client.withLease(ONE_IN_TIME, this::work), 429, "quota");
+        assertThat(working).hasNullValue();
+    }
+
+    private static void assertRefused(Mono<?> asked, int status, String reason) {
+        LeaseException refusal = refusal(asked);
+        assertThat(refusal.status() + " " + refusal.reason()).isEqualTo(status + " " + reason);
+        assertThat(refusal.detail()).isNotBlank();
+    }
+
+    @Test
+    void who_is_refused_for_now_asks_again_when_the_server_said_and_gets_it() {
+        startWith(TestPolicy.onePool(NOWHERE, "permits: 1")
+                .replace("plan: {}", "plan: { quotas: [ { name: burst, limit: 1, per: 1s } ] }"));
+        LeaseClient client = client();
+        List<Integer> inFlight = Flux.range(0, 3)
+                .concatMap(n -> client.withLease(ONE_IN_TIME, lease -> inFlight("pool")))
+                .collectList()
+                .block(PATIENCE);
+        assertThat(inFlight).containsExactly(1, 1, 1);
+    }
+
+    @Test
+    void whose_turn_does_not_come_in_time_has_no_place_any_more() {
+        start("permits: 1");
+        String held = b.acquire("held", "pool", "{}").json("id");
+        LeaseException refusal = refusal(client().withLease(ONE.withMaxWait(Duration.ofMillis(100)), this::work));
+        assertThat(refusal.reason()).isEqualTo("max-wait");
+        assertThat(gateway.pool("pool").waiting()).isZero();
+        b.release(held);
+    }
+
+    private Mono<Integer> inFlight(String pool) {
+        PermitPool permits =
+                requireNonNull(gateway.context().getBean(PermitPools.class).get(pool));
+        return permits.snapshot().map(PoolStatus::inFlight);
+    }
+}

@@ -1,0 +1,66 @@
+package io.fairgate.benchmarks.http;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A Java program in a process of its own, whose processor time can be asked for. */
+final class MeasuredProcess implements AutoCloseable {
+
+    private final Process process;
+    private final BufferedReader output;
+
+    MeasuredProcess(List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(arguments);
+        process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        output = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    /** The line that tells that it runs; what it writes from then on is read and thrown away. */
+    Matcher await(Pattern line) throws IOException {
+        StringBuilder all = new StringBuilder();
+        for (String next = output.readLine(); next != null; next = output.readLine()) {
+            Matcher matcher = line.matcher(next);
+            if (matcher.find()) {
+                drain();
+                return matcher;
+            }
+            all.append(next).append('\n');
+        }
+        throw new IllegalStateException("ended without \"%s\":%n%s".formatted(line, all));
+    }
+
+    private void drain() {
+        Thread reader = new Thread(
+                () -> {
+                    try {
+                        output.transferTo(Writer.nullWriter());
+                    } catch (IOException ended) {
+                        // With the process.
+                    }
+                },
+                "output");
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    /** Of all its threads, since it was started. */
+    Duration used() {
+        return process.toHandle().info().totalCpuDuration().orElseThrow();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,56 @@
+package io.fairgate.benchmarks.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.benchmarks.http.LeaseCostReport.Idle;
+import io.fairgate.benchmarks.http.LeaseCostReport.Round;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LeaseCostReportTest {
+
+    /** Tests run in the module's folder. */
+    private static final Path REPORT = Path.of("..", "..", "docs", "lease-performance.md");
+
+    private static final Idle IDLE = idle(Duration.ofMillis(300));
+
+    private static Idle idle(Duration with) {
+        return new Idle(100_000, Duration.ofSeconds(20), Duration.ofMillis(200), with);
+    }
+
+    private static String report(Idle idle, Round... rounds) {
+        return new LeaseCostReport("a machine", List.of(rounds), idle).text();
+    }
+
+    @Test
+    void the_page_in_the_docs_is_of_this_form() throws IOException {
+        String form = form(report(IDLE, new Round(1, 1)).replace("a machine", "Measured on this"));
+
+        assertThat(form(Files.readString(REPORT))).isEqualTo(form);
+    }
+
+    /** Without what differs from machine to machine. */
+    private static String form(String page) {
+        return page.replaceAll("Measured on .*", "machine")
+                .replaceAll("[*]*(\\d[\\d,.]*\\b|yes|no)[*]*", "N")
+                .replaceAll("N(, N)+", "N");
+    }
+
+    @Test
+    void the_median_of_the_rounds_ratios_counts() {
+        assertThat(report(IDLE, new Round(100, 50), new Round(200, 240), new Round(50, 100)))
+                .contains("**1.20** leases", "(0.50, 1.20, 2.00; wanted: at least 1; holds: yes)", "two calls | 100 |");
+        assertThat(report(IDLE, new Round(100, 99))).contains("holds: **no**)");
+    }
+
+    @Test
+    void leases_that_cost_something_while_nothing_happens_are_told() {
+        assertThat(report(IDLE, new Round(1, 1)))
+                .contains("without leases | 10.0 ms |", "with 100,000 that are held | 15.0 ms |", "more; holds: yes.");
+        assertThat(report(idle(Duration.ofMillis(301)), new Round(1, 1))).contains("more; holds: **no**.");
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.fairgate.benchmarks.http;
+
+import org.jspecify.annotations.NullMarked;

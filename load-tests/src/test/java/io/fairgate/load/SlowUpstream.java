@@ -1,0 +1,57 @@
+package io.fairgate.load;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** An upstream on loopback that answers each request with an empty body after the same time. */
+final class SlowUpstream implements AutoCloseable {
+
+    private static final int THREADS = 4;
+
+    private final ScheduledExecutorService clock = Executors.newScheduledThreadPool(THREADS);
+    private final HttpServer server;
+    private final long nanos;
+
+    SlowUpstream(int port, Duration time) {
+        this.nanos = time.toNanos();
+        try {
+            server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+        } catch (BindException taken) {
+            throw new IllegalStateException(
+                    "port %d is in use already; end what uses it, or name another by -DupstreamPort=PORT"
+                            .formatted(port),
+                    taken);
+        } catch (IOException broken) {
+            throw new IllegalStateException("no upstream at port " + port, broken);
+        }
+        server.createContext("/", this::answerLater);
+        server.setExecutor(clock);
+        server.start();
+    }
+
+    private void answerLater(HttpExchange exchange) {
+        var unused = clock.schedule(() -> answer(exchange), nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private static void answer(HttpExchange exchange) {
+        try (exchange) {
+            exchange.sendResponseHeaders(200, -1);
+        } catch (IOException gone) {
+            // Whoever asked has left.
+        }
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        clock.shutdownNow();
+    }
+}

@@ -1,5 +1,6 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.http.HttpFace;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -27,6 +28,9 @@ public final class Fairgate {
     private Fairgate() {}
 
     public static void main(String[] args) {
+        if (args.length > 0 && args[0].equals("throttle")) {
+            HttpFace.loadAhead();
+        }
         int exitCode = run(args);
         if (exitCode != CommandLine.ExitCode.OK) {
             System.exit(exitCode);

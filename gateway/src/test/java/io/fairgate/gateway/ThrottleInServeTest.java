@@ -80,7 +80,7 @@ class ThrottleInServeTest {
 
     /** As a client calls that was given {@code http://NAME:SECRET@host}; without a colon nothing is shown. */
     private CompletableFuture<Answer> calling(String userInfo, String method, String path, String body) {
-        LeaseClient client = new LeaseClient(gateway, "");
+        LeasingTenant client = new LeasingTenant(gateway, "");
         return userInfo.isEmpty()
                 ? client.future(method, path, body)
                 : client.future(
@@ -145,7 +145,7 @@ class ThrottleInServeTest {
 
     @Test
     void without_the_key_nobody_speaks_it() {
-        LeaseClient.start(gateway, POLICY);
+        LeasingTenant.start(gateway, POLICY);
         LeaseApiTest.assertProblem(call("", "GET", "/", ""), 404, "not-found");
         LeaseApiTest.assertProblem(call("a:" + KEY_OF_A, "GET", "/peers/", ""), 404, "not-found");
     }
@@ -157,7 +157,7 @@ class ThrottleInServeTest {
         String peer = peer(a);
         assertSays(lock(a, peer, "pool", 3), 200, peer);
         assertThat(gateway.pool("pool").inFlight()).isEqualTo(3);
-        LeaseClient leases = new LeaseClient(gateway, "a");
+        LeasingTenant leases = new LeasingTenant(gateway, "a");
         Answer lease = leases.acquire("k", "pool", "{}");
         assertThat(lease.status()).isEqualTo(201);
         assertThat(leases.acquire("later", "pool", "{}").status()).isEqualTo(202);
@@ -198,7 +198,7 @@ class ThrottleInServeTest {
     @Test
     void what_is_no_name_and_secret_is_nobody_though_there_is_a_default_tenant() {
         start(POLICY, "--fairgate.leases.throttle.default-tenant=batch");
-        LeaseClient client = new LeaseClient(gateway, "");
+        LeasingTenant client = new LeasingTenant(gateway, "");
         for (String credentials : List.of("Basic", "Basic ", "Basic ä", "Basic YQ==", "Basic gIA6")) {
             LeaseApiTest.assertProblem(
                     client.future("GET", "/peers/", "", "Authorization", credentials)
@@ -227,7 +227,7 @@ class ThrottleInServeTest {
                 .filteredOn(tenant -> tenant.inFlight() > 0)
                 .extracting(tenant -> tenant.tenant().value())
                 .containsExactly("batch");
-        LeaseApiTest.assertProblem(new LeaseClient(gateway, "").acquire("k", "pool", "{}"), 401, "missing");
+        LeaseApiTest.assertProblem(new LeasingTenant(gateway, "").acquire("k", "pool", "{}"), 401, "missing");
     }
 
     @Test
@@ -291,7 +291,7 @@ class ThrottleInServeTest {
         assertSays(lock("counted:", peer, "pool", 1), 503, QUOTA_USED_UP);
         RunningGateway.eventually(() -> assertThat(output.getOut())
                 .contains("\"event\":\"lease-refused\"", "\"pools\":{\"pool\":1},\"reason\":\"quota\""));
-        assertThat(new LeaseClient(gateway, "counted")
+        assertThat(new LeasingTenant(gateway, "counted")
                         .acquire("k", "pool", "{}")
                         .status())
                 .isEqualTo(429);
@@ -338,7 +338,7 @@ class ThrottleInServeTest {
         assertSays(restore(b, "1", 3), 409, tooMany.formatted(3));
         assertSays(restore(b, "1", 1), 200, "Ok");
         assertSays(restore(b, "1", 1), 200, "Ok");
-        LeaseClient leases = new LeaseClient(gateway, "b");
+        LeasingTenant leases = new LeasingTenant(gateway, "b");
         String id = "0123456789abcdef0123456789abcdef";
         assertThat(leases.restore(id, "{\"pools\":{\"pool\":1}}").status()).isEqualTo(200);
         assertSays(restore(b, "2", 1), 409, tooMany.formatted(1));

@@ -114,8 +114,7 @@ final class Claim {
             return told.isHeld() ? granted(told, asked) : waiting(asked);
         }
         // Who was refused may not repeat the key. What an earlier call has opened may still be there, and then the key
-        // is kept
-        // until the server says that it has ended.
+        // is kept until the server says that it has ended.
         boolean isRefusal = answer.problem() != null && (answer.status() == 429 || answer.status() == 503);
         boolean hasEnded = asked.wasInDoubt() && answer.is(409, "lease-ended");
         if (hasEnded || (isRefusal && !asked.wasInDoubt())) {

@@ -23,10 +23,6 @@ final class Expiries {
         return heap[0];
     }
 
-    int size() {
-        return size;
-    }
-
     /** Puts it where its time belongs, also when it is in here already. */
     void set(OpenLease lease) {
         if (lease.place == NOWHERE) {

@@ -79,6 +79,10 @@ public final class FencingTokens {
         mark.write(written);
     }
 
+    /**
+     * The next one: larger than all before it, of this process and, where there is a mark, of those before it; at least the
+     * time in microseconds unless the mark cannot be written, when they grow by one. From any thread; does not block.
+     */
     public long next() {
         long now = micros();
         long next = last.updateAndGet(before -> Math.max(before + 1, Math.min(now, written - SPARE)));

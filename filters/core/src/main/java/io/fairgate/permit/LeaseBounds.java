@@ -21,13 +21,4 @@ public record LeaseBounds(Duration maxTtl, Duration maxHold) {
         PoolSettings.requirePositive("max-ttl", maxTtl);
         PoolSettings.requirePositive("max-hold", maxHold);
     }
-
-    /** What both allow. */
-    public LeaseBounds and(LeaseBounds other) {
-        return new LeaseBounds(shorter(maxTtl, other.maxTtl), shorter(maxHold, other.maxHold));
-    }
-
-    private static Duration shorter(Duration one, Duration other) {
-        return one.compareTo(other) <= 0 ? one : other;
-    }
 }

@@ -12,9 +12,11 @@ import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.PoolDemand;
 import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
@@ -27,11 +29,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** Leases over embedded pools, in virtual time. */
@@ -48,8 +52,20 @@ class LeasesTest {
     private final EmbeddedPermitPool pool = pool("pool", 2);
     private final EmbeddedPermitPool other = pool("other", 1);
     private final List<String> heard = new ArrayList<>();
-    private final Leases leases = new Leases(
-            Map.of("pool", pool, "other", other)::get, time, new FencingTokens(() -> Instant.EPOCH), new Heard());
+    private boolean believeEverything = true;
+    private final Leases leases = new Leases(new Pools(), time, new FencingTokens(() -> Instant.EPOCH), new Heard());
+
+    private final class Pools implements LeasedPools {
+        @Override
+        public @Nullable PermitPool find(String name) {
+            return name.equals("pool") ? pool : name.equals("other") ? other : null;
+        }
+
+        @Override
+        public boolean believeEverything() {
+            return believeEverything;
+        }
+    }
 
     private EmbeddedPermitPool pool(String name, int permits) {
         return nothingLeft.watch(new EmbeddedPermitPool(
@@ -531,6 +547,41 @@ class LeasesTest {
         time.advanceBy(TTL);
         assertThat(inFlight()).isZero();
         assertThat(leases.status(holder)).isNull();
+    }
+
+    @Test
+    void who_is_not_believed_restores_nothing_at_all_when_one_pool_refuses() {
+        believeEverything = false;
+        LeaseId id = LeaseId.random();
+        StepVerifier.create(leases.restore(id, ACME, "holder", TERM, Map.of("other", 1, "pool", 3)))
+                .expectError(PermitRefusedException.class)
+                .verify();
+        assertThat(leases.status(id)).isNull();
+        assertThat(NothingLeft.statusOf(other).inFlight()).isZero();
+        assertThat(heard).containsExactly("refused too-large", "RELEASED with 1");
+    }
+
+    @Test
+    void of_many_who_wait_for_the_same_the_latest_few_are_told_and_the_others_may_ask_again() {
+        LeaseId first = LeaseId.random();
+        LeaseId second = LeaseId.random();
+        leases.open(first, ACME, "first", TERM);
+        leases.open(second, ACME, "second", TERM);
+        LeaseRequest two = LeaseRequest.of("pool", 2, TTL, null);
+        assertThat(leases.take(first, two, status -> {}).block()).isTrue();
+        List<CompletableFuture<Boolean>> callers = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            callers.add(leases.take(second, two, status -> {}).toFuture());
+        }
+        assertThat(callers.get(0)).isCompletedWithValue(false);
+        assertThat(callers.get(1)).isCompletedWithValue(false);
+        assertThat(callers.get(2)).isNotDone();
+        callers.get(5).cancel(true);
+        leases.release(first);
+        for (CompletableFuture<Boolean> caller : callers.subList(2, 5)) {
+            assertThat(caller).isCompletedWithValue(true);
+        }
+        leases.release(second);
     }
 
     @Test

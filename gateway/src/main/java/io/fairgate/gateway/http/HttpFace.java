@@ -1,5 +1,6 @@
 package io.fairgate.gateway.http;
 
+import io.netty.channel.epoll.Epoll;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
@@ -11,6 +12,7 @@ import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.web.server.WebExceptionHandler;
 import org.springframework.web.server.WebHandler;
 import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
+import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.LoopResources;
@@ -20,7 +22,7 @@ public final class HttpFace {
 
     /** Of a connection without a request. */
     private static final Duration IDLE = Duration.ofSeconds(60);
-    /** From the first byte of a request to its last. */
+    /** From the end of a request's headers to its last byte. For the headers it is {@link #IDLE}. */
     private static final Duration WHOLE_REQUEST = Duration.ofSeconds(10);
 
     private static final Logger log = LoggerFactory.getLogger(HttpFace.class);
@@ -40,7 +42,7 @@ public final class HttpFace {
      * @throws reactor.netty.ChannelBindException when the port is taken
      */
     public static HttpFace listen(InetSocketAddress address, WebHandler handler, List<WebExceptionHandler> failures) {
-        LoopResources loops = LoopResources.create("fairgate-leases", LoopResources.DEFAULT_IO_WORKER_COUNT, true);
+        LoopResources loops = LoopResources.create("fairgate-http", LoopResources.DEFAULT_IO_WORKER_COUNT, true);
         try {
             DisposableServer server = HttpServer.create()
                     .runOn(loops)
@@ -58,6 +60,24 @@ public final class HttpFace {
             loops.dispose();
             throw e;
         }
+    }
+
+    /**
+     * Has a thread of its own load what {@link #listen} needs, most of which is Netty, while others read options and files: who
+     * starts a server for itself alone waits mostly for classes.
+     */
+    public static void loadAhead() {
+        Thread loader = new Thread(
+                () -> {
+                    Epoll.isAvailable();
+                    HttpServer.create().configuration();
+                    WebHttpHandlerBuilder.webHandler(exchange -> Mono.empty())
+                            .codecConfigurer(new NoCodecs())
+                            .build();
+                },
+                "fairgate-load-ahead");
+        loader.setDaemon(true);
+        loader.start();
     }
 
     public int port() {

@@ -56,6 +56,11 @@ final class LeaseAccount {
         return ask.permits();
     }
 
+    /** Whether it is to hold what it held before a restart, and so costs nothing. */
+    boolean isRestored() {
+        return charge == null;
+    }
+
     /** Charges it at the first subscription; every one hears how that went. */
     Mono<Void> charged() {
         return charged;

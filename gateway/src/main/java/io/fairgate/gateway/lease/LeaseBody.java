@@ -47,6 +47,11 @@ final class LeaseBody {
         this.object = object;
     }
 
+    /** What the first body would have to wait for, on a thread that must not: the mapper finds out how to read, under a lock. */
+    static void warmUp() {
+        JSON.readTree("{}");
+    }
+
     /** Reads it. Errors with {@link LeaseProblem}, as all that is asked of it then throws. */
     static Mono<LeaseBody> of(Call call, List<String> keys) {
         return Mono.defer(() -> {

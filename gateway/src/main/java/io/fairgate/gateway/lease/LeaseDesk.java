@@ -345,7 +345,10 @@ final class LeaseDesk {
         @Override
         public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
             records.refused(lease, asked, reason.label(), who(lease));
-            if (accounts.containsKey(lease.id())) {
+            LeaseAccount account = accounts.get(lease.id());
+            if (account != null && account.isRestored()) {
+                forget(account); // It has never been one that could be over.
+            } else if (account != null) {
                 leases.release(lease.id());
             }
         }

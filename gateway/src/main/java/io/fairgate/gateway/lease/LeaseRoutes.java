@@ -41,6 +41,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         this.desk = desk;
         this.pools = pools;
         this.view = view;
+        LeaseBody.warmUp();
     }
 
     @Override

@@ -157,7 +157,11 @@ class ThrottleRestoreTest {
     @Test
     void what_a_pool_cannot_count_any_more_changes_nothing() {
         assertThat(restore("1", "{\"A\":1000000}")).isEqualTo(OK);
-        assertThat(restore("2", "{\"Five\":1,\"A\":1000000}")).isEqualTo(REFUSED);
+        assertThat(restore("2", "{\"Five\":1,\"A\":1000000}"))
+                .isEqualTo(
+                        domain(
+                                409,
+                                "Lock can never be acquired. Lock asks for count 1000000, more than this tenant may ever hold."));
         assertThat(throttle.isAcquired("2")).isEqualTo(UNKNOWN_PEER);
         assertThat(throttle.remainder("Five")).isEqualTo(json(200, "5"));
     }

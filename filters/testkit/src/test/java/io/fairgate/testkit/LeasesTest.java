@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -553,7 +554,7 @@ class LeasesTest {
     void who_is_not_believed_restores_nothing_at_all_when_one_pool_refuses() {
         believeEverything = false;
         LeaseId id = LeaseId.random();
-        StepVerifier.create(leases.restore(id, ACME, "holder", TERM, Map.of("other", 1, "pool", 3)))
+        StepVerifier.create(leases.restore(id, ACME, "holder", TERM, new TreeMap<>(Map.of("other", 1, "pool", 3))))
                 .expectError(PermitRefusedException.class)
                 .verify();
         assertThat(leases.status(id)).isNull();

@@ -1,0 +1,110 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseRequest;
+import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.Leases;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** A pool in which another thread is at work: it grants what is free only when it has come round to it. */
+class LeaseOfBusyPoolTest {
+
+    private static final TenantId ACME = TenantId.of("acme");
+
+    @RegisterExtension
+    final NothingLeft nothingLeft = new NothingLeft();
+
+    private final TestTime time = nothingLeft.watch(new TestTime());
+    private final EmbeddedPermitPool pool = nothingLeft.watch(
+            new EmbeddedPermitPool("pool", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
+    private final Busy busy = new Busy();
+    private final Leases leases =
+            new Leases(name -> busy, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+
+    @Test
+    void who_has_no_patience_is_not_told_to_wait_for_what_is_free() {
+        LeaseId id = LeaseId.random();
+        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)));
+        LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
+        assertThat(leases.take(id, one, status -> {}).block()).isTrue();
+        leases.release(id);
+    }
+
+    private final class Busy implements PermitPool {
+        private final Sinks.One<HeldPermits> later = Sinks.one();
+
+        @Override
+        public String name() {
+            return pool.name();
+        }
+
+        @Override
+        public <T> Mono<T> withPermit(PermitRequest request, Mono<T> work) {
+            return pool.withPermit(request, work);
+        }
+
+        @Override
+        public <T> Flux<T> withPermit(PermitRequest request, Flux<T> work) {
+            return pool.withPermit(request, work);
+        }
+
+        @Override
+        public @Nullable HeldPermits tryAcquire(PermitRequest request) {
+            return null;
+        }
+
+        @Override
+        public Mono<HeldPermits> acquire(PermitRequest request) {
+            return later.asMono();
+        }
+
+        @Override
+        public Mono<Integer> inFlight() {
+            return Mono.fromSupplier(() -> {
+                later.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
+                return 1;
+            });
+        }
+
+        @Override
+        public Mono<HeldPermits> restore(PermitRequest request, boolean evenTooMany) {
+            return pool.restore(request, evenTooMany);
+        }
+
+        @Override
+        public Mono<Boolean> couldGrant(TenantId tenant, int permits) {
+            return pool.couldGrant(tenant, permits);
+        }
+
+        @Override
+        public Mono<PoolStatus> snapshot() {
+            return pool.snapshot();
+        }
+
+        @Override
+        public Mono<Void> close(Duration patience) {
+            return pool.close(patience);
+        }
+    }
+}

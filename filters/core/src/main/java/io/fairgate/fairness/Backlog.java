@@ -30,6 +30,8 @@ interface Backlog {
 
     boolean isEmpty();
 
+    int size();
+
     /** What all of them were served together. */
     long served(long contendedNow);
 

@@ -111,6 +111,7 @@ public final class FairScheduler {
         claim.place = Place.GONE;
         path.changeInFlight(leaf, -claim.permits(), claim.grantedAt, 0);
         path.boundLags(leaf);
+        path.turns.comeBack(leaf);
         settle(leaf);
     }
 
@@ -119,7 +120,8 @@ public final class FairScheduler {
         path.tick(now);
         path.adjustHorizons();
         tree.followActive();
-        for (Claim claim = next.find(); claim != null; claim = next.find()) {
+        path.turns.change();
+        for (Claim claim = next(); claim != null; claim = next()) {
             Share leaf = SharePath.leafOf(claim);
             if (claim.accept()) {
                 give(claim, leaf);
@@ -131,6 +133,7 @@ public final class FairScheduler {
         }
         next.pinWhereNothingFits();
         path.runOrStopClocks();
+        path.turns.noteWhoWaits();
         tree.sweepWhenMany();
     }
 
@@ -178,6 +181,14 @@ public final class FairScheduler {
     public boolean waitsForOwnCap(Claim claim) {
         Share lacking = path.lacking(claim, SharePath.leafOf(claim));
         return lacking != null && !lacking.isPool();
+    }
+
+    /**
+     * When {@link #grant} is to be called though nothing else has happened, because the turn is another's then: nanoseconds
+     * of the clock, or {@link Long#MAX_VALUE}. It may be another time after each call.
+     */
+    public long nextTurn() {
+        return path.turns.nextEnd();
     }
 
     // ---- permits that are taken without asking, while nobody waits ----
@@ -272,6 +283,11 @@ public final class FairScheduler {
 
     // ---- the steps of it ----
 
+    private @Nullable Claim next() {
+        Claim claim = next.find();
+        return claim == null && path.turns.bringBackWhoFits() ? next.find() : claim;
+    }
+
     private void give(Claim claim, Share leaf) {
         takeOut(claim, Place.HOLDING);
         claim.grantedAt = path.now();
@@ -285,7 +301,11 @@ public final class FairScheduler {
     private Share takeOut(Claim claim, Place to) {
         Share leaf = SharePath.leafOf(claim);
         path.tickUpFrom(leaf);
+        if (to == Place.GONE) {
+            path.turns.giveUpAll(claim, leaf);
+        }
         leaf.queue.remove(claim);
+        path.turns.comeBack(leaf);
         path.countDeparture(claim, leaf);
         claim.place = to;
         return leaf;

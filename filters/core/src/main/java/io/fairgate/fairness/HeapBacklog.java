@@ -151,6 +151,11 @@ final class HeapBacklog implements Backlog {
     }
 
     @Override
+    public int size() {
+        return byKey.size();
+    }
+
+    @Override
     public long served(long contendedNow) {
         return served + inFlight * (contendedNow - servedAt);
     }

@@ -26,8 +26,13 @@ final class NextClaim {
             if (claim == null || lacking == null) {
                 return claim;
             }
+            Siblings siblings = lacking.below == null ? path.top : lacking.below;
+            if (siblings.pin.isOthersTurn && path.room(lacking) > 0) {
+                path.turns.stepAside(siblings, SharePath.leafOf(claim));
+                continue;
+            }
             if (lacking.isPool()) {
-                SharePath.pinAt(path.top, claim, path.available());
+                path.turns.pin(path.top, claim, path.available());
                 return null;
             }
             // It waits for the cap of a group, or of its tenant; that group does not compete now, others do.
@@ -39,11 +44,12 @@ final class NextClaim {
     void pinWhereNothingFits() {
         for (Siblings siblings : path.touched()) {
             Share parent = siblings.parent();
-            if (siblings.pin == null
+            if (siblings.pin.claim == null
+                    && !siblings.pin.isOthersTurn
                     && !siblings.backlog.isEmpty()
                     && parent.room() > 0
                     && !parent.capAllows(siblings.backlog.leastCost())) {
-                SharePath.pinAt(siblings, below(parent, siblings), parent.room());
+                path.turns.pin(siblings, below(parent, siblings), parent.room());
             }
         }
     }
@@ -67,12 +73,12 @@ final class NextClaim {
             return at(own);
         }
         Share promised =
-                children.pin == null ? children.backlog.mostUrgent() : children.backlog.mostUrgentPast(passesPin);
+                children.pin.claim == null ? children.backlog.mostUrgent() : children.backlog.mostUrgentPast(passesPin);
         if (promised != null) {
             return at(promised);
         }
-        if (children.pin != null) {
-            return children.pin;
+        if (children.pin.claim != null) {
+            return children.pin.claim;
         }
         Share first = children.first();
         if (first == null) {
@@ -90,7 +96,7 @@ final class NextClaim {
         Claim claim = at(node);
         long cost = SharePath.cost(claim, SharePath.leafOf(claim), node);
         Siblings siblings = node.siblings();
-        return cost >= 0 && cost <= path.room(node.parent()) && node.mayPass(siblings.pins, claim.permits());
+        return cost >= 0 && cost <= path.room(node.parent()) && node.mayPass(siblings.pin.number, claim.permits());
     }
 
     private long cost(Share node) {

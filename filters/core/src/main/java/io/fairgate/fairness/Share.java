@@ -47,6 +47,9 @@ final class Share {
     int waiting;
 
     boolean backlogged;
+    /** Whether the claims of this leaf have to let others go first ({@link Turns}). */
+    boolean isAside;
+
     long lastGrant;
     /** When it came to be idle, on the clock of its siblings. */
     long idleSince;

@@ -27,6 +27,10 @@ final class ShareHeap {
         this.order = order;
     }
 
+    int size() {
+        return size;
+    }
+
     boolean isEmpty() {
         return size == 0;
     }

@@ -14,6 +14,7 @@ final class SharePath {
 
     final Share pool;
     final Siblings top;
+    final Turns turns = new Turns(this);
 
     int permits;
     /** Permits that are out of the pool without the tree's knowledge. */
@@ -159,14 +160,14 @@ final class SharePath {
         pool.waiting++;
     }
 
-    /** A claim waits no more: it is counted nowhere, and nothing is collected for it. */
+    /** A claim waits no more: it is counted nowhere, and nothing collects for it. */
     void countDeparture(Claim claim, Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             node.waiting--;
             Siblings siblings = node.siblings();
             noteIdle(node);
-            if (siblings.pin == claim) {
-                siblings.pin = null;
+            if (siblings.pin.claim == claim) {
+                siblings.pin.claim = null;
             }
         }
         pool.waiting--;
@@ -194,8 +195,8 @@ final class SharePath {
             more = node.occupied() - before;
             if (grant > 0) {
                 node.lastGrant = grant;
-                if (siblings.pin != null && wasBelowGuarantee && more > 0) {
-                    node.countPass(siblings.pins, permits);
+                if (siblings.pin.claim != null && wasBelowGuarantee && more > 0) {
+                    node.countPass(siblings.pin.number, permits);
                 }
             }
             siblings.afterChange(node);
@@ -290,7 +291,10 @@ final class SharePath {
         Siblings below = node.below;
         if (below == null) {
             Claim head = node.queue.head();
-            return head != null && node.capAllows(head.permits()) && fitsWhenAllElseIsFree(node, head.permits());
+            return head != null
+                    && !node.isAside
+                    && node.capAllows(head.permits())
+                    && fitsWhenAllElseIsFree(node, head.permits());
         }
         if (below.backlog.isEmpty() || below.stuck) {
             return false;
@@ -299,7 +303,8 @@ final class SharePath {
             return true;
         }
         long least = below.backlog.leastCost();
-        return node.capAllows(least) && (below.pin == null || least == 0 || isPinPassable(node, below, below.pin));
+        return node.capAllows(least)
+                && (below.pin.claim == null || least == 0 || isPinPassable(node, below, below.pin.claim));
     }
 
     /** Whether the pinned claim can be granted, or somebody below might pass it. */
@@ -327,7 +332,7 @@ final class SharePath {
             throw new IllegalStateException("%s is next and has no room".formatted(node));
         }
         tickUpFrom(leafOf(claim));
-        pinAt(below, claim, node.room());
+        turns.pin(below, claim, node.room());
         below.stuck = true;
         settleOne(node);
         if (!node.parent().isPool()) {
@@ -335,19 +340,12 @@ final class SharePath {
         }
     }
 
-    static void pinAt(Siblings siblings, Claim claim, long room) {
-        if (siblings.pin == null && room > 0) {
-            siblings.pin = claim;
-            siblings.pins++;
-        }
-    }
-
-    /** Nothing below the node can be granted for now: permits are no longer collected for it. */
-    private static void unpinBelow(Share gone) {
+    /** Nothing below the node can be granted for now: permits collect for it no longer. */
+    private void unpinBelow(Share gone) {
         for (Share node = gone; !node.isPool(); node = node.parent()) {
-            Siblings siblings = node.siblings();
-            if (siblings.pin != null && isAt(siblings.pin, gone)) {
-                siblings.pin = null;
+            Claim pin = node.siblings().pin.claim;
+            if (pin != null && isAt(pin, gone)) {
+                turns.giveUp(node.siblings());
             }
         }
     }

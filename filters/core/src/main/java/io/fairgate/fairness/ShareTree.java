@@ -254,11 +254,11 @@ final class ShareTree {
         tenantCap = caps.of(path.active);
         changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
         changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
+        path.turns.forget();
         List<Siblings> before = allSiblings();
         for (Siblings siblings : before) {
             path.tick(siblings);
             siblings.rebase();
-            siblings.pin = null;
             siblings.stuck = false;
         }
         before.forEach(siblings -> siblings.all.forEach(siblings::noteLag));

@@ -34,11 +34,8 @@ final class Siblings {
     /** What they keep for themselves when nothing is in flight. */
     long reserved;
 
-    /** The claim among them that permits are collected for. */
-    @Nullable
-    Claim pin;
-    /** How many pins there have been. */
-    long pins;
+    /** The claim among them that permits collect for. */
+    final Pin pin = new Pin();
     /** Nothing can be granted to whom is next, though somebody could be; until something changes below the parent. */
     boolean stuck;
     /** Whether something has changed since permits were last handed out. */
@@ -196,6 +193,14 @@ final class Siblings {
         }
     }
 
+    /** As much as one more permit in its hands counts. */
+    void chargeOneHorizon(Share share, double permits) {
+        beforeChange(share);
+        share.setServed(share.served(contendedNow) + horizon.nanos(), contendedNow);
+        afterChange(share);
+        boundLag(share, permits);
+    }
+
     void beforeChange(Share share) {
         if (share.backlogged) {
             backlog.beforeChange(share, contendedNow);
@@ -234,6 +239,7 @@ final class Siblings {
             if (contended) {
                 // More than that is a clock that stood still, as that of a machine that was suspended.
                 contendedNow += Math.min(passed, largestSpan);
+                pin.pass(Math.min(passed, largestSpan));
                 rebaseWhenLarge(largestSpan);
             }
         }
@@ -249,6 +255,11 @@ final class Siblings {
         if (horizon.adjust(now, (double) backlog.weightUnits(), (double) backlog.smallestWeightUnits(), permits)) {
             afterChangeOfAll();
         }
+    }
+
+    /** The time in which the largest lag is caught up with, while all of them hold their share of the permits. */
+    long turn() {
+        return (long) (theta * horizon.nanos());
     }
 
     boolean isHorizonDue() {

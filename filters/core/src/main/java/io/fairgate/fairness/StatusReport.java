@@ -50,7 +50,7 @@ final class StatusReport {
                     entitled.getOrDefault(share, 0.0),
                     lag(share)));
         }
-        Claim pin = path.top.pin;
+        Claim pin = path.top.pin.claim;
         return new PoolStatus(
                 path.permits,
                 path.pool.inFlight,

@@ -403,7 +403,7 @@ public final class EmbeddedPermitPool implements PermitPool {
                 // Who has to leave may have been what others waited for.
             } while (refuseWhoCannotWait());
             openWhenCalm();
-            deadlines.setTimer(firstOpen, round);
+            deadlines.setTimer(Math.min(firstOpen, scheduler.nextTurn()), round);
         } catch (RuntimeException | Error e) {
             GuardedListener.drop(e);
         }

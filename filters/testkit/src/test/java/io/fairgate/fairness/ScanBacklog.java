@@ -45,6 +45,11 @@ final class ScanBacklog implements Backlog {
     }
 
     @Override
+    public int size() {
+        return shares.size();
+    }
+
+    @Override
     public long served(long contendedNow) {
         long served = 0;
         for (Share share : shares) {

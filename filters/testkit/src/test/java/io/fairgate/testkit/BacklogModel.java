@@ -46,11 +46,18 @@ final class BacklogModel implements PoolWatch {
     private @Nullable TestClaim pin;
 
     private long pins;
+    private boolean othersWait;
+    private long othersWaited;
+    private boolean isOthersTurn;
+    private long othersTurnEnds;
+    private @Nullable BacklogTenant hadItsTurn;
+    private final List<BacklogTenant> aside = new ArrayList<>();
     private boolean lost;
     private long tenantsSeen;
     private long grants;
 
     int grantsCompared;
+    int turns;
     int timesFollowed;
 
     boolean isLost() {
@@ -74,6 +81,7 @@ final class BacklogModel implements PoolWatch {
         if (contended) {
             contendedNow += nanos;
             known.values().forEach(t -> t.served += (double) t.inFlight * nanos);
+            othersWaited += othersWait ? nanos : 0;
         }
     }
 
@@ -89,11 +97,7 @@ final class BacklogModel implements PoolWatch {
 
     @Override
     public void cancelled(TestClaim claim) {
-        BacklogTenant tenant = tenantOf(claim);
-        tenant.queue.remove(claim);
-        noteIdle(tenant);
-        unpin(claim);
-        joinOrLeave(tenant);
+        takeOut(claim);
     }
 
     @Override
@@ -104,13 +108,14 @@ final class BacklogModel implements PoolWatch {
         tenant.inFlight -= claim.permits();
         noteIdle(tenant);
         boundLag(tenant);
+        aside.remove(tenant);
         joinOrLeave(tenant);
     }
 
     @Override
     public void resized(int permits) {
         this.permits = permits;
-        pin = null;
+        forgetTurns();
         cap = calculatedCap();
         known.values().forEach(this::joinOrLeave);
     }
@@ -118,7 +123,7 @@ final class BacklogModel implements PoolWatch {
     @Override
     public void reconfigured(TenantShares shares) {
         this.shares = shares;
-        pin = null;
+        forgetTurns();
         // Ordinals break ties between those who were never granted anything.
         shares.members().keySet().forEach(id -> known.computeIfAbsent(id, this::meet));
         double level = level();
@@ -138,24 +143,23 @@ final class BacklogModel implements PoolWatch {
             cap = calculatedCap();
             known.values().forEach(this::joinOrLeave);
         }
+        changeTurn();
         List<TestClaim> actual = new ArrayList<>(granted);
-        TestClaim next = next(actual.isEmpty() ? null : actual.get(0));
+        TestClaim next = nextOrWhoFits(actual.isEmpty() ? null : actual.get(0));
         while (next != null && !lost) {
-            BacklogTenant tenant = tenantOf(next);
             if (next.wanted) {
                 assertThat(actual)
                         .as("%s is next, at %d ns; known: %s", next, now, known.values())
                         .startsWith(next);
                 actual.remove(0);
-                give(tenant, next);
+                give(tenantOf(next), next);
+                pin = pin == next ? null : pin;
             }
-            tenant.queue.remove(next);
-            noteIdle(tenant);
-            unpin(next);
-            joinOrLeave(tenant);
-            next = next(actual.isEmpty() ? null : actual.get(0));
+            takeOut(next);
+            next = nextOrWhoFits(actual.isEmpty() ? null : actual.get(0));
         }
         contended = !backlogged().isEmpty();
+        othersWait = pin != null && backlogged().size() > 1;
         grantsCompared += granted.size();
         if (lost) {
             trial.stopWatching();
@@ -193,8 +197,83 @@ final class BacklogModel implements PoolWatch {
                 - known.values().stream().mapToLong(BacklogTenant::occupied).sum();
     }
 
+    private void takeOut(TestClaim claim) {
+        BacklogTenant tenant = tenantOf(claim);
+        if (pin == claim) {
+            giveUp();
+        }
+        tenant.queue.remove(claim);
+        aside.remove(tenant);
+        noteIdle(tenant);
+        joinOrLeave(tenant);
+    }
+
+    // ---- turns of who collects and who does not ----
+
+    private void changeTurn() {
+        if (pin != null && (double) othersWaited >= turn(pin)) {
+            BacklogTenant collected = tenantOf(pin);
+            giveUp();
+            aside.add(collected);
+            joinOrLeave(collected);
+        } else if (isOthersTurn && now >= othersTurnEnds) {
+            isOthersTurn = false;
+            List<BacklogTenant> back = aside.stream()
+                    .filter(t ->
+                            Math.max(t.inFlight + t.asks(), t.settings.reserved()) + reservedByOthers(t) <= permits)
+                    .toList();
+            aside.removeAll(back);
+            back.forEach(this::joinOrLeave);
+            if (hadItsTurn != null && hadItsTurn.backlogged) {
+                hadItsTurn.served += horizon;
+                boundLag(hadItsTurn);
+            }
+        }
+    }
+
+    /** For as long as others waited nothing collects. */
+    private void giveUp() {
+        TestClaim claim = Objects.requireNonNull(pin);
+        pin = null;
+        double waited = Math.min((double) othersWaited, turn(claim));
+        if (waited > 0) {
+            turns++;
+            isOthersTurn = true;
+            othersTurnEnds = now + (long) waited;
+            hadItsTurn = tenantOf(claim);
+        }
+    }
+
+    private double turn(TestClaim claim) {
+        BacklogTenant tenant = tenantOf(claim);
+        boolean isGuaranteed = tenant.inFlight + claim.permits() <= tenant.settings.guaranteed();
+        return isGuaranteed ? Double.POSITIVE_INFINITY : Math.floor(trial.pool.theta() * horizon);
+    }
+
+    private void forgetTurns() {
+        pin = null;
+        isOthersTurn = false;
+        aside.clear();
+    }
+
+    private @Nullable TestClaim nextOrWhoFits(@Nullable TestClaim actual) {
+        TestClaim next = next(actual);
+        if (next != null || lost || !backlogged().isEmpty()) {
+            return next;
+        }
+        for (BacklogTenant tenant : aside) {
+            if (tenant.costs(tenant.asks()) <= available() && tenant.inFlight + tenant.asks() <= capOf(tenant)) {
+                aside.remove(tenant);
+                joinOrLeave(tenant);
+                return next(actual);
+            }
+        }
+        return null;
+    }
+
     private void joinOrLeave(BacklogTenant tenant) {
         boolean competes = !tenant.queue.isEmpty()
+                && !aside.contains(tenant)
                 && tenant.inFlight + tenant.asks() <= capOf(tenant)
                 && Math.max(tenant.asks(), tenant.settings.reserved()) + reservedByOthers(tenant) <= permits;
         if (competes && !tenant.backlogged) {
@@ -202,8 +281,9 @@ final class BacklogModel implements PoolWatch {
             boundLag(tenant);
         } else if (!competes && tenant.backlogged) {
             lastLevel = level();
+            tenant.backlogged = false;
             if (pin != null && pin.tenant().equals(tenant.id)) {
-                pin = null;
+                giveUp();
             }
         }
         tenant.backlogged = competes;
@@ -285,9 +365,19 @@ final class BacklogModel implements PoolWatch {
         if (first.costs(head.permits()) <= available) {
             return head;
         }
-        if (pin == null && available > 0) {
+        if (available <= 0) {
+            return null;
+        }
+        if (isOthersTurn) {
+            aside.add(first);
+            joinOrLeave(first);
+            return next(actual);
+        }
+        if (pin == null) {
             pin = head;
             pins++;
+            othersWait = false;
+            othersWaited = 0;
         }
         return null;
     }
@@ -301,11 +391,18 @@ final class BacklogModel implements PoolWatch {
         if (close.size() > 1 && !BacklogTenant.Key.areCertain(close)) {
             List<TestClaim> heads =
                     close.stream().map(key -> key.tenant().queue.get(0)).toList();
-            if (actual != null && heads.contains(actual) && heads.stream().allMatch(head -> head.wanted)) {
+            boolean mayStepAside = isOthersTurn
+                    && close.stream()
+                            .anyMatch(key -> key.tenant().costs(key.tenant().asks()) > available());
+            if (actual != null
+                    && !mayStepAside
+                    && heads.contains(actual)
+                    && heads.stream().allMatch(head -> head.wanted)) {
                 timesFollowed++;
                 return tenantOf(actual);
             }
-            // What the scheduler forgot or pinned cannot be seen; without a permit to give it did neither.
+            // Whom the scheduler forgot, pinned or put aside cannot be seen; without a permit to give it did none of
+            // it.
             lost = available() > 0 || heads.stream().anyMatch(head -> !head.wanted);
         }
         return least.tenant();
@@ -350,12 +447,6 @@ final class BacklogModel implements PoolWatch {
 
     private BacklogTenant tenantOf(TestClaim claim) {
         return Objects.requireNonNull(known.get(claim.tenant()), claim::toString);
-    }
-
-    private void unpin(TestClaim claim) {
-        if (pin == claim) {
-            pin = null;
-        }
     }
 
     /** Compares what the scheduler says of itself, and follows whom it forgets, when it may. */

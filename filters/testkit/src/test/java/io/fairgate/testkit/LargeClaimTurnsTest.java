@@ -1,0 +1,189 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A large request whose permits do not come back, because somebody holds one of them for long, takes turns with whoever
+ * else waits. A turn is three seconds here.
+ */
+class LargeClaimTurnsTest {
+
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private final TestPool pool = new TestPool(4, TenantShares.EQUAL);
+    private final TestClaim held = pool.hold("holder", 1);
+
+    private long secondsToNextTurn() {
+        long next = pool.scheduler.nextTurn();
+        return next == NEVER ? NEVER : (next - pool.now()) / 1_000_000_000;
+    }
+
+    @Test
+    void others_get_what_has_collected_after_a_turn() {
+        pool.ask("large", 4);
+        pool.ask("small", 1, 8);
+        assertThat(pool.grant()).isEmpty();
+        assertThat(secondsToNextTurn()).isEqualTo(3);
+        pool.seconds(2.999);
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.pinned()).isEqualTo(4);
+
+        pool.seconds(0.001);
+
+        assertThat(pool.grant()).containsExactly("small", "small", "small");
+        assertThat(pool.pinned()).isZero();
+    }
+
+    @Test
+    void and_what_comes_back_for_as_long_until_permits_collect_again() {
+        pool.ask("large", 4);
+        TestClaim[] small = pool.ask("small", 1, 8).toArray(new TestClaim[0]);
+        pool.grant();
+        pool.seconds(3);
+        pool.grant();
+        pool.seconds(2.999);
+        assertThat(pool.release(small[0])).containsExactly("small");
+        assertThat(secondsToNextTurn()).isZero();
+
+        pool.seconds(0.001);
+
+        assertThat(pool.release(small[1])).isEmpty();
+        assertThat(pool.pinned()).isEqualTo(4);
+        assertThat(secondsToNextTurn()).isEqualTo(3);
+    }
+
+    @Test
+    void while_nobody_else_waits_permits_collect_without_an_end() {
+        pool.ask("large", 4);
+        pool.grant();
+        pool.seconds(1_000);
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.scheduler.nextTurn()).isEqualTo(NEVER);
+        assertThat(pool.pinned()).isEqualTo(4);
+
+        pool.ask("small", 1);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(secondsToNextTurn()).isEqualTo(3);
+    }
+
+    @Test
+    void a_tenant_alone_keeps_its_order() {
+        pool.ask("holder", 4);
+        pool.ask("holder", 1, 3);
+        pool.grant();
+        pool.seconds(1_000);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.release(held)).containsExactly("holder");
+    }
+
+    @Test
+    void who_is_granted_within_its_turn_has_not_used_it() {
+        TestClaim large = pool.ask("large", 4);
+        pool.ask("small", 1, 2);
+        pool.grant();
+        pool.seconds(2.5);
+        assertThat(pool.release(held)).containsExactly("large");
+        pool.ask("large", 4);
+
+        assertThat(pool.release(large)).containsExactly("small");
+        assertThat(pool.pinned()).isEqualTo(4);
+    }
+
+    @Test
+    void who_leaves_while_permits_collect_has_had_that_turn() {
+        TestClaim large = pool.ask("large", 4);
+        pool.ask("small", 1, 2);
+        pool.grant();
+        pool.seconds(2);
+        assertThat(pool.cancel(large)).containsExactly("small", "small");
+        pool.ask("large", 4);
+        pool.ask("other", 1, 2);
+        assertThat(pool.grant()).containsExactly("other");
+        assertThat(pool.pinned()).isZero();
+    }
+
+    @Test
+    void who_is_aside_is_granted_at_once_when_it_fits_and_nobody_else_waits() {
+        pool.ask("large", 4);
+        TestClaim small = pool.ask("small", 1);
+        pool.grant();
+        pool.seconds(3);
+        assertThat(pool.grant()).containsExactly("small");
+        assertThat(pool.release(held)).isEmpty();
+
+        assertThat(pool.release(small)).containsExactly("large");
+    }
+
+    @Test
+    void who_does_not_fit_beside_its_own_collects_no_more_until_that_comes_back() {
+        pool.ask("holder", 4);
+        List<TestClaim> small = pool.ask("small", 1, 100);
+        assertThat(pool.grant()).containsExactly("small");
+        pool.seconds(3);
+        assertThat(pool.grant()).containsExactly("small", "small");
+        for (int i = 0; i < 90; i++) {
+            pool.seconds(1);
+            assertThat(pool.release(small.get(i))).containsExactly("small");
+        }
+
+        assertThat(pool.release(held)).isEmpty();
+        assertThat(pool.pinned()).isEqualTo(4);
+    }
+
+    @Test
+    void permits_collect_next_for_another_large_one() {
+        List<TestClaim> small = pool.ask("small", 1, 5);
+        pool.grant();
+        pool.ask("all", 4);
+        pool.ask("some", 3);
+        assertThat(pool.release(small.get(0))).isEmpty();
+        assertThat(pool.pinned()).isEqualTo(4);
+        pool.seconds(3);
+        assertThat(pool.grant()).as("in the turn of others").containsExactly("small");
+        pool.seconds(3);
+
+        assertThat(pool.release(small.get(1))).isEmpty();
+        assertThat(pool.pinned()).isEqualTo(3);
+        assertThat(pool.release(small.get(2), small.get(3))).containsExactly("some");
+    }
+
+    @Test
+    void permits_collect_without_an_end_for_what_is_guaranteed() {
+        TestPool promised = new TestPool(4, TestPool.shares(Map.of("large", TestPool.guaranteed(4, 0))));
+        TestClaim held = promised.hold("holder", 1);
+        promised.ask("large", 4);
+        promised.ask("small", 1, 8);
+        promised.grant();
+        promised.seconds(1_000);
+
+        assertThat(promised.grant()).isEmpty();
+        assertThat(promised.scheduler.nextTurn()).isEqualTo(NEVER);
+        assertThat(promised.release(held)).containsExactly("large");
+    }
+
+    @Test
+    void within_the_cap_of_a_group_its_tenants_take_turns() {
+        TenantShares grouped = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL.withMaxInFlight(4)));
+        for (String tenant : List.of("holder", "large", "small")) {
+            grouped = grouped.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "group");
+        }
+        TestPool wide = new TestPool(10, grouped);
+        wide.hold("holder", 1);
+        wide.ask("large", 4);
+        wide.ask("small", 1, 8);
+        assertThat(wide.grant()).isEmpty();
+
+        wide.seconds(3);
+        assertThat(wide.grant()).containsExactly("small", "small", "small");
+    }
+}

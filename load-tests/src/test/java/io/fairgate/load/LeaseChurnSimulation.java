@@ -170,8 +170,8 @@ public final class LeaseChurnSimulation extends Simulation {
                         .header(
                                 NoisyNeighbourSimulation.TENANT_HEADER,
                                 settings.api().tenant())
-                        .check(status().is(200), responseTimeInMillis().saveAs("millis")))
-                .exec(session -> measure(session, REQUEST));
+                        .check(status().is(200), responseTimeInMillis().saveAs(Measurements.MILLIS)))
+                .exec(session -> measurements.measure(session, REQUEST));
     }
 
     private ChainBuilder lease() {
@@ -199,8 +199,8 @@ public final class LeaseChurnSimulation extends Simulation {
                         status().in(201, 202),
                         jsonPath("$.id").saveAs("id"),
                         jsonPath("$.state").saveAs("state"),
-                        responseTimeInMillis().saveAs("millis"));
-        return exec(call).exec(session -> measure(session, name));
+                        responseTimeInMillis().saveAs(Measurements.MILLIS));
+        return exec(call).exec(session -> measurements.measure(session, name));
     }
 
     private ChainBuilder release() {
@@ -209,20 +209,8 @@ public final class LeaseChurnSimulation extends Simulation {
                         .header(
                                 NoisyNeighbourSimulation.TENANT_HEADER,
                                 settings.batch().tenant())
-                        .check(status().is(204), responseTimeInMillis().saveAs("millis")))
-                .exec(session -> measure(session, RELEASE));
-    }
-
-    private Session measure(Session session, String name) {
-        Latencies row = measurements.row(name);
-        if (row != null) {
-            if (session.isFailed()) {
-                row.failed();
-            } else {
-                row.answered(session.getInt("millis"));
-            }
-        }
-        return session;
+                        .check(status().is(204), responseTimeInMillis().saveAs(Measurements.MILLIS)))
+                .exec(session -> measurements.measure(session, RELEASE));
     }
 
     // ---- what comes of it ----

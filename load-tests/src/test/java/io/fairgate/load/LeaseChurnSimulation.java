@@ -60,6 +60,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Shares by weight to within a hundredth are proven in virtual time; here other things are shared as well, such as
  * the processor. The report is written below {@code load-tests/target/gatling}, also when the run fails.
+ *
+ * <p>Over 250 lines, because the scenario, its parameters and the verdict are read as one description of a run.
  */
 public final class LeaseChurnSimulation extends Simulation {
 
@@ -170,8 +172,8 @@ public final class LeaseChurnSimulation extends Simulation {
                         .header(
                                 NoisyNeighbourSimulation.TENANT_HEADER,
                                 settings.api().tenant())
-                        .check(status().is(200), responseTimeInMillis().saveAs("millis")))
-                .exec(session -> measure(session, REQUEST));
+                        .check(status().is(200), responseTimeInMillis().saveAs(Measurements.MILLIS)))
+                .exec(session -> measurements.measure(session, REQUEST));
     }
 
     private ChainBuilder lease() {
@@ -199,8 +201,8 @@ public final class LeaseChurnSimulation extends Simulation {
                         status().in(201, 202),
                         jsonPath("$.id").saveAs("id"),
                         jsonPath("$.state").saveAs("state"),
-                        responseTimeInMillis().saveAs("millis"));
-        return exec(call).exec(session -> measure(session, name));
+                        responseTimeInMillis().saveAs(Measurements.MILLIS));
+        return exec(call).exec(session -> measurements.measure(session, name));
     }
 
     private ChainBuilder release() {
@@ -209,20 +211,8 @@ public final class LeaseChurnSimulation extends Simulation {
                         .header(
                                 NoisyNeighbourSimulation.TENANT_HEADER,
                                 settings.batch().tenant())
-                        .check(status().is(204), responseTimeInMillis().saveAs("millis")))
-                .exec(session -> measure(session, RELEASE));
-    }
-
-    private Session measure(Session session, String name) {
-        Latencies row = measurements.row(name);
-        if (row != null) {
-            if (session.isFailed()) {
-                row.failed();
-            } else {
-                row.answered(session.getInt("millis"));
-            }
-        }
-        return session;
+                        .check(status().is(204), responseTimeInMillis().saveAs(Measurements.MILLIS)))
+                .exec(session -> measurements.measure(session, RELEASE));
     }
 
     // ---- what comes of it ----

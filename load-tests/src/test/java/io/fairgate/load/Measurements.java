@@ -1,13 +1,16 @@
 package io.fairgate.load;
 
+import io.gatling.javaapi.core.Session;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** One row of {@link Latencies} per kind of request; the rows are fixed before the run, so reading needs no lock. */
 final class Measurements {
+
+    /** Where a request keeps how long its answer took. */
+    static final String MILLIS = "millis";
 
     private final Map<String, Latencies> rows = new LinkedHashMap<>();
 
@@ -17,10 +20,20 @@ final class Measurements {
         }
     }
 
-    /** The row of that name, or nothing when this kind of request is not measured. */
-    @Nullable
-    Latencies row(String name) {
-        return rows.get(name);
+    /**
+     * Counts an answer, which took as long as the session says under {@link #MILLIS}, or a failure; nothing when this kind of
+     * request is not measured.
+     */
+    Session measure(Session session, String name) {
+        Latencies row = rows.get(name);
+        if (row != null) {
+            if (session.isFailed()) {
+                row.failed();
+            } else {
+                row.answered(session.getInt(MILLIS));
+            }
+        }
+        return session;
     }
 
     double median(String name) {

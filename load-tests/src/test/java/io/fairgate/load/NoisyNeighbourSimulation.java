@@ -133,8 +133,8 @@ public final class NoisyNeighbourSimulation extends Simulation {
         ChainBuilder request = exec(http("#{row}")
                         .get(path)
                         .header(TENANT_HEADER, "#{tenant}")
-                        .check(status().is(200), responseTimeInMillis().saveAs("millis")))
-                .exec(this::measure)
+                        .check(status().is(200), responseTimeInMillis().saveAs(Measurements.MILLIS)))
+                .exec(session -> measurements.measure(session, session.getString("row")))
                 .doIf(Session::isFailed)
                 .then(pause(PAUSE_AFTER_FAILURE).exec(Session::markAsSucceeded));
         // The last iteration runs to its end, or its answer would be counted by Gatling and not by the table.
@@ -154,18 +154,6 @@ public final class NoisyNeighbourSimulation extends Simulation {
 
     private static List<Map<String, Object>> users(LoadSettings.Tenant tenant, String row) {
         return Collections.nCopies(tenant.users(), Map.of("tenant", tenant.name(), "row", row));
-    }
-
-    private Session measure(Session session) {
-        Latencies row = measurements.row(session.getString("row"));
-        if (row != null) {
-            if (session.isFailed()) {
-                row.failed();
-            } else {
-                row.answered(session.getInt("millis"));
-            }
-        }
-        return session;
     }
 
     /**

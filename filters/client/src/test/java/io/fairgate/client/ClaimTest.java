@@ -1,39 +1,21 @@
 package io.fairgate.client;
 
+import static io.fairgate.client.Scene.s;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.client.Scene.Told;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
+/** A lease is asked for: what is sent, how long it is waited for, and what becomes of answers that do not come. */
 class ClaimTest {
 
     private static final LeaseOptions OPTIONS = LeaseOptions.of("a");
 
     private final Scene scene = new Scene();
     private final Network network = scene.network;
-
-    private static Duration s(double seconds) {
-        return Duration.ofMillis(Math.round(seconds * 1000));
-    }
-
-    private List<String> keys() {
-        return scene.server.calls("POST").stream()
-                .map(call -> Objects.requireNonNull(call.key()))
-                .distinct()
-                .toList();
-    }
-
-    private List<Object> waits() {
-        return scene.server.calls("POST").stream()
-                .map(call -> Objects.requireNonNull(call.body()).get("maxWait"))
-                .toList();
-    }
 
     @Test
     void nothing_is_sent_before_the_subscription_and_each_is_a_lease_of_its_own() {
@@ -76,8 +58,8 @@ class ClaimTest {
         scene.server.end(other);
 
         assertThat(told.value().isHeld()).isTrue();
-        assertThat(keys()).hasSize(1);
-        assertThat(waits()).containsExactly("30000ms", "30000ms", "10000ms");
+        assertThat(scene.keys()).hasSize(1);
+        assertThat(scene.waits()).containsExactly("30000ms", "30000ms", "10000ms");
     }
 
     @Test
@@ -120,7 +102,7 @@ class ClaimTest {
 
         assertThat(told.refusal().reason()).isEqualTo("max-wait");
         assertThat(network.sentAt("POST")).hasSizeBetween(50, 100);
-        assertThat(keys()).hasSize(1);
+        assertThat(scene.keys()).hasSize(1);
     }
 
     @Test
@@ -134,8 +116,8 @@ class ClaimTest {
         // Counted from the sending of the first call it would be over since second 6.
         Lease lease = told.value();
         assertThat(lease.isHeld()).isTrue();
-        assertThat(waits()).containsExactly("30000ms", "0ms");
-        assertThat(keys()).hasSize(1);
+        assertThat(scene.waits()).containsExactly("30000ms", "0ms");
+        assertThat(scene.keys()).hasSize(1);
         network.always(call -> network.requestLost());
         scene.passSeconds(5.39);
         assertThat(lease.isHeld()).isTrue();
@@ -164,7 +146,7 @@ class ClaimTest {
         scene.passSeconds(10);
 
         assertThat(told.value().isHeld()).isTrue();
-        assertThat(keys()).hasSize(2);
+        assertThat(scene.keys()).hasSize(2);
     }
 
     // ---- answers that do not come ----
@@ -177,7 +159,7 @@ class ClaimTest {
         scene.passSeconds(40);
 
         assertThat(told.value().isHeld()).isTrue();
-        assertThat(keys()).hasSize(1);
+        assertThat(scene.keys()).hasSize(1);
         assertThat(scene.server.held()).isOne();
         // After 100, 200 and 400 ms, each a tenth longer by chance; the third call had 30 s, and 5 more for the answer.
         assertThat(network.sentAt("POST")).containsExactly(s(0), s(0.11), s(0.33), s(35.77));
@@ -202,7 +184,7 @@ class ClaimTest {
         Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS));
 
         assertThat(told.refusal().reason()).isEqualTo("unreachable");
-        assertThat(keys()).hasSize(1);
+        assertThat(scene.keys()).hasSize(1);
         assertThat(network.sentAt("DELETE")).hasSize(1);
         scene.assertNothingLeft();
     }
@@ -221,175 +203,5 @@ class ClaimTest {
         scene.passSeconds(5);
 
         assertThat(told.value().isHeld()).isTrue();
-    }
-
-    // ---- refusals ----
-
-    @Test
-    void what_is_refused_for_now_is_asked_for_again_when_the_server_says_so() {
-        network.next(
-                "POST",
-                network.answering(ModelServer.problem(429, "quota-exceeded", "2")),
-                network.answering(ModelServer.problem(503, "max-wait", "1")),
-                network.answering(ModelServer.problem(503, "max-wait")));
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(30))));
-        scene.passSeconds(10);
-
-        assertThat(told.value().isHeld()).isTrue();
-        assertThat(network.sentAt("POST")).containsExactly(s(0), s(2.2), s(3.3), s(3.74));
-        assertThat(network.sent().stream().map(sent -> sent.call().key()).distinct())
-                .as("a refused key has ended")
-                .hasSize(4);
-    }
-
-    @Test
-    void a_refusal_that_outlasts_the_wait_is_told_at_once() {
-        network.next("POST", network.answering(ModelServer.problem(429, "quota-exceeded", "60")));
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(30))));
-
-        assertThat(told.refusal().status()).isEqualTo(429);
-        assertThat(told.refusal().reason()).isEqualTo("quota-exceeded");
-        assertThat(told.refusal().detail()).isEqualTo("because of quota-exceeded");
-        assertThat(network.sent()).hasSize(1);
-    }
-
-    @Test
-    void what_will_not_get_better_is_told_at_once() {
-        Told<Lease> unknown =
-                scene.subscribe(scene.client.acquire(LeaseOptions.of("c").withMaxWait(s(30))));
-        assertThat(unknown.refusal().reason()).isEqualTo("unknown-pool");
-        Told<Lease> tooMany =
-                scene.subscribe(scene.client.acquire(LeaseOptions.of("a", 3).withMaxWait(s(30))));
-        assertThat(tooMany.refusal().reason()).isEqualTo("never-fits");
-        assertThat(network.sent()).hasSize(2);
-    }
-
-    @Test
-    void what_a_proxy_says_keeps_the_key() {
-        network.next("POST", network.answering(Answer.of(503, "1", "busy".getBytes(StandardCharsets.UTF_8))));
-        network.next("POST", network.answering(Answer.of(502, null, new byte[0])));
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(30))));
-        scene.passSeconds(10);
-
-        assertThat(told.value().isHeld()).isTrue();
-        assertThat(network.sent().stream().map(sent -> sent.call().key()).distinct())
-                .hasSize(1);
-
-        network.next("POST", network.answering(Answer.of(403, null, new byte[0])));
-        Told<Lease> forbidden = scene.subscribe(scene.client.acquire(OPTIONS));
-        assertThat(forbidden.refusal().reason()).isEqualTo("http-403");
-    }
-
-    @Test
-    void a_place_that_has_ended_meanwhile_is_asked_for_anew() {
-        String other = scene.takeAll();
-        Told<Lease> told =
-                scene.subscribe(scene.client.acquire(OPTIONS.withTtl(s(2)).withMaxWait(s(60))));
-        network.next("POST", network.requestLost());
-        network.next("POST", network.answering(Answer.of(503, "4", new byte[0])));
-        scene.passSeconds(40);
-        assertThat(scene.server.waiting()).isOne();
-        scene.server.end(other);
-
-        assertThat(told.value().isHeld()).isTrue();
-        assertThat(keys()).hasSize(2);
-    }
-
-    @Test
-    void a_refusal_of_who_waits_already_keeps_the_key_until_it_has_ended() {
-        String other = scene.takeAll();
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
-        network.next("POST", network.answering(ModelServer.problem(429, "quota-exceeded", "1")));
-        scene.passSeconds(40);
-        scene.server.end(other);
-
-        assertThat(told.value().isHeld()).isTrue();
-        assertThat(keys()).hasSize(1);
-    }
-
-    // ---- cancellation ----
-
-    @Test
-    void who_leaves_while_it_waits_frees_its_place() {
-        String other = scene.takeAll();
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
-        scene.passSeconds(40);
-        told.cancel();
-
-        assertThat(scene.server.waiting()).isZero();
-        assertThat(scene.time.timersLeft()).isZero();
-        scene.server.end(other);
-        scene.assertNothingLeft();
-        assertThat(network.sentAt("DELETE")).hasSize(1);
-    }
-
-    @Test
-    void who_leaves_before_the_first_answer_learns_the_id_by_the_same_key() {
-        scene.takeAll();
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
-        scene.passSeconds(10);
-        told.cancel();
-
-        assertThat(scene.server.waiting()).isZero();
-        assertThat(waits()).containsExactly("30000ms", "0ms");
-        assertThat(keys()).hasSize(1);
-        assertThat(scene.time.timersLeft()).isZero();
-    }
-
-    @Test
-    void a_grant_whose_answer_nobody_waits_for_any_more_is_given_back() {
-        network.next(
-                "POST", network.silent(), network.answerLost(), network.answering(ModelServer.problem(500, "bug")));
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS));
-        assertThat(scene.server.held()).isOne();
-        told.cancel();
-        scene.passSeconds(1);
-
-        scene.assertNothingLeft();
-        assertThat(keys()).hasSize(1);
-    }
-
-    @Test
-    void what_cannot_be_given_back_is_left_to_expire_and_not_tried_for_ever() {
-        network.next("POST", network.silent());
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS));
-        network.always(call -> network.requestLost());
-        told.cancel();
-        scene.passSeconds(5);
-        int sent = network.sent().size();
-        assertThat(sent).isEqualTo(6);
-        assertThat(scene.time.timersLeft()).isZero();
-        scene.passSeconds(25);
-
-        scene.assertNothingLeft();
-        assertThat(network.sent()).hasSize(sent);
-    }
-
-    @Test
-    void who_leaves_between_two_tries_leaves_nothing() {
-        network.next("POST", network.answerLost());
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
-        told.cancel();
-        scene.assertNothingLeft();
-
-        network.next("POST", network.answering(ModelServer.problem(503, "draining", "5")));
-        Told<Lease> refused = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
-        int sent = network.sent().size();
-        refused.cancel();
-        scene.assertNothingLeft();
-        assertThat(network.sent()).as("a refused key has nothing open").hasSize(sent);
-    }
-
-    @Test
-    void a_lease_that_was_handed_over_is_given_back_by_cancelling() {
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS).flatMap(lease -> Mono.<Lease>never()));
-        assertThat(scene.server.held()).isOne();
-        told.cancel();
-        scene.assertNothingLeft();
-
-        Lease first =
-                scene.subscribe(scene.client.acquire(OPTIONS).flux().next()).value();
-        assertThat(first.isHeld()).as("next() cancels").isFalse();
-        scene.assertNothingLeft();
     }
 }

@@ -1,28 +1,20 @@
 package io.fairgate.client;
 
-import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.testkit.ExamplesOfPage;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 /** The examples of docs/lease-client.md, which are the lines between the marks, run here. */
 class LeaseClientExamplesTest {
-
-    private static final Path PAGE = Path.of("..", "..", "docs", "lease-client.md");
-    private static final Path SOURCE =
-            Path.of("src", "test", "java", "io", "fairgate", "client", "LeaseClientExamplesTest.java");
 
     private interface Store {
         Mono<Integer> write(List<String> rows, long token);
@@ -44,22 +36,7 @@ class LeaseClientExamplesTest {
 
     @Test
     void the_page_shows_what_is_run_here() throws IOException {
-        List<String> shown = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
-                .matcher(Files.readString(PAGE))
-                .results()
-                .map(block -> block.group(1))
-                .toList();
-        List<String> run = new ArrayList<>();
-        Matcher example = Pattern.compile("( *)// example\n(.*?)\n *// end\n", Pattern.DOTALL)
-                .matcher(Files.readString(SOURCE));
-        while (example.find()) {
-            String indent = example.group(1);
-            run.add(example.group(2)
-                    .lines()
-                    .map(line -> line.startsWith(indent) ? line.substring(indent.length()) : line)
-                    .collect(joining("\n", "", "\n")));
-        }
-        assertThat(shown).isNotEmpty().containsExactlyElementsOf(run);
+        ExamplesOfPage.assertRunBy(LeaseClientExamplesTest.class, "lease-client.md");
     }
 
     @Test

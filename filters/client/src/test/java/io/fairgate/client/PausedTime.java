@@ -1,18 +1,17 @@
 package io.fairgate.client;
 
+import io.fairgate.testkit.ForwardingScheduler;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /** The time of a program that can be paused: the clock goes on, and timers run late. */
-final class PausedTime implements Scheduler {
+final class PausedTime extends ForwardingScheduler {
 
-    private final Scheduler time;
     private long pausedNanos;
 
     PausedTime(Scheduler time) {
-        this.time = time;
+        super(time);
     }
 
     void pause(Duration duration) {
@@ -21,21 +20,6 @@ final class PausedTime implements Scheduler {
 
     @Override
     public long now(TimeUnit unit) {
-        return time.now(unit) + unit.convert(pausedNanos, TimeUnit.NANOSECONDS);
-    }
-
-    @Override
-    public Disposable schedule(Runnable task) {
-        return time.schedule(task);
-    }
-
-    @Override
-    public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-        return time.schedule(task, delay, unit);
-    }
-
-    @Override
-    public Worker createWorker() {
-        return time.createWorker();
+        return super.now(unit) + unit.convert(pausedNanos, TimeUnit.NANOSECONDS);
     }
 }

@@ -74,7 +74,27 @@ final class Scene {
     }
 
     void passSeconds(double seconds) {
-        time.advanceBy(Duration.ofMillis(Math.round(seconds * 1000)));
+        time.advanceBy(s(seconds));
+    }
+
+    /** Seconds. */
+    static Duration s(double seconds) {
+        return Duration.ofMillis(Math.round(seconds * 1000));
+    }
+
+    /** The keys under which a lease was asked for, each once. */
+    List<String> keys() {
+        return server.calls("POST").stream()
+                .map(call -> requireNonNull(call.key()))
+                .distinct()
+                .toList();
+    }
+
+    /** How long the server was to wait, call by call. */
+    List<Object> waits() {
+        return server.calls("POST").stream()
+                .map(call -> requireNonNull(call.body()).get("maxWait"))
+                .toList();
     }
 
     /** Nothing held, nothing waiting, no timer: neither now nor for a lost call's sake later. */

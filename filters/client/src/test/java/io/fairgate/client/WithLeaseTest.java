@@ -1,9 +1,9 @@
 package io.fairgate.client;
 
+import static io.fairgate.client.Scene.s;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.client.Scene.Told;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -19,10 +19,6 @@ class WithLeaseTest {
 
     private final Scene scene = new Scene();
     private final Network network = scene.network;
-
-    private static Duration s(double seconds) {
-        return Duration.ofMillis(Math.round(seconds * 1000));
-    }
 
     @Test
     void a_value_is_told_when_the_lease_was_released() {

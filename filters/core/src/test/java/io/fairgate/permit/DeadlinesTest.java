@@ -26,7 +26,7 @@ class DeadlinesTest {
 
         @Override
         public Disposable schedule(Runnable task) {
-            throw new UnsupportedOperationException();
+            throw new UnsupportedOperationException("a task without a delay: deadlines only set timers");
         }
 
         @Override
@@ -41,7 +41,7 @@ class DeadlinesTest {
 
         @Override
         public Worker createWorker() {
-            throw new UnsupportedOperationException();
+            throw new UnsupportedOperationException("a worker: deadlines only set timers");
         }
     }
 

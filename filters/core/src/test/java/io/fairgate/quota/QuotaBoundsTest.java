@@ -3,7 +3,6 @@ package io.fairgate.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.quota.Quota.CalendarUnit;
-import java.io.IOException;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
@@ -275,19 +274,5 @@ class QuotaBoundsTest {
             };
             return Math.max(now, window);
         }
-    }
-
-    private static final class Deaf implements JournalListener {
-        @Override
-        public void changed(@Nullable IOException failure) {}
-
-        @Override
-        public void failed(IOException cause) {}
-
-        @Override
-        public void recovered() {}
-
-        @Override
-        public void ranAhead(String what) {}
     }
 }

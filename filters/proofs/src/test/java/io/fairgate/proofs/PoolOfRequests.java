@@ -24,7 +24,11 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Sinks;
 
-/** A pool, and a few requests that are known by their number, all of it driven from outside, step by step. */
+/**
+ * A pool, and a few requests that are known by their number, all of it driven from outside, step by step.
+ *
+ * <p>Over 250 lines, because all that threads may do stands beside what has to hold of it then.
+ */
 final class PoolOfRequests {
 
     /** Requests that there can be. */

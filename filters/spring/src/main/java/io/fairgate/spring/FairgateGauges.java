@@ -33,6 +33,8 @@ import reactor.core.scheduler.Scheduler;
  * at a pool serves all gauges of a scrape.
  *
  * <p>The rows are those of the policy: a change of it adds and removes some, and leaves the others as they are.
+ *
+ * <p>Over 250 lines, because it is the list of all gauges, with the rows that they are made for.
  */
 final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
 

@@ -49,7 +49,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 
-/** The starter in a Spring Cloud Gateway of somebody else's, with its policy in that gateway's own properties. */
+/**
+ * The starter in a Spring Cloud Gateway of somebody else's, with its policy in that gateway's own properties.
+ *
+ * <p>Over 250 lines, because that gateway is described here as well, and each case names the properties it is started with.
+ */
 class StarterTest {
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();

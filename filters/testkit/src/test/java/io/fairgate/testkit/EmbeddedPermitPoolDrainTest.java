@@ -122,7 +122,7 @@ class EmbeddedPermitPoolDrainTest {
 
         @Override
         public Worker createWorker() {
-            throw new UnsupportedOperationException();
+            throw new UnsupportedOperationException("a worker: a pool schedules single tasks");
         }
     }
 

@@ -42,31 +42,14 @@ class LeaseFootprintTest {
             Map.of("pool", pool)::get, counted(time), new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
 
     private Scheduler counted(Scheduler timers) {
-        return new Scheduler() {
-            @Override
-            public Disposable schedule(Runnable task) {
-                return timers.schedule(task);
-            }
-
+        return new ForwardingScheduler(timers) {
             @Override
             public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-                return timers.schedule(
-                        () -> {
-                            timersRun.incrementAndGet();
-                            task.run();
-                        },
-                        delay,
-                        unit);
-            }
-
-            @Override
-            public Worker createWorker() {
-                return timers.createWorker();
-            }
-
-            @Override
-            public long now(TimeUnit unit) {
-                return timers.now(unit);
+                Runnable counted = () -> {
+                    timersRun.incrementAndGet();
+                    task.run();
+                };
+                return super.schedule(counted, delay, unit);
             }
         };
     }

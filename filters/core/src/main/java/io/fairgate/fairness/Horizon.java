@@ -4,14 +4,14 @@ package io.fairgate.fairness;
  * How much permit-time one permit in flight counts for in the key, in nanoseconds.
  *
  * <p>A smaller horizon tightens the bound on permit-time, a larger one keeps the numbers in flight smoother. Unless
- * fixed, it is {@code 2 * mean hold * max(1, W / (N * smallest weight))}, kept between 100 ms and 60 s: two typical
+ * fixed, it is {@code 2 * mean hold * max(1, W / (N * smallest weight))}, kept between 100 ms and 1 h: two typical
  * holds, more when a tenant's share is below one permit. It follows at most once a second, and only when it would
  * change by more than a quarter, because every change moves all keys.
  */
 final class Horizon {
 
     private static final double SHORTEST = 100e6;
-    private static final double LONGEST = 60e9;
+    private static final double LONGEST = 3600e9;
     private static final long PERIOD = 1_000_000_000L;
     /** Weight of the newest hold in the moving mean: about the last 40 requests count. */
     private static final double NEWEST = 0.05;

@@ -40,7 +40,8 @@
  * <p><b>Pinning.</b> When the next in order wants more permits than are free, and some are free, it is pinned: freed
  * permits collect for it and nobody behind it passes, so large requests are not starved by small ones. Only tenants
  * below their guarantee pass it, each with at most its guarantee for one pin. With no permit free nothing is pinned: a
- * choice made then would be stale when the next permit comes.
+ * choice made then would be stale when the next permit comes. Once others have waited for that for {@code theta * horizon},
+ * it is their turn for as long ({@link io.fairgate.fairness.Turns}).
  *
  * <p><b>Ties</b> go to the tenant whose last grant is longest ago, then to the one that was known first. Within a
  * tenant the order is first come, first served.

@@ -32,6 +32,19 @@ class HorizonTest {
     }
 
     @Test
+    void it_follows_holds_of_up_to_half_an_hour() {
+        Horizon horizon = new Horizon(0, 0);
+        horizon.observeHold(1_800 * SECOND);
+        assertThat(horizon.adjust(0, 1, 1, 1)).isTrue();
+        assertThat(horizon.nanos()).isEqualTo(3_600 * SECOND);
+
+        Horizon longest = new Horizon(0, 0);
+        longest.observeHold(1_801 * SECOND);
+        assertThat(longest.adjust(0, 1, 1, 1)).isTrue();
+        assertThat(longest.nanos()).isEqualTo(3_600 * SECOND);
+    }
+
+    @Test
     void it_stays_while_it_would_change_by_a_quarter_or_less() {
         Horizon horizon = new Horizon(0, 0);
         horizon.observeHold(125 * MILLI / 2);

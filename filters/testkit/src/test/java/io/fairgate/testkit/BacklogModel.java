@@ -431,7 +431,7 @@ final class BacklogModel implements PoolWatch {
                     .min()
                     .orElseThrow();
             double wanted = 2 * meanHold * Math.max(1, weightOf(backlogged()) / (permits * least));
-            wanted = Math.max(100e6, Math.min(60e9, wanted));
+            wanted = Math.max(100e6, Math.min(3600e9, wanted));
             // Whole nanoseconds, as the scheduler has it: a change by just a quarter is not rare.
             horizon = Math.abs(wanted - horizon) > horizon / 4 ? (double) Math.round(wanted) : horizon;
         }

@@ -6,6 +6,7 @@ import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -169,6 +170,16 @@ class LargeClaimTurnsTest {
         assertThat(promised.grant()).isEmpty();
         assertThat(promised.scheduler.nextTurn()).isEqualTo(NEVER);
         assertThat(promised.release(held)).containsExactly("large");
+    }
+
+    @Test
+    void large_ones_get_their_share_beside_small_ones_that_last_for_minutes() {
+        Holds holds = Holds.exponential(Duration.ofMinutes(10));
+        Duration length = Duration.ofDays(10);
+        EventLog log = Simulation.run(Workload.of(
+                10, TenantShares.EQUAL, length, 1, Load.of("a", 20, holds).asking(8), Load.of("b", 30, holds)));
+
+        assertThat(log.share(0, Duration.ZERO, length)).isBetween(0.48, 0.52);
     }
 
     @Test

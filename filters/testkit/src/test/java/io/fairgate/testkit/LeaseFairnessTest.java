@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
 
 /** Leases and requests at one pool: the same fair sharing, whichever way a tenant comes. */
 class LeaseFairnessTest {
@@ -122,6 +123,40 @@ class LeaseFairnessTest {
         leases.release(id);
         isOver = true;
         time.advanceBy(Duration.ofMinutes(1));
+    }
+
+    private static LeaseId ask(Leases leases, int permits) {
+        LeaseId id = LeaseId.random();
+        leases.open(id, BATCH, "batch", new LeaseTerm(Duration.ofHours(1), Duration.ofHours(1)));
+        var unused = leases.take(id, LeaseRequest.of("pool", permits, LONG, Duration.ofHours(1)), status -> {})
+                .subscribe();
+        return id;
+    }
+
+    @Test
+    void who_keeps_one_lease_and_asks_for_the_whole_pool_costs_others_one_wait() {
+        EmbeddedPermitPool pool = pool(4, TenantShares.EQUAL);
+        Leases leases = leases(pool);
+        LeaseId kept = ask(leases, 1);
+        LeaseId all = ask(leases, 4);
+        List<String> served = new ArrayList<>();
+        var unused = pool.withPermit(PermitRequest.of(API), Mono.just("served")).subscribe(served::add);
+        assertThat(served).isEmpty();
+
+        // Three horizons, at the shortest that there is. Nothing else happens: it takes the timer of the pool.
+        time.advanceBy(Duration.ofMillis(300));
+        assertThat(served).containsExactly("served");
+        for (int i = 0; i < 100; i++) {
+            time.advanceBy(Duration.ofSeconds(i == 0 ? 1 : 7));
+            pool.withPermit(PermitRequest.of(API), Mono.just("served"))
+                    .subscribe(served::add)
+                    .dispose();
+        }
+        assertThat(served).hasSize(101);
+
+        leases.release(kept);
+        StepVerifier.create(pool.inFlight()).expectNext(4).verifyComplete();
+        leases.release(all);
     }
 
     @Test

@@ -184,11 +184,7 @@ class LargeClaimTurnsTest {
 
     @Test
     void within_the_cap_of_a_group_its_tenants_take_turns() {
-        TenantShares grouped = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL.withMaxInFlight(4)));
-        for (String tenant : List.of("holder", "large", "small")) {
-            grouped = grouped.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "group");
-        }
-        TestPool wide = new TestPool(10, grouped);
+        TestPool wide = grouped("holder", "large", "small");
         wide.hold("holder", 1);
         wide.ask("large", 4);
         wide.ask("small", 1, 8);
@@ -196,5 +192,28 @@ class LargeClaimTurnsTest {
 
         wide.seconds(3);
         assertThat(wide.grant()).containsExactly("small", "small", "small");
+    }
+
+    @Test
+    void in_the_turn_of_others_nothing_collects_in_a_group_either() {
+        TestPool wide = grouped("holder", "large", "medium", "small");
+        wide.hold("holder", 1);
+        wide.ask("large", 4);
+        wide.ask("medium", 2, 3);
+        wide.grant();
+        wide.seconds(3);
+        assertThat(wide.grant()).as("the next does not fit").containsExactly("medium");
+
+        wide.ask("small", 1);
+        assertThat(wide.grant()).containsExactly("small");
+    }
+
+    /** All of them in one group that may hold 4 of 10 permits. */
+    private static TestPool grouped(String... tenants) {
+        TenantShares grouped = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL.withMaxInFlight(4)));
+        for (String tenant : tenants) {
+            grouped = grouped.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "group");
+        }
+        return new TestPool(10, grouped);
     }
 }

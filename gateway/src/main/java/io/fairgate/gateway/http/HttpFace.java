@@ -2,12 +2,18 @@ package io.fairgate.gateway.http;
 
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.web.server.WebExceptionHandler;
 import org.springframework.web.server.WebHandler;
@@ -15,6 +21,7 @@ import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
 /** A server on a port of its own, with event loops of its own, so that it can end at once and by itself. */
@@ -35,13 +42,27 @@ public final class HttpFace {
         this.server = server;
     }
 
+    /** The same, where a request whose target is no URI gets no body. */
+    public static HttpFace listen(InetSocketAddress address, WebHandler handler, List<WebExceptionHandler> failures) {
+        return listen(address, handler, failures, target -> "");
+    }
+
     /**
      * Listens from now on. Blocks until it does.
      *
      * @param failures what turns errors of the handler into answers, in order; what none of them takes is a 500
+     * @param malformed the problem that a request gets with its 400 whose target is no URI; empty for no body
      * @throws reactor.netty.ChannelBindException when the port is taken
      */
-    public static HttpFace listen(InetSocketAddress address, WebHandler handler, List<WebExceptionHandler> failures) {
+    public static HttpFace listen(
+            InetSocketAddress address,
+            WebHandler handler,
+            List<WebExceptionHandler> failures,
+            UnaryOperator<String> malformed) {
+        ReactorHttpHandlerAdapter spring = new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
+                .codecConfigurer(new NoCodecs())
+                .exceptionHandlers(all -> all.addAll(failures))
+                .build());
         LoopResources loops = LoopResources.create("fairgate-http", LoopResources.DEFAULT_IO_WORKER_COUNT, true);
         try {
             DisposableServer server = HttpServer.create()
@@ -50,16 +71,35 @@ public final class HttpFace {
                     .idleTimeout(IDLE)
                     .requestTimeout(WHOLE_REQUEST)
                     .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // the end waits for answers
-                    .handle(new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
-                            .codecConfigurer(new NoCodecs())
-                            .exceptionHandlers(all -> all.addAll(failures))
-                            .build()))
+                    .handle((request, response) -> isUri(request.uri())
+                            ? spring.apply(request, response)
+                            : refuse(response, malformed.apply(request.uri())))
                     .bindNow();
             return new HttpFace(loops, server);
         } catch (RuntimeException e) {
             loops.dispose();
             throw e;
         }
+    }
+
+    /** Spring would make no exchange of any other, and answer by itself. */
+    private static boolean isUri(String target) {
+        try {
+            URI.create(target.startsWith("/") ? "http://host" + target : target);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    private static Mono<Void> refuse(HttpServerResponse response, String problem) {
+        byte[] body = problem.getBytes(StandardCharsets.UTF_8);
+        response.status(HttpResponseStatus.BAD_REQUEST).header(HttpHeaderNames.CONTENT_LENGTH, "" + body.length);
+        if (body.length > 0) {
+            response.header(HttpHeaderNames.CONTENT_TYPE, MediaType.APPLICATION_PROBLEM_JSON_VALUE)
+                    .header(HttpHeaderNames.CACHE_CONTROL, "no-store");
+        }
+        return response.sendByteArray(Mono.just(body)).then();
     }
 
     /**

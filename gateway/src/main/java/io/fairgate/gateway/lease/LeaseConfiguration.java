@@ -20,6 +20,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -68,8 +69,17 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeaseDesk leaseDesk(TenantAccess access, LeasePools pools, LeaseSettings settings, FencingTokens tokens) {
-            LeaseRecords records = new LeaseRecords(access, InstantSource.system());
+        LeaseRecords leaseRecords(TenantAccess access) {
+            return new LeaseRecords(access, InstantSource.system());
+        }
+
+        @Bean
+        LeaseDesk leaseDesk(
+                TenantAccess access,
+                LeasePools pools,
+                LeaseRecords records,
+                LeaseSettings settings,
+                FencingTokens tokens) {
             LeaseDesk desk = new LeaseDesk(access, pools, records, settings, tokens, MonotonicScheduler.INSTANCE);
             access.showLeases(
                     () -> desk.leases().count().holding(),
@@ -85,8 +95,8 @@ public class LeaseConfiguration {
 
         @Bean
         @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
-        LeaseRoutes leaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools) {
-            return new LeaseRoutes(access, desk, pools, new LeaseView(InstantSource.system()));
+        LeaseRoutes leaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools, LeaseRecords records) {
+            return new LeaseRoutes(access, desk, pools, records, new LeaseView(InstantSource.system()));
         }
 
         @Bean
@@ -94,7 +104,12 @@ public class LeaseConfiguration {
                 ObjectProvider<Consumer<RouteTable.Builder>> routes, ObjectProvider<Call.Handler> otherwise) {
             RouteTable.Builder table = new RouteTable.Builder();
             routes.orderedStream().forEach(each -> each.accept(table));
-            return table.otherwise(otherwise.getIfAvailable(() -> call -> Mono.error(LeaseProblem.notFound())));
+            return table.otherwise(
+                    otherwise.getIfAvailable(() -> call -> Mono.error(LeaseProblem.notFound())),
+                    call -> LeaseRoutes.isOwn(
+                                    call.exchange().getRequest().getURI().getRawPath())
+                            ? Mono.error(LeaseProblem.notAllowed())
+                            : call.answer(HttpStatus.METHOD_NOT_ALLOWED));
         }
 
         @Bean

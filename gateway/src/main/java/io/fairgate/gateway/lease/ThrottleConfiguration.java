@@ -10,7 +10,6 @@ import io.fairgate.spring.LivePolicy;
 import io.fairgate.spring.TenantAccess;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
-import java.time.InstantSource;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,13 +29,18 @@ class ThrottleConfiguration {
 
     @Bean
     Consumer<RouteTable.Builder> throttleRoutes(
-            TenantAccess access, LeaseDesk desk, LeasePools pools, LivePolicy policy, LeaseSettings settings) {
+            TenantAccess access,
+            LeaseDesk desk,
+            LeaseRecords records,
+            LeasePools pools,
+            LivePolicy policy,
+            LeaseSettings settings) {
         LeaseSettings.Throttle throttle = settings.throttle();
         requireLevelsOfPools(throttle.levels(), policy.current());
         ThrottleTenants tenants = new ThrottleTenants(
                 access,
                 desk,
-                new LeaseRecords(access, InstantSource.system()),
+                records,
                 policy,
                 defaultTenant(throttle.defaultTenant(), policy.current()));
         ThrottleSettings bounds = ThrottleSettings.STANDARD.with(
@@ -55,7 +59,7 @@ class ThrottleConfiguration {
     /** Each client is told in the words that it knows that there is nothing. */
     @Bean
     Call.Handler throttleOtherwise() {
-        return call -> call.exchange().getRequest().getURI().getRawPath().startsWith("/v1/")
+        return call -> LeaseRoutes.isOwn(call.exchange().getRequest().getURI().getRawPath())
                 ? Mono.error(LeaseProblem.notFound())
                 : ThrottleProtocol.notFound(call);
     }

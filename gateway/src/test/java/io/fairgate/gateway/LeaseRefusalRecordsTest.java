@@ -2,7 +2,7 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.gateway.lease.EndOfLeases;
+import io.fairgate.gateway.lease.GatewayLeases;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -11,7 +11,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Each call to leases that is refused leaves one record, of whichever protocol it is, and whatever it is refused for. */
+/**
+ * Each call to leases that is refused leaves one record, of whichever protocol it is, and whatever it is refused for.
+ *
+ * <p>Over 250 lines, because every refusal that there is stands here once.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseRefusalRecordsTest {
 
@@ -255,7 +259,7 @@ class LeaseRefusalRecordsTest {
                 RawClient other = new RawClient(port)) {
             kept.get("/peers/", "a").readUntil("[]");
             other.get("/v1/pools/pool", "a").readUntil("}}");
-            EndOfLeases.begin(gateway.context());
+            GatewayLeases.beginToEnd(gateway.context());
             LeaseApiTest.assertProblem(waiting.join(), 503, "draining");
             assertThat(kept.get("/peers/", "a").readUntil("}")).contains("503 ", "\"reason\":\"draining\"");
             assertThat(other.get("/v1/pools/pool", "a").readUntil("}")).contains("503 ", "\"reason\":\"draining\"");

@@ -3,7 +3,6 @@ package io.fairgate.gateway.lease;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
-import io.fairgate.lease.Leases;
 import io.fairgate.spring.LivePolicy;
 import io.fairgate.spring.PermitPools;
 import io.fairgate.spring.TenantAccess;
@@ -85,12 +84,6 @@ public class LeaseConfiguration {
                     () -> desk.leases().count().holding(),
                     () -> desk.leases().count().waiting());
             return desk;
-        }
-
-        /** One for all who lease permits of these pools, so that they are counted, accounted for and ended together. */
-        @Bean
-        Leases leases(LeaseDesk desk) {
-            return desk.leases();
         }
 
         @Bean

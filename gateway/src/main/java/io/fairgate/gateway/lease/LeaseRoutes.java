@@ -1,17 +1,14 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.gateway.http.Bytes;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.lease.LeaseRecords.Subject;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.spring.TenantAccess;
 import io.fairgate.spring.TenantAccess.Caller;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +36,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     private final LeaseView view;
     private final LeaseRecords records;
     private final LeaseIds ids = new LeaseIds();
-    private final byte[] description = description();
+    private final byte[] description = Bytes.beside(LeaseRoutes.class, "openapi.json");
 
     LeaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools, LeaseRecords records, LeaseView view) {
         this.access = access;
@@ -212,13 +209,5 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         ServerWebExchange exchange = call.exchange();
         exchange.getResponse().getHeaders().setCacheControl("no-store");
         return call.answer(status, MediaType.APPLICATION_JSON_VALUE, JSON.writeValueAsBytes(body));
-    }
-
-    private static byte[] description() {
-        try (InputStream file = Objects.requireNonNull(LeaseRoutes.class.getResourceAsStream("openapi.json"))) {
-            return file.readAllBytes();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

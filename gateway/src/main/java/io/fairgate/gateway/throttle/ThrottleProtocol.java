@@ -1,13 +1,11 @@
 package io.fairgate.gateway.throttle;
 
+import io.fairgate.gateway.http.Bytes;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.Peers.Lock;
 import io.fairgate.gateway.throttle.Peers.Patience;
 import io.fairgate.lease.Leases;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -58,7 +56,8 @@ public final class ThrottleProtocol {
     private final Restores restores;
     private final ThrottleMetrics metrics;
     private final Scheduler time;
-    private final byte[] icon = readIcon();
+    /** What browsers show beside the address. */
+    private final byte[] icon = Bytes.beside(ThrottleProtocol.class, "favicon.ico");
 
     /** What a route does with a call of somebody. */
     private interface Route {
@@ -264,15 +263,6 @@ public final class ThrottleProtocol {
                     && (type.getSubtype().equalsIgnoreCase("json") || "json".equalsIgnoreCase(type.getSubtypeSuffix()));
         } catch (InvalidMediaTypeException e) {
             return false;
-        }
-    }
-
-    /** What browsers show beside the address. */
-    private static byte[] readIcon() {
-        try (InputStream in = ThrottleProtocol.class.getResourceAsStream("favicon.ico")) {
-            return Objects.requireNonNull(in, "favicon.ico").readAllBytes();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }

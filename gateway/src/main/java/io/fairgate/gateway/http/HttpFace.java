@@ -29,7 +29,9 @@ public final class HttpFace {
 
     /** Of a connection without a request. */
     private static final Duration IDLE = Duration.ofSeconds(60);
-    /** From the end of a request's headers to its last byte. For the headers it is {@link #IDLE}. */
+    /** From the first byte of a request to the end of its headers. */
+    private static final Duration HEADERS = Duration.ofSeconds(10);
+    /** From the end of a request's headers to its last byte. */
     private static final Duration WHOLE_REQUEST = Duration.ofSeconds(10);
 
     private static final Logger log = LoggerFactory.getLogger(HttpFace.class);
@@ -65,11 +67,9 @@ public final class HttpFace {
                 .build());
         LoopResources loops = LoopResources.create("fairgate-http", LoopResources.DEFAULT_IO_WORKER_COUNT, true);
         try {
-            DisposableServer server = HttpServer.create()
+            DisposableServer server = bounded(HttpServer.create(), HEADERS)
                     .runOn(loops)
                     .bindAddress(() -> address)
-                    .idleTimeout(IDLE)
-                    .requestTimeout(WHOLE_REQUEST)
                     .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // the end waits for answers
                     .handle((request, response) -> isUri(request.uri())
                             ? spring.apply(request, response)
@@ -80,6 +80,12 @@ public final class HttpFace {
             loops.dispose();
             throw e;
         }
+    }
+
+    static HttpServer bounded(HttpServer server, Duration headers) {
+        return server.idleTimeout(IDLE)
+                .requestTimeout(WHOLE_REQUEST)
+                .doOnChannelInit((observer, channel, remote) -> HeaderTimeout.addTo(channel.pipeline(), headers));
     }
 
     /** Spring would make no exchange of any other, and answer by itself. */

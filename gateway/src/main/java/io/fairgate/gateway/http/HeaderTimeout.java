@@ -36,7 +36,7 @@ final class HeaderTimeout extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object bytes) {
         if (!inRequest && end == null) {
-            end = context.executor().schedule(() -> context.close(), most.toNanos(), TimeUnit.NANOSECONDS);
+            end = context.executor().schedule(() -> close(context), most.toNanos(), TimeUnit.NANOSECONDS);
         }
         context.fireChannelRead(bytes);
     }
@@ -45,6 +45,10 @@ final class HeaderTimeout extends ChannelInboundHandlerAdapter {
     public void channelInactive(ChannelHandlerContext context) {
         stop();
         context.fireChannelInactive();
+    }
+
+    private static void close(ChannelHandlerContext context) {
+        var unused = context.close();
     }
 
     private void stop() {

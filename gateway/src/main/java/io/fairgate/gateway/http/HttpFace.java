@@ -63,7 +63,10 @@ public final class HttpFace {
             UnaryOperator<String> malformed) {
         ReactorHttpHandlerAdapter spring = new ReactorHttpHandlerAdapter(WebHttpHandlerBuilder.webHandler(handler)
                 .codecConfigurer(new NoCodecs())
-                .exceptionHandlers(all -> all.addAll(failures))
+                .exceptionHandlers(all -> {
+                    all.addAll(failures);
+                    all.add(new LeftClients());
+                })
                 .build());
         LoopResources loops = LoopResources.create("fairgate-http", LoopResources.DEFAULT_IO_WORKER_COUNT, true);
         try {
@@ -72,7 +75,7 @@ public final class HttpFace {
                     .bindAddress(() -> address)
                     .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // the end waits for answers
                     .handle((request, response) -> isUri(request.uri())
-                            ? spring.apply(request, response)
+                            ? spring.apply(request, response).contextWrite(LeftClients::notLogged)
                             : refuse(response, malformed.apply(request.uri())))
                     .bindNow();
             return new HttpFace(loops, server);

@@ -38,7 +38,9 @@ final class LeaseFailures implements WebExceptionHandler {
         if (failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE) {
             return answer(exchange, LeaseProblem.neverFits());
         }
-        return access.handle(exchange, failure).onErrorResume(none -> unexpected(exchange, failure));
+        // Any other error is that of the writing.
+        return access.handle(exchange, failure)
+                .onErrorResume(e -> e == failure, notOurs -> unexpected(exchange, failure));
     }
 
     private static Mono<Void> unexpected(ServerWebExchange exchange, Throwable failure) {

@@ -86,7 +86,7 @@ class HeaderTimeoutTest {
     @Test
     void nothing_is_left_of_a_connection_that_has_gone() {
         send("GET / HT");
-        channel.close();
+        var unused = channel.close();
         assertThat(channel.runScheduledPendingTasks()).as("nothing is to ring").isEqualTo(-1);
     }
 

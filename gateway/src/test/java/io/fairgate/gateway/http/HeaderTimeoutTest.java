@@ -86,7 +86,7 @@ class HeaderTimeoutTest {
     @Test
     void nothing_is_left_of_a_connection_that_has_gone() {
         send("GET / HT");
-        var unused = channel.close();
+        channel.pipeline().fireChannelInactive(); // what closing does, but for ending all timers of this channel
         assertThat(channel.runScheduledPendingTasks()).as("nothing is to ring").isEqualTo(-1);
     }
 

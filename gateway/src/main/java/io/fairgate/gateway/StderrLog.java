@@ -1,18 +1,33 @@
 package io.fairgate.gateway;
 
+import static java.util.stream.Collectors.joining;
+
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /** A log on the standard error, for a command that runs without Spring Boot, which sets the log up otherwise. */
 final class StderrLog {
 
+    /** What there is, from nothing to everything. */
+    private static final List<Level> LEVELS =
+            List.of(Level.OFF, Level.ERROR, Level.WARN, Level.INFO, Level.DEBUG, Level.TRACE);
+
     private StderrLog() {}
+
+    /** What is wrong with the name of a level; null when it is one. */
+    static @Nullable String mistake(String level) {
+        return LEVELS.stream().anyMatch(known -> known.levelStr.equalsIgnoreCase(level))
+                ? null
+                : "%s (expected: one of %s)"
+                        .formatted(level, LEVELS.stream().map(String::valueOf).collect(joining(", ")));
+    }
 
     /** From now on, whatever has this level or a higher one; warnings and errors when it is null or no level. */
     static void from(@Nullable String level) {

@@ -64,8 +64,7 @@ final class ThrottleCommand implements Callable<Integer> {
         if (file == null) {
             return 1;
         }
-        String level = System.getenv("THROTTLE_LOG");
-        StderrLog.from(level == null ? file.logLevel() : level);
+        log(file, System.getenv("THROTTLE_LOG"));
         ThrottleServer server = server(file);
         if (server == null) {
             return 1;
@@ -77,6 +76,21 @@ final class ThrottleCommand implements Callable<Integer> {
         out.flush();
         new CountDownLatch(1).await();
         return 0;
+    }
+
+    /** What is no level is told, and keeps it from nothing. */
+    private void log(ThrottleFile file, @Nullable String fromEnvironment) {
+        boolean isSet = fromEnvironment != null && !fromEnvironment.isEmpty();
+        String level = isSet ? fromEnvironment : file.logLevel();
+        String mistake = level == null ? null : StderrLog.mistake(level);
+        if (mistake != null) {
+            command.commandLine()
+                    .getErr()
+                    .printf(
+                            "%s: %s; WARN is used.%n",
+                            isSet ? "THROTTLE_LOG" : configuration + ": logging.stderr.level", mistake);
+        }
+        StderrLog.from(level);
     }
 
     /** Only halting makes the exit code 0: the JVM has chosen 128 + signal by then. */

@@ -151,8 +151,22 @@ class LeaseHostileTest {
     @Test
     void another_method_is_not_allowed() {
         Answer answer = A.call("PATCH", "/v1/pools/pool/leases", "{}");
-        assertThat(answer.status()).isEqualTo(405);
+        LeaseApiTest.assertProblem(answer, 405, "method-not-allowed");
         assertThat(answer.field("Allow")).isEqualTo("POST");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/v1/pools/%zz", "/v1/pools/pool%", "/v1/pools?x=%zz", "/v1/pools/a|b", "/v1/pools/a\\b"})
+    void a_target_that_is_no_uri_is_told_what_was_expected(String target) throws Exception {
+        try (RawClient client = new RawClient(LeasingTenant.port(GATEWAY))) {
+            assertThat(client.get(target, "a").readUntil("\"reason\":\"bad-request\"}"))
+                    .startsWith("HTTP/1.1 400 ")
+                    .containsIgnoringCase("content-type: application/problem+json")
+                    .contains("path: malformed (expected: a URI, with escapes such as %2F)");
+            assertThat(client.get("/v1/pools", "a").readUntil("]}"))
+                    .as("on the same connection")
+                    .startsWith("HTTP/1.1 200 ");
+        }
     }
 
     @Test

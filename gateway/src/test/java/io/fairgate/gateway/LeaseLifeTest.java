@@ -1,22 +1,18 @@
 package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.gateway.lease.LeaseServer;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The lease port from the start of the gateway to its end, its settings, and what is left behind of leases. */
+/** The lease port from the start of the gateway to its end, and what is left behind of leases. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseLifeTest {
 
@@ -199,6 +195,23 @@ class LeaseLifeTest {
         assertThat(records(output)).noneMatch(line -> line.contains("-released") && line.contains("\"b\""));
     }
 
+    @Test
+    void a_place_that_was_given_back_and_what_was_held_at_the_end_are_in_the_audit_log(CapturedOutput output) {
+        start("permits: 1", AUDITED);
+        String held = a.acquire("k", "pool", "{}").json("id");
+        String left = b.acquire("w", "pool", "{}").json("id");
+        b.release(left);
+        String waits = b.acquire("x", "pool", "{}").json("id");
+        gateway.close();
+        assertThat(records(output))
+                .anySatisfy(line ->
+                        assertThat(line).contains("\"lease-left\"", left, "\"pools\":{\"pool\":1}", "\"waited\":"))
+                .anySatisfy(line -> assertThat(line)
+                        .contains("\"lease-shut-down\"", held, "\"token\":", "\"pools\":{\"pool\":1}", "\"held\":"))
+                .anySatisfy(line -> assertThat(line)
+                        .contains("\"lease-shut-down\"", waits, "\"pools\":{\"pool\":1}", "\"waited\":"));
+    }
+
     private String metrics() {
         return Answer.to(gateway.managementUrl("/actuator/prometheus")).body();
     }
@@ -208,35 +221,5 @@ class LeaseLifeTest {
                 .lines()
                 .filter(line -> line.startsWith("{\"event\":\"lease-"))
                 .toList();
-    }
-
-    @Test
-    void a_port_that_is_taken_stops_the_start_and_says_which(CapturedOutput output) throws Exception {
-        try (ServerSocket taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
-            assertThatThrownBy(() -> gateway.start(
-                            TestPolicy.onePool(upstream.url(), "permits: 1"),
-                            LeasingTenant.ON,
-                            "--fairgate.leases.port=" + taken.getLocalPort()))
-                    .isInstanceOf(StartFailedException.class);
-            assertThat(output.getErr())
-                    .contains("Port " + taken.getLocalPort() + " is in use already", "--fairgate.leases.port=PORT");
-        }
-    }
-
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-            port=70000             | fairgate.leases.port: 70000 (expected: 0 to 65535)
-            port=x                 | fairgate.leases.port
-            restore-window=300     | 300 (expected: a duration such as
-            restore-window=-1s     | fairgate.leases.restore-window: PT-1S (expected: >= 0)
-            max-open=0             | fairgate.leases.max-open: 0 (expected: >= 1)
-            fencing-file=/nowhere/fencing | fairgate.leases.fencing-file
-            enable=true            | fairgate.leases.enable: unknown setting
-            """)
-    void a_setting_that_cannot_be_meant_stops_the_start(String setting, String told, CapturedOutput output) {
-        assertThatThrownBy(() -> LeasingTenant.start(
-                        gateway, TestPolicy.onePool(upstream.url(), "permits: 1"), "--fairgate.leases." + setting))
-                .isInstanceOf(StartFailedException.class);
-        assertThat(output.getErr()).contains(told).doesNotContain("\tat ");
     }
 }

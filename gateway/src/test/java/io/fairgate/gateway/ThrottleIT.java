@@ -139,4 +139,16 @@ class ThrottleIT {
         assertThat(byFile.err()).contains(" DEBUG ");
         assertThat(byEnvironment.err()).isEmpty();
     }
+
+    @Test
+    void a_level_that_is_none_is_told_and_it_serves_all_the_same() throws Exception {
+        Files.writeString(folder.resolve("throttle.toml"), "[logging.stderr]\nlevel = \"LOUD\"\n");
+        Started byFile = fairgate.start(folder, "throttle", "--port", "0");
+        Started byEnvironment = fairgate.start(folder, Map.of("THROTTLE_LOG", "quiet"), "throttle", "--port", "0");
+        String expected = " (expected: one of OFF, ERROR, WARN, INFO, DEBUG, TRACE); WARN is used.";
+        port(byFile);
+        port(byEnvironment);
+        assertThat(byFile.err().lines()).containsExactly("throttle.toml: logging.stderr.level: LOUD" + expected);
+        assertThat(byEnvironment.err().lines()).containsExactly("THROTTLE_LOG: quiet" + expected);
+    }
 }

@@ -96,6 +96,11 @@ public final class TenantAccess {
         });
     }
 
+    /** Whether this is what {@link #refuseDraining} fails with. */
+    public static boolean isForDraining(Throwable failure) {
+        return failure instanceof DrainingException;
+    }
+
     /** Writes a record into the audit log; values are texts, numbers and maps of them, and never a credential. */
     public void audit(Map<String, Object> record) {
         audit.add(record);

@@ -1,7 +1,10 @@
 package io.fairgate.gateway.http;
 
 import java.nio.charset.StandardCharsets;
-import java.util.List;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpStatus;
@@ -13,12 +16,17 @@ import reactor.core.publisher.Mono;
 /**
  * One request that a route of a {@link RouteTable} takes.
  *
- * @param parts what stands at the variable segments of the path, in their order, percent-decoded once
+ * @param parts what stands at the variable segments of the path, by their names and in their order, percent-decoded once
  */
-public record Call(ServerWebExchange exchange, List<String> parts) {
+public record Call(ServerWebExchange exchange, Map<String, String> parts) {
 
     public Call {
-        parts = List.copyOf(parts);
+        parts = Collections.unmodifiableMap(new LinkedHashMap<>(parts));
+    }
+
+    /** What stands at a variable segment of the route. */
+    public String part(String name) {
+        return Objects.requireNonNull(parts.get(name), name);
     }
 
     /** Answers a call. */

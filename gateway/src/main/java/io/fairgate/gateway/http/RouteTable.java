@@ -2,7 +2,6 @@ package io.fairgate.gateway.http;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,24 +27,26 @@ public final class RouteTable implements WebHandler {
 
     private final List<Entry> entries;
     private final Call.Handler unknown;
+    private final Call.Handler notAllowed;
 
     /** One path, with what answers each of its methods. */
     private record Entry(String template, List<String> segments, Map<HttpMethod, Call.Handler> methods) {
 
         /** What stands at its variables; null when it is another path. */
         @Nullable
-        List<String> match(List<String> path) {
+        Map<String, String> match(List<String> path) {
             if (path.size() != segments.size()) {
                 return null;
             }
-            List<String> parts = new ArrayList<>();
+            Map<String, String> parts = new LinkedHashMap<>();
             for (int i = 0; i < path.size(); i++) {
-                boolean isVariable = isVariable(segments.get(i));
-                if (isVariable ? path.get(i).isEmpty() : !segments.get(i).equals(path.get(i))) {
+                String segment = segments.get(i);
+                boolean isVariable = isVariable(segment);
+                if (isVariable ? path.get(i).isEmpty() : !segment.equals(path.get(i))) {
                     return null;
                 }
                 if (isVariable) {
-                    parts.add(path.get(i));
+                    parts.put(segment.substring(1, segment.length() - 1), path.get(i));
                 }
             }
             return parts;
@@ -73,9 +74,10 @@ public final class RouteTable implements WebHandler {
         }
     }
 
-    private RouteTable(List<Entry> entries, Call.Handler unknown) {
+    private RouteTable(List<Entry> entries, Call.Handler unknown, Call.Handler notAllowed) {
         this.entries = List.copyOf(entries);
         this.unknown = unknown;
+        this.notAllowed = notAllowed;
     }
 
     /** Collects the routes. */
@@ -96,17 +98,23 @@ public final class RouteTable implements WebHandler {
             return this;
         }
 
+        /** The same, where the answer to other methods has no body. */
+        public RouteTable otherwise(Call.Handler unknown) {
+            return otherwise(unknown, call -> call.answer(HttpStatus.METHOD_NOT_ALLOWED));
+        }
+
         /**
          * The table of all that were added.
          *
          * @param unknown answers all other paths
+         * @param notAllowed answers other methods of a path, with 405; {@code Allow} is there already
          */
-        public RouteTable otherwise(Call.Handler unknown) {
+        public RouteTable otherwise(Call.Handler unknown, Call.Handler notAllowed) {
             List<Entry> entries = routes.entrySet().stream()
                     .map(route -> new Entry(route.getKey(), segments(route.getKey()), Map.copyOf(route.getValue())))
                     .sorted(Comparator.comparing(Entry::rank))
                     .toList();
-            return new RouteTable(entries, unknown);
+            return new RouteTable(entries, unknown, notAllowed);
         }
     }
 
@@ -125,7 +133,7 @@ public final class RouteTable implements WebHandler {
         List<String> path = decoded(exchange);
         Set<String> allowed = new TreeSet<>();
         for (Entry entry : entries) {
-            List<String> parts = path == null ? null : entry.match(path);
+            Map<String, String> parts = path == null ? null : entry.match(path);
             if (parts != null) {
                 Call.Handler handler = entry.methods().get(answers);
                 if (handler != null) {
@@ -134,12 +142,12 @@ public final class RouteTable implements WebHandler {
                 allowed.addAll(entry.allowed());
             }
         }
-        return allowed.isEmpty() ? unknown.handle(new Call(exchange, List.of())) : notAllowed(exchange, allowed);
-    }
-
-    private static Mono<Void> notAllowed(ServerWebExchange exchange, Set<String> allowed) {
+        Call call = new Call(exchange, Map.of());
+        if (allowed.isEmpty()) {
+            return unknown.handle(call);
+        }
         exchange.getResponse().getHeaders().set(HttpHeaders.ALLOW, String.join(", ", allowed));
-        return new Call(exchange, List.of()).answer(HttpStatus.METHOD_NOT_ALLOWED);
+        return notAllowed.handle(call);
     }
 
     private static List<String> segments(String path) {

@@ -3,7 +3,6 @@ package io.fairgate.gateway.lease;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
-import io.fairgate.lease.Leases;
 import io.fairgate.spring.LivePolicy;
 import io.fairgate.spring.PermitPools;
 import io.fairgate.spring.TenantAccess;
@@ -20,6 +19,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -68,8 +68,17 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeaseDesk leaseDesk(TenantAccess access, LeasePools pools, LeaseSettings settings, FencingTokens tokens) {
-            LeaseRecords records = new LeaseRecords(access, InstantSource.system());
+        LeaseRecords leaseRecords(TenantAccess access) {
+            return new LeaseRecords(access, InstantSource.system());
+        }
+
+        @Bean
+        LeaseDesk leaseDesk(
+                TenantAccess access,
+                LeasePools pools,
+                LeaseRecords records,
+                LeaseSettings settings,
+                FencingTokens tokens) {
             LeaseDesk desk = new LeaseDesk(access, pools, records, settings, tokens, MonotonicScheduler.INSTANCE);
             access.showLeases(
                     () -> desk.leases().count().holding(),
@@ -77,16 +86,10 @@ public class LeaseConfiguration {
             return desk;
         }
 
-        /** One for all who lease permits of these pools, so that they are counted, accounted for and ended together. */
-        @Bean
-        Leases leases(LeaseDesk desk) {
-            return desk.leases();
-        }
-
         @Bean
         @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
-        LeaseRoutes leaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools) {
-            return new LeaseRoutes(access, desk, pools, new LeaseView(InstantSource.system()));
+        LeaseRoutes leaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools, LeaseRecords records) {
+            return new LeaseRoutes(access, desk, pools, records, new LeaseView(InstantSource.system()));
         }
 
         @Bean
@@ -94,7 +97,12 @@ public class LeaseConfiguration {
                 ObjectProvider<Consumer<RouteTable.Builder>> routes, ObjectProvider<Call.Handler> otherwise) {
             RouteTable.Builder table = new RouteTable.Builder();
             routes.orderedStream().forEach(each -> each.accept(table));
-            return table.otherwise(otherwise.getIfAvailable(() -> call -> Mono.error(LeaseProblem.notFound())));
+            return table.otherwise(
+                    otherwise.getIfAvailable(() -> call -> Mono.error(LeaseProblem.notFound())),
+                    call -> LeaseRoutes.isOwn(
+                                    call.exchange().getRequest().getURI().getRawPath())
+                            ? Mono.error(LeaseProblem.notAllowed())
+                            : call.answer(HttpStatus.METHOD_NOT_ALLOWED));
         }
 
         @Bean

@@ -8,7 +8,6 @@ import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
-import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.spring.TenantAccess;
 import io.fairgate.spring.TenantCharge;
@@ -127,17 +126,20 @@ final class LeaseDesk {
             }
             Throwable end = over.get(ask.caller().tenant().id(), ask.id());
             if (end != null) {
+                if (!(end instanceof LeaseProblem)) {
+                    records.refused(ask); // It could not be paid for, and that is told again.
+                }
                 return Mono.error(end);
             }
             return requireFits(ask)
-                    .then(check.doOnError(refused -> records.refused(ask, "quota")))
+                    .then(check.doOnError(refused -> records.refused(ask)))
                     .flatMap(charge -> first(ask, charge));
         });
     }
 
     private Mono<Standing> first(LeaseAsk ask, TenantCharge charge) {
         LeaseAccount mine = new LeaseAccount(ask, charge, unpaid -> {
-            records.refused(unpaid, "quota");
+            records.refused(unpaid);
             leases.release(unpaid.id());
         });
         return begin(mine, ask).flatMap(isFirst -> {
@@ -145,7 +147,7 @@ final class LeaseDesk {
                 return acquire(ask, Mono.just(charge));
             }
             if (!leases.open(mine.id(), mine.tenant(), ask.holder(), term(ask))) {
-                return taken(mine, ask);
+                return taken(mine);
             }
             mine.open();
             return held(mine, ask);
@@ -158,7 +160,7 @@ final class LeaseDesk {
             return access.refuseDraining();
         }
         if (leases.size() >= settings.maxOpen()) {
-            return refuse(ask, LeaseProblem.tooMany());
+            return Mono.error(LeaseProblem.tooMany());
         }
         if (accounts.putIfAbsent(ask.id(), mine) != null) {
             return Mono.just(false);
@@ -171,16 +173,16 @@ final class LeaseDesk {
     }
 
     /** The id is somebody's who does not use this desk. */
-    private <T> Mono<T> taken(LeaseAccount mine, LeaseAsk ask) {
+    private <T> Mono<T> taken(LeaseAccount mine) {
         forget(mine);
         mine.open();
-        return refuse(ask, LeaseProblem.restoreConflict());
+        return Mono.error(LeaseProblem.restoreConflict());
     }
 
     private Mono<Standing> again(LeaseAccount there, LeaseAsk ask) {
         return there.permits().equals(ask.permits())
                 ? there.opened().then(held(there, ask))
-                : refuse(ask, LeaseProblem.keyReused());
+                : Mono.error(LeaseProblem.keyReused());
     }
 
     private Mono<Standing> held(LeaseAccount account, LeaseAsk ask) {
@@ -188,7 +190,6 @@ final class LeaseDesk {
                         account.id(), new LeaseRequest(account.permits(), patience(ask), ask.ttl()), status -> {}))
                 .then(standing(account))
                 .onErrorResume(LeaseGoneException.class, gone -> Mono.empty())
-                .onErrorMap(LeaseDesk::isTooLarge, tooLarge -> LeaseProblem.neverFits())
                 .switchIfEmpty(Mono.defer(() -> gone(account)));
     }
 
@@ -224,18 +225,7 @@ final class LeaseDesk {
     }
 
     private Mono<Void> requireFits(LeaseAsk ask) {
-        return pools.requireFits(ask.caller().tenant().id(), ask.permits())
-                .onErrorResume(LeaseProblem.class, problem -> refuse(ask, problem));
-    }
-
-    private static boolean isTooLarge(Throwable failure) {
-        return failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE;
-    }
-
-    private <T> Mono<T> refuse(LeaseAsk ask, LeaseProblem problem) {
-        records.refused(ask, problem.reason());
-        access.countRefusal(ask.caller().tenant().id(), problem.reason());
-        return Mono.error(problem);
+        return pools.requireFits(ask.caller().tenant().id(), ask.permits());
     }
 
     // ---- whoever has one ----
@@ -245,6 +235,11 @@ final class LeaseDesk {
     LeaseAccount account(TenantId owner, LeaseId id) {
         LeaseAccount account = accounts.get(id);
         return account == null || !account.owner().equals(owner) ? null : account;
+    }
+
+    /** Whether somebody has one of this id. */
+    boolean isOpen(LeaseId id) {
+        return accounts.containsKey(id);
     }
 
     /** How it stands. Errors with {@link LeaseProblem} when it is over. */
@@ -274,13 +269,13 @@ final class LeaseDesk {
     Mono<Standing> restore(LeaseAsk ask) {
         return Mono.defer(() -> {
             if (now() - restoreUntil >= 0) {
-                return refuse(ask, LeaseProblem.restoreClosed());
+                return Mono.error(LeaseProblem.restoreClosed());
             }
             LeaseAccount there = accounts.get(ask.id());
             if (there != null) {
                 boolean isSame = there.owner().equals(ask.caller().named())
                         && there.permits().equals(ask.permits());
-                return isSame ? status(there) : refuse(ask, LeaseProblem.restoreConflict());
+                return isSame ? status(there) : Mono.error(LeaseProblem.restoreConflict());
             }
             if (over.get(ask.caller().tenant().id(), ask.id()) != null) {
                 return Mono.error(LeaseProblem.ended());
@@ -300,8 +295,7 @@ final class LeaseDesk {
                     // Others may have found the account meanwhile, and hear what has become of it, also when it was
                     // cancelled.
                     .doFinally(end -> mine.open())
-                    .onErrorMap(LeaseDesk::isTooLarge, tooLarge -> LeaseProblem.neverFits())
-                    .flatMap(isHeld -> isHeld ? status(mine) : taken(mine, ask));
+                    .flatMap(isHeld -> isHeld ? status(mine) : taken(mine));
         });
     }
 

@@ -1,10 +1,11 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.gateway.http.Call;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.RefusalReason;
 import io.fairgate.spring.TenantAccess;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +35,12 @@ final class LeaseFailures implements WebExceptionHandler {
         if (failure instanceof LeaseProblem problem) {
             return answer(exchange, problem);
         }
-        return access.handle(exchange, failure).onErrorResume(none -> unexpected(exchange, failure));
+        if (failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE) {
+            return answer(exchange, LeaseProblem.neverFits());
+        }
+        // Any other error is that of the writing.
+        return access.handle(exchange, failure)
+                .onErrorResume(e -> e == failure, notOurs -> unexpected(exchange, failure));
     }
 
     private static Mono<Void> unexpected(ServerWebExchange exchange, Throwable failure) {
@@ -54,6 +60,18 @@ final class LeaseFailures implements WebExceptionHandler {
     }
 
     private static Mono<Void> answer(ServerWebExchange exchange, HttpStatus status, String reason, String detail) {
+        exchange.getResponse().getHeaders().setCacheControl("no-store");
+        return new Call(exchange, Map.of())
+                .answer(status, MediaType.APPLICATION_PROBLEM_JSON_VALUE, body(status, reason, detail));
+    }
+
+    /** The answer to a request whose target is no URI, of which there is no exchange. */
+    static String malformedTarget() {
+        LeaseProblem problem = LeaseProblem.badRequest("path", "malformed", "a URI, with escapes such as %2F");
+        return body(problem.status(), problem.reason(), problem.detail());
+    }
+
+    private static String body(HttpStatus status, String reason, String detail) {
         Map<String, Object> problem = new LinkedHashMap<>();
         problem.put(
                 "type",
@@ -64,8 +82,6 @@ final class LeaseFailures implements WebExceptionHandler {
         problem.put("status", status.value());
         problem.put("detail", detail);
         problem.put("reason", reason);
-        exchange.getResponse().getHeaders().setCacheControl("no-store");
-        return new Call(exchange, List.of())
-                .answer(status, MediaType.APPLICATION_PROBLEM_JSON_VALUE, JSON.writeValueAsBytes(problem));
+        return JSON.writeValueAsString(problem);
     }
 }

@@ -77,6 +77,11 @@ final class LeaseProblem extends RuntimeException {
         return of(HttpStatus.NOT_FOUND, "not-found", "There is nothing under this path.");
     }
 
+    static LeaseProblem notAllowed() {
+        return of(
+                HttpStatus.METHOD_NOT_ALLOWED, "method-not-allowed", "This path has other methods: Allow names them.");
+    }
+
     static LeaseProblem unknownPool() {
         return of(HttpStatus.NOT_FOUND, "unknown-pool", "There is no such pool.");
     }

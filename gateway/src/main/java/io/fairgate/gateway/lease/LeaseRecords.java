@@ -1,18 +1,27 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.gateway.http.Call;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.spring.TenantAccess;
+import io.fairgate.spring.TenantAccess.Caller;
 import io.fairgate.tenant.TenantId;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Accounts for all that happens to leases, in the audit log and in the meters. */
 final class LeaseRecords {
+
+    /** Of what somebody else has named: a record is to stay small. */
+    private static final int LONGEST_NAME = 64;
+
+    private static final int MOST_POOLS = 16;
 
     private final TenantAccess access;
     private final InstantSource clock;
@@ -77,13 +86,73 @@ final class LeaseRecords {
         access.audit(record);
     }
 
-    /** Before there was a lease, or because of what it was charged to. */
-    void refused(LeaseAsk ask, String reason) {
+    /** Because of the quotas that it is charged to. */
+    void refused(LeaseAsk ask) {
         Map<String, Object> record =
                 record("lease-refused", ask.id(), ask.caller().named(), ask.holder());
-        record.put("pools", ask.permits());
+        putAsked(record, ask.permits());
+        record.put("reason", "quota");
+        access.audit(record);
+    }
+
+    /**
+     * What a call was about, as far as that is known.
+     *
+     * @param holder empty when it has told none
+     * @param permits that were asked for, by the name of the pool
+     */
+    record Subject(String holder, @Nullable LeaseId lease, Map<String, ? extends Number> permits) {}
+
+    /**
+     * A call that is refused. Not one that a pool or a quota refuses, or that is nobody's: these have been accounted for, and
+     * the failure is passed over.
+     *
+     * @param caller null when nobody has looked who it is
+     */
+    void refused(Call call, @Nullable Caller caller, Subject subject, Throwable failure) {
+        if (failure instanceof LeaseProblem problem) {
+            refused(call, caller, subject, problem.reason());
+        } else if (TenantAccess.isForDraining(failure)) {
+            refused(call, caller, subject, "draining");
+        }
+    }
+
+    /** The same, of what is told in other words elsewhere. */
+    void refused(Call call, @Nullable Caller caller, Subject subject, String reason) {
+        Map<String, Object> record = record("lease-refused");
+        if (caller != null) {
+            record.put("tenant", caller.named().value());
+            access.countRefusal(caller.tenant().id(), reason);
+        }
+        InetSocketAddress peer = call.exchange().getRequest().getRemoteAddress();
+        if (peer != null && peer.getAddress() != null) {
+            record.put("peer", peer.getAddress().getHostAddress());
+        }
+        if (!subject.holder.isEmpty()) {
+            record.put("holder", subject.holder);
+        }
+        if (subject.lease != null) {
+            record.put("lease", subject.lease.toString());
+        }
+        String pool = call.parts().getOrDefault("pool", call.parts().get("semaphore"));
+        if (!subject.permits.isEmpty()) {
+            putAsked(record, subject.permits);
+        } else if (pool != null) {
+            record.put("pool", shown(pool));
+        }
         record.put("reason", reason);
         access.audit(record);
+    }
+
+    /** Whoever calls says which, and there may be none of these names. */
+    private static void putAsked(Map<String, Object> record, Map<String, ? extends Number> permits) {
+        Map<String, Number> shown = new TreeMap<>();
+        permits.entrySet().stream().limit(MOST_POOLS).forEach(each -> shown.put(shown(each.getKey()), each.getValue()));
+        record.put("pools", shown);
+    }
+
+    private static String shown(String name) {
+        return name.length() <= LONGEST_NAME ? name : name.substring(0, LONGEST_NAME) + "…";
     }
 
     private Map<String, Object> record(String event, LeaseStatus lease, TenantId who) {
@@ -91,14 +160,19 @@ final class LeaseRecords {
     }
 
     private Map<String, Object> record(String event, LeaseId id, TenantId who, String holder) {
-        Map<String, Object> record = new LinkedHashMap<>();
-        record.put("event", event);
-        record.put("at", clock.instant().toString());
+        Map<String, Object> record = record(event);
         record.put("tenant", who.value());
         if (!holder.isEmpty()) {
             record.put("holder", holder);
         }
         record.put("lease", id.toString());
+        return record;
+    }
+
+    private Map<String, Object> record(String event) {
+        Map<String, Object> record = new LinkedHashMap<>();
+        record.put("event", event);
+        record.put("at", clock.instant().toString());
         return record;
     }
 

@@ -1,18 +1,17 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.gateway.http.Bytes;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.gateway.lease.LeaseRecords.Subject;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.spring.TenantAccess;
 import io.fairgate.spring.TenantAccess.Caller;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
@@ -28,20 +27,29 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
     private static final int LONGEST_KEY = 128;
+    /** The attribute of an exchange that has what is asked for, once that has been read. */
+    private static final String ASK = LeaseAsk.class.getName();
 
     private final TenantAccess access;
     private final LeaseDesk desk;
     private final LeasePools pools;
     private final LeaseView view;
+    private final LeaseRecords records;
     private final LeaseIds ids = new LeaseIds();
-    private final byte[] description = description();
+    private final byte[] description = Bytes.beside(LeaseRoutes.class, "openapi.json");
 
-    LeaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools, LeaseView view) {
+    LeaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools, LeaseRecords records, LeaseView view) {
         this.access = access;
         this.desk = desk;
         this.pools = pools;
+        this.records = records;
         this.view = view;
         LeaseBody.warmUp();
+    }
+
+    /** Whether a path is of this API; all others are throttle's, where that is served. */
+    static boolean isOwn(String path) {
+        return path.startsWith("/v1/");
     }
 
     @Override
@@ -63,8 +71,19 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     /** What is begun while the gateway shuts down would be over before it is of use. */
     private Call.Handler identified(BiFunction<Call, Caller, Mono<Void>> handler) {
         return call -> desk.isEnding()
-                ? access.refuseDraining()
-                : access.identify(call.exchange()).flatMap(caller -> handler.apply(call, caller));
+                ? access.<Void>refuseDraining().doOnError(e -> accountFor(call, null, e))
+                : access.identify(call.exchange())
+                        .flatMap(caller -> Mono.defer(() -> handler.apply(call, caller))
+                                .doOnError(e -> accountFor(call, caller, e)));
+    }
+
+    private void accountFor(Call call, @Nullable Caller caller, Throwable refusal) {
+        LeaseAsk ask = call.exchange().getAttribute(ASK);
+        String id = call.parts().get("id");
+        Subject subject = ask == null
+                ? new Subject("", id == null ? null : LeaseId.parse(id), Map.of())
+                : new Subject(ask.holder(), ask.id(), ask.permits());
+        records.refused(call, caller, subject, refusal);
     }
 
     // ---- acquire ----
@@ -72,7 +91,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     private Mono<Void> acquire(Call call, Caller caller) {
         LeaseId id = id(call, caller);
         return LeaseBody.of(call, List.of("permits", "ttl", "maxWait", "holder"))
-                .map(body -> asked(caller, id, Map.of(call.parts().get(0), body.permits()), body))
+                .map(body -> asked(caller, id, Map.of(call.part("pool"), body.permits()), body))
                 .flatMap(ask -> acquire(call, ask));
     }
 
@@ -88,6 +107,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     }
 
     private Mono<Void> acquire(Call call, LeaseAsk ask) {
+        call.exchange().getAttributes().put(ASK, ask);
         return desk.acquire(ask, access.check(call.exchange(), ask.caller())).flatMap(standing -> {
             boolean isHeld = !standing.lease().held().isEmpty();
             if (isHeld) {
@@ -124,10 +144,12 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
 
     /** Says nothing of whether there was one. */
     private Mono<Void> release(Call call, Caller caller) {
-        LeaseId id = LeaseId.parse(call.parts().get(0));
+        LeaseId id = LeaseId.parse(call.part("id"));
         LeaseAccount account = id == null ? null : desk.account(caller.named(), id);
         if (account != null) {
             desk.release(account);
+        } else if (id != null && desk.isOpen(id)) {
+            accountFor(call, caller, LeaseProblem.expired()); // It is somebody else's.
         }
         return call.answer(HttpStatus.NO_CONTENT);
     }
@@ -137,7 +159,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     }
 
     private LeaseAccount requireAccount(Call call, Caller caller) {
-        LeaseId id = LeaseId.parse(call.parts().get(0));
+        LeaseId id = LeaseId.parse(call.part("id"));
         LeaseAccount account = id == null ? null : desk.account(caller.named(), id);
         if (account == null) {
             throw LeaseProblem.expired();
@@ -146,12 +168,16 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     }
 
     private Mono<Void> restore(Call call, Caller caller) {
-        LeaseId id = LeaseId.parse(call.parts().get(0));
+        LeaseId id = LeaseId.parse(call.part("id"));
         if (id == null) {
             throw LeaseProblem.badRequest("id", "malformed", "32 hexadecimal digits in lower case");
         }
         return LeaseBody.of(call, List.of("pools", "ttl", "holder"))
-                .flatMap(body -> desk.restore(asked(caller, id, body.pools(), body)))
+                .map(body -> asked(caller, id, body.pools(), body))
+                .flatMap(ask -> {
+                    call.exchange().getAttributes().put(ASK, ask);
+                    return desk.restore(ask);
+                })
                 .flatMap(standing -> answer(call, standing));
     }
 
@@ -165,7 +191,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     }
 
     private Mono<Void> pool(Call call, Caller caller) {
-        return poolView(call.parts().get(0), caller).flatMap(pool -> answer(call, HttpStatus.OK, pool));
+        return poolView(call.part("pool"), caller).flatMap(pool -> answer(call, HttpStatus.OK, pool));
     }
 
     private Mono<Map<String, Object>> poolView(String name, Caller caller) {
@@ -183,13 +209,5 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         ServerWebExchange exchange = call.exchange();
         exchange.getResponse().getHeaders().setCacheControl("no-store");
         return call.answer(status, MediaType.APPLICATION_JSON_VALUE, JSON.writeValueAsBytes(body));
-    }
-
-    private static byte[] description() {
-        try (InputStream file = Objects.requireNonNull(LeaseRoutes.class.getResourceAsStream("openapi.json"))) {
-            return file.readAllBytes();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

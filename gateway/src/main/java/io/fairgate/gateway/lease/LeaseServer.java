@@ -73,7 +73,8 @@ public final class LeaseServer implements SmartLifecycle {
             face = HttpFace.listen(
                     new InetSocketAddress(settings.address(), settings.port()),
                     routes,
-                    List.of(new LeaseFailures(access)));
+                    List.of(new LeaseFailures(access)),
+                    target -> LeaseRoutes.isOwn(target) ? LeaseFailures.malformedTarget() : "");
         } catch (ChannelBindException failure) {
             throw isInUse(failure)
                     ? new PortInUseException(settings.port(), failure)

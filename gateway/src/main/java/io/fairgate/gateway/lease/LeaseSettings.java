@@ -3,6 +3,7 @@ package io.fairgate.gateway.lease;
 import io.fairgate.spring.DurationSetting;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -38,14 +39,32 @@ public record LeaseSettings(
      *
      * @param enabled whether it is there; the port is opened then, whatever {@link LeaseSettings#enabled} says
      * @param defaultTenant whose a request is that shows nothing of that; null when such are refused
-     * @param levels of pools in the hierarchy of locks, by name; 0 for those that are not named
+     * @param levels of pools in the hierarchy of locks, by name and as they are written; 0 for those that are not named
      */
     public record Throttle(
             @DefaultValue("false") boolean enabled,
             @Nullable String defaultTenant,
-            @DefaultValue Map<String, Integer> levels) {
+            @DefaultValue Map<String, String> levels) {
+
+        /** @throws IllegalArgumentException naming the level that is none, what was found and what was expected */
         public Throttle {
             levels = Map.copyOf(levels);
+            levels.forEach(Throttle::number);
+        }
+
+        Map<String, Integer> numbers() {
+            Map<String, Integer> numbers = new HashMap<>();
+            levels.forEach((pool, level) -> numbers.put(pool, number(pool, level)));
+            return numbers;
+        }
+
+        private static int number(String pool, String level) {
+            try {
+                return Integer.parseInt(level.strip());
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException(
+                        THROTTLE + ".levels.%s: %s (expected: a whole number of 32 bits)".formatted(pool, level));
+            }
         }
     }
 

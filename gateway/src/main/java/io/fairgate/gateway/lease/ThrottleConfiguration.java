@@ -1,5 +1,6 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.config.Nearest;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.PeerLeases;
@@ -10,8 +11,8 @@ import io.fairgate.spring.LivePolicy;
 import io.fairgate.spring.TenantAccess;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
-import java.time.InstantSource;
-import java.util.Map;
+import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -30,22 +31,23 @@ class ThrottleConfiguration {
 
     @Bean
     Consumer<RouteTable.Builder> throttleRoutes(
-            TenantAccess access, LeaseDesk desk, LeasePools pools, LivePolicy policy, LeaseSettings settings) {
+            TenantAccess access,
+            LeaseDesk desk,
+            LeaseRecords records,
+            LeasePools pools,
+            LivePolicy policy,
+            LeaseSettings settings) {
         LeaseSettings.Throttle throttle = settings.throttle();
-        requireLevelsOfPools(throttle.levels(), policy.current());
+        requireLevelsOfPools(throttle.levels().keySet(), policy.current());
         ThrottleTenants tenants = new ThrottleTenants(
-                access,
-                desk,
-                new LeaseRecords(access, InstantSource.system()),
-                policy,
-                defaultTenant(throttle.defaultTenant(), policy.current()));
+                access, desk, records, policy, defaultTenant(throttle.defaultTenant(), policy.current()));
         ThrottleSettings bounds = ThrottleSettings.STANDARD.with(
                 settings.maxOpen(),
                 Math.max(1, settings.maxOpen() / OWNERS_AT_LEAST),
                 settings.restoreWindow().value());
         ThrottleProtocol protocol = new ThrottleProtocol(
                 new PeerLeases(desk::leases),
-                new PolicySemaphores(pools, policy, throttle.levels()),
+                new PolicySemaphores(pools, policy, throttle.numbers()),
                 tenants,
                 bounds,
                 MonotonicScheduler.INSTANCE);
@@ -55,7 +57,7 @@ class ThrottleConfiguration {
     /** Each client is told in the words that it knows that there is nothing. */
     @Bean
     Call.Handler throttleOtherwise() {
-        return call -> call.exchange().getRequest().getURI().getRawPath().startsWith("/v1/")
+        return call -> LeaseRoutes.isOwn(call.exchange().getRequest().getURI().getRawPath())
                 ? Mono.error(LeaseProblem.notFound())
                 : ThrottleProtocol.notFound(call);
     }
@@ -67,19 +69,25 @@ class ThrottleConfiguration {
         boolean isOne = TenantId.isWellFormed(name) && policy.tenant(TenantId.of(name)) != null;
         if (!isOne) {
             throw new InvalidConfigurationPropertyValueException(
-                    LeaseSettings.THROTTLE + ".default-tenant", name, "expected: a tenant of the policy");
+                    LeaseSettings.THROTTLE + ".default-tenant",
+                    name,
+                    "expected: a tenant of the policy, " + Nearest.oneOf(name, names(policy)));
         }
         return TenantId.of(name);
     }
 
-    private static void requireLevelsOfPools(Map<String, Integer> levels, Policy policy) {
-        for (String pool : levels.keySet()) {
+    private static List<String> names(Policy policy) {
+        return policy.members().keySet().stream().map(TenantId::value).sorted().toList();
+    }
+
+    private static void requireLevelsOfPools(Set<String> levels, Policy policy) {
+        for (String pool : levels) {
             if (!policy.pools().containsKey(pool)) {
                 throw new InvalidConfigurationPropertyValueException(
                         LeaseSettings.THROTTLE + ".levels",
                         pool,
-                        "expected: pools of the policy, which are "
-                                + String.join(", ", policy.pools().keySet()));
+                        "expected: pools of the policy, "
+                                + Nearest.oneOf(pool, policy.pools().keySet()));
             }
         }
     }

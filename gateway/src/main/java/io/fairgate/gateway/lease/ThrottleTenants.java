@@ -1,5 +1,7 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.lease.LeaseRecords.Subject;
 import io.fairgate.gateway.throttle.PeerOwner;
 import io.fairgate.gateway.throttle.Tenants;
 import io.fairgate.gateway.throttle.ThrottleError;
@@ -23,6 +25,9 @@ final class ThrottleTenants implements Tenants {
 
     private static final String HOLDER = "throttle";
     private static final LeaseIds IDS = new LeaseIds();
+    private static final Subject NOTHING_KNOWN = new Subject("", null, Map.of());
+    /** The attribute of an exchange that has who asks. */
+    private static final String CALLER = Caller.class.getName();
 
     private final TenantAccess access;
     private final LeaseDesk desk;
@@ -47,6 +52,8 @@ final class ThrottleTenants implements Tenants {
     @Override
     public Mono<PeerOwner> owner(ServerWebExchange exchange) {
         return Mono.defer(() -> desk.isEnding() ? access.refuseDraining() : identify(exchange))
+                .doOnNext(caller -> exchange.getAttributes().put(CALLER, caller))
+                .doOnError(e -> records.refused(new Call(exchange, Map.of()), null, NOTHING_KNOWN, e))
                 .map(caller -> new PeerOwner(caller.tenant().id(), family(caller), holder(caller)));
     }
 
@@ -85,8 +92,17 @@ final class ThrottleTenants implements Tenants {
         if (!TenantAccess.isQuotaUsedUp(failure)) {
             return failure;
         }
-        records.refused(ask(caller, peer, locks), "quota");
+        records.refused(ask(caller, peer, locks));
         return ThrottleError.quotaUsedUp();
+    }
+
+    @Override
+    public void refused(Call call, PeerOwner owner, Refused what) {
+        records.refused(
+                call,
+                call.exchange().getAttribute(CALLER),
+                new Subject(owner.holder(), what.peer(), what.locks()),
+                what.reason());
     }
 
     @Override

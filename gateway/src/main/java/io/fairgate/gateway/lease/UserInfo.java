@@ -1,9 +1,7 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.gateway.http.Bytes;
 import io.fairgate.policy.IdentitySource;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -43,12 +41,8 @@ record UserInfo(String tenant, String secret) {
 
     private static @Nullable String decoded(String base64) {
         try {
-            byte[] bytes = Base64.getDecoder().decode(base64.strip());
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes))
-                    .toString();
-        } catch (IllegalArgumentException | CharacterCodingException e) {
+            return Bytes.text(Base64.getDecoder().decode(base64.strip()));
+        } catch (IllegalArgumentException e) {
             return null;
         }
     }

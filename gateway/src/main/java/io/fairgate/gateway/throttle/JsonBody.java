@@ -1,8 +1,6 @@
 package io.fairgate.gateway.throttle;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import io.fairgate.gateway.http.Bytes;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -81,14 +79,11 @@ final class JsonBody {
     }
 
     private static String text(byte[] body) {
-        try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(body))
-                    .toString();
-        } catch (CharacterCodingException e) {
+        String text = Bytes.text(body);
+        if (text == null) {
             throw ThrottleError.unreadableBody("it is not UTF-8");
         }
+        return text;
     }
 
     private static String at(@Nullable TokenStreamLocation location) {

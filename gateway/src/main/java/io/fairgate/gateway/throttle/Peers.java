@@ -319,7 +319,7 @@ final class Peers {
         if (error instanceof PermitRefusedException refused) {
             return switch (refused.reason()) {
                 case TOO_LARGE -> ThrottleError.neverForThisTenant(count);
-                case DRAINING -> ThrottleError.shuttingDown();
+                case DRAINING -> ThrottleError.shuttingDown().toldAlready();
                 default -> ThrottleError.tooManyPending();
             };
         }

@@ -147,7 +147,7 @@ final class Restores {
     /** What a pool refuses is not to be had; only one that is being closed says nothing of that. */
     private static Throwable translated(Throwable error) {
         return error instanceof PermitRefusedException refused && refused.reason() != RefusalReason.DRAINING
-                ? ThrottleError.changeThroughRestore()
+                ? ThrottleError.changeThroughRestore().toldAlready()
                 : Peers.translated(error, 0);
     }
 }

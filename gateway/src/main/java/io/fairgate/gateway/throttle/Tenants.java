@@ -1,7 +1,9 @@
 package io.fairgate.gateway.throttle;
 
+import io.fairgate.gateway.http.Call;
 import io.fairgate.lease.LeaseId;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
@@ -21,6 +23,18 @@ public interface Tenants {
      * @return what pays for them, subscribed to once, when they are granted; or an error, and then they are not asked for
      */
     Mono<Charge> charge(ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks);
+
+    /** A call of somebody is refused, and nothing has told of that yet. */
+    default void refused(Call call, PeerOwner owner, Refused what) {}
+
+    /**
+     * What is known of a call that is refused.
+     *
+     * @param peer its lease; null when the call names none
+     * @param locks counts by the name of the semaphore, as they were asked for
+     * @param reason in a word
+     */
+    record Refused(@Nullable LeaseId peer, Map<String, Long> locks, String reason) {}
 
     /** Whether the server ends, and has ended peers that wait: they are not unknown ones then. */
     default boolean areSentAway() {

@@ -1,5 +1,6 @@
 package io.fairgate.gateway.throttle;
 
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 
 /**
@@ -18,16 +19,29 @@ public final class ThrottleError extends RuntimeException {
     private final HttpStatus status;
     private final String contentType;
     private final String text;
+    private final @Nullable String reason;
 
-    private ThrottleError(HttpStatus status, String contentType, String text) {
+    private ThrottleError(HttpStatus status, String contentType, String text, @Nullable String reason) {
         super(text, null, false, false);
         this.status = status;
         this.contentType = contentType;
         this.text = text;
+        this.reason = reason;
     }
 
     Answer answer() {
         return new Answer(status, contentType, text);
+    }
+
+    /** In a word, for what is written down of it; null when what refused it has told of that already. */
+    @Nullable
+    String reason() {
+        return reason;
+    }
+
+    /** The same, of what a pool or a quota has refused, which has been told. */
+    ThrottleError toldAlready() {
+        return new ThrottleError(status, contentType, text, null);
     }
 
     /** The same, but that who is unknown because the server ends is told that. */
@@ -38,20 +52,24 @@ public final class ThrottleError extends RuntimeException {
     // ---- what the protocol finds wrong ----
 
     static ThrottleError unknownSemaphore() {
-        return domain(HttpStatus.BAD_REQUEST, "Unknown semaphore");
+        return domain(HttpStatus.BAD_REQUEST, "unknown-pool", "Unknown semaphore");
     }
 
     static ThrottleError unknownPeer() {
-        return domain(HttpStatus.BAD_REQUEST, UNKNOWN_PEER);
+        return domain(HttpStatus.BAD_REQUEST, "lease-expired", UNKNOWN_PEER);
     }
 
     static ThrottleError invalidLockCount(long found) {
-        return domain(HttpStatus.BAD_REQUEST, "Lock count must be a positive number. Found: %d.".formatted(found));
+        return domain(
+                HttpStatus.BAD_REQUEST,
+                "bad-request",
+                "Lock count must be a positive number. Found: %d.".formatted(found));
     }
 
     static ThrottleError never(long asked, long max) {
         return domain(
                 HttpStatus.CONFLICT,
+                "never-fits",
                 "Lock can never be acquired. Lock asks for count %d yet full count is only %d.".formatted(asked, max));
     }
 
@@ -59,6 +77,7 @@ public final class ThrottleError extends RuntimeException {
     public static ThrottleError neverForThisTenant(long asked) {
         return domain(
                 HttpStatus.CONFLICT,
+                null,
                 "Lock can never be acquired. Lock asks for count %d, more than this tenant may ever hold."
                         .formatted(asked));
     }
@@ -66,77 +85,89 @@ public final class ThrottleError extends RuntimeException {
     static ThrottleError deadlock(int current, int requested) {
         return domain(
                 HttpStatus.CONFLICT,
+                "deadlock",
                 "Lock hierachy violation. This may deadlock. The current lock level is %d the\n        requested lock level was %d."
                         .formatted(current, requested));
     }
 
     static ThrottleError alreadyPending() {
-        return domain(HttpStatus.CONFLICT, "Already pending. Only one pendig lock per peer is allowed.");
+        return domain(
+                HttpStatus.CONFLICT, "already-pending", "Already pending. Only one pendig lock per peer is allowed.");
     }
 
     static ThrottleError changeThroughRestore() {
-        return domain(HttpStatus.CONFLICT, "Restore is not allowed to change existing peers.");
+        return domain(HttpStatus.CONFLICT, "restore-conflict", "Restore is not allowed to change existing peers.");
     }
 
     static ThrottleError shrinkingLockCount() {
         return domain(
-                HttpStatus.NOT_IMPLEMENTED, "Shrinking the count of an existing lock is currently not implemented.");
+                HttpStatus.NOT_IMPLEMENTED,
+                "shrinking",
+                "Shrinking the count of an existing lock is currently not implemented.");
     }
 
     // ---- what throttle has no bounds for; its clients repeat what was answered with 503 ----
 
     public static ThrottleError quotaUsedUp() {
-        return domain(HttpStatus.SERVICE_UNAVAILABLE, "The quota of this tenant is used up.");
+        return domain(HttpStatus.SERVICE_UNAVAILABLE, null, "The quota of this tenant is used up.");
     }
 
     static ThrottleError tooManyPeers() {
-        return domain(HttpStatus.SERVICE_UNAVAILABLE, "Too many peers.");
+        return domain(HttpStatus.SERVICE_UNAVAILABLE, "too-many-leases", "Too many peers.");
     }
 
     static ThrottleError tooManyPending() {
-        return domain(HttpStatus.SERVICE_UNAVAILABLE, "Too many locks are pending.");
+        return domain(HttpStatus.SERVICE_UNAVAILABLE, null, "Too many locks are pending.");
     }
 
     static ThrottleError shuttingDown() {
-        return domain(HttpStatus.SERVICE_UNAVAILABLE, "Shutting down.");
+        return domain(HttpStatus.SERVICE_UNAVAILABLE, "draining", "Shutting down.");
     }
 
     static ThrottleError unwell() {
-        return new ThrottleError(HttpStatus.SERVICE_UNAVAILABLE, TEXT, "Not Ok");
+        return form(HttpStatus.SERVICE_UNAVAILABLE, "unwell", "Not Ok");
     }
 
-    private static ThrottleError domain(HttpStatus status, String text) {
-        return new ThrottleError(status, "", text);
+    private static ThrottleError domain(HttpStatus status, @Nullable String reason, String text) {
+        return new ThrottleError(status, "", text, reason);
+    }
+
+    private static ThrottleError form(HttpStatus status, String reason, String text) {
+        return new ThrottleError(status, TEXT, text, reason);
     }
 
     // ---- what is wrong with the form ----
 
     static ThrottleError notJson() {
-        return new ThrottleError(
-                HttpStatus.UNSUPPORTED_MEDIA_TYPE, TEXT, "Expected request with `Content-Type: application/json`");
+        return form(
+                HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+                "unsupported-media-type",
+                "Expected request with `Content-Type: application/json`");
     }
 
     static ThrottleError unreadableBody(String why) {
-        return new ThrottleError(HttpStatus.BAD_REQUEST, TEXT, "Failed to parse the request body as JSON: " + why);
+        return form(HttpStatus.BAD_REQUEST, "bad-request", "Failed to parse the request body as JSON: " + why);
     }
 
     static ThrottleError unsuitableBody(String why) {
-        return new ThrottleError(
+        return form(
                 HttpStatus.UNPROCESSABLE_CONTENT,
-                TEXT,
+                "bad-request",
                 "Failed to deserialize the JSON body into the target type: " + why);
     }
 
     static ThrottleError bodyTooLarge() {
-        return new ThrottleError(
-                HttpStatus.CONTENT_TOO_LARGE, TEXT, "Failed to buffer the request body: length limit exceeded");
+        return form(
+                HttpStatus.CONTENT_TOO_LARGE,
+                "body-too-large",
+                "Failed to buffer the request body: length limit exceeded");
     }
 
     static ThrottleError unsuitableQuery(String why) {
-        return new ThrottleError(HttpStatus.BAD_REQUEST, TEXT, "Failed to deserialize query string: " + why);
+        return form(HttpStatus.BAD_REQUEST, "bad-request", "Failed to deserialize query string: " + why);
     }
 
     static ThrottleError unsuitablePath(String why) {
-        return new ThrottleError(HttpStatus.BAD_REQUEST, TEXT, "Invalid URL: " + why);
+        return form(HttpStatus.BAD_REQUEST, "bad-request", "Invalid URL: " + why);
     }
 }

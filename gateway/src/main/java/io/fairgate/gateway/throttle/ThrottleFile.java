@@ -61,7 +61,7 @@ public record ThrottleFile(
                         && logging.get(List.of("stderr")) instanceof TomlTable stderr
                 ? stderr.get(List.of("level"))
                 : null;
-        return new ThrottleFile(semaphores, level instanceof String text ? text : null);
+        return new ThrottleFile(semaphores, level == null ? null : level.toString());
     }
 
     /** One key of a table, whose name may have dots in it. */

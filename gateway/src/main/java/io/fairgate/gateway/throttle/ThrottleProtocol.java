@@ -1,13 +1,11 @@
 package io.fairgate.gateway.throttle;
 
+import io.fairgate.gateway.http.Bytes;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.Peers.Lock;
 import io.fairgate.gateway.throttle.Peers.Patience;
 import io.fairgate.lease.Leases;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -45,6 +43,10 @@ public final class ThrottleProtocol {
     private static final int MOST_BODY_BYTES = 2 * 1024 * 1024;
 
     private static final Duration PATIENCE_OF_HEALTH = Duration.ofSeconds(1);
+    /** Attributes of an exchange that have what is known of a call, once that has been read. */
+    private static final String PEER = ThrottleProtocol.class.getName() + ".peer";
+
+    private static final String LOCKS = ThrottleProtocol.class.getName() + ".locks";
     private static final Pattern UNSIGNED = Pattern.compile("\\+?[0-9]+");
 
     private final Semaphores semaphores;
@@ -54,7 +56,8 @@ public final class ThrottleProtocol {
     private final Restores restores;
     private final ThrottleMetrics metrics;
     private final Scheduler time;
-    private final byte[] icon = readIcon();
+    /** What browsers show beside the address. */
+    private final byte[] icon = Bytes.beside(ThrottleProtocol.class, "favicon.ico");
 
     /** What a route does with a call of somebody. */
     private interface Route {
@@ -106,9 +109,19 @@ public final class ThrottleProtocol {
 
     private Call.Handler of(Route route) {
         return call -> answered(tenants.owner(call.exchange())
-                        .flatMap(owner -> route.answer(call, owner))
-                        .onErrorMap(ThrottleError.class, e -> tenants.areSentAway() ? e.unlessUnknownPeer() : e))
+                        .flatMap(owner -> Mono.defer(() -> route.answer(call, owner))
+                                .onErrorMap(ThrottleError.class, e -> tenants.areSentAway() ? e.unlessUnknownPeer() : e)
+                                .doOnError(ThrottleError.class, e -> accountFor(call, owner, e))))
                 .flatMap(answer -> answer.to(call));
+    }
+
+    private void accountFor(Call call, PeerOwner owner, ThrottleError refusal) {
+        String reason = refusal.reason();
+        if (reason != null) {
+            PeerId peer = call.exchange().getAttribute(PEER);
+            Map<String, Long> locks = call.exchange().getAttributeOrDefault(LOCKS, Map.of());
+            tenants.refused(call, owner, new Tenants.Refused(peer == null ? null : peer.lease(), locks, reason));
+        }
     }
 
     /** For everybody: it says nothing of anybody's peers. */
@@ -157,7 +170,8 @@ public final class ThrottleProtocol {
                 new Patience(query.duration("expires_in"), Objects.requireNonNullElse(blockFor, Duration.ZERO));
         return body(call, JsonBody::count)
                 .flatMap(count -> {
-                    Lock lock = new Lock(call.parts().get(1), count);
+                    Lock lock = new Lock(call.part("semaphore"), count);
+                    call.exchange().getAttributes().put(LOCKS, Map.of(lock.semaphore(), count));
                     return peers.acquire(
                             peer,
                             lock,
@@ -169,7 +183,7 @@ public final class ThrottleProtocol {
     }
 
     private Mono<Answer> releaseLock(Call call, PeerOwner owner) {
-        peers.releaseLock(peer(call, owner), call.parts().get(1));
+        peers.releaseLock(peer(call, owner), call.part("semaphore"));
         return Mono.just(Answer.text("Ok"));
     }
 
@@ -181,6 +195,8 @@ public final class ThrottleProtocol {
     private Mono<Answer> restore(Call call, PeerOwner owner) {
         return body(call, JsonBody::restored).flatMap(restored -> {
             PeerId peer = new PeerId(owner, restored.peer());
+            call.exchange().getAttributes().put(PEER, peer);
+            call.exchange().getAttributes().put(LOCKS, restored.acquired());
             Map<String, Integer> locks = restores.checked(restored.acquired());
             return restores.restore(peer, restored.expiresIn(), locks, charge(call, peer, () -> locks))
                     .thenReturn(Answer.text("Ok"));
@@ -205,7 +221,7 @@ public final class ThrottleProtocol {
 
     /** The number of the peer is the first variable of a path. */
     private static PeerId peer(Call call, PeerOwner owner) {
-        String text = call.parts().get(0);
+        String text = call.part("id");
         Long number = unsigned(text);
         if (number == null) {
             throw ThrottleError.unsuitablePath(
@@ -213,7 +229,9 @@ public final class ThrottleProtocol {
                             ? "Cannot parse `%s` to a `u64`".formatted(text)
                             : "Cannot parse value at index 0 with value `%s` to a `u64`".formatted(text));
         }
-        return new PeerId(owner, number);
+        PeerId peer = new PeerId(owner, number);
+        call.exchange().getAttributes().put(PEER, peer);
+        return peer;
     }
 
     private static @Nullable Long unsigned(String text) {
@@ -245,15 +263,6 @@ public final class ThrottleProtocol {
                     && (type.getSubtype().equalsIgnoreCase("json") || "json".equalsIgnoreCase(type.getSubtypeSuffix()));
         } catch (InvalidMediaTypeException e) {
             return false;
-        }
-    }
-
-    /** What browsers show beside the address. */
-    private static byte[] readIcon() {
-        try (InputStream in = ThrottleProtocol.class.getResourceAsStream("favicon.ico")) {
-            return Objects.requireNonNull(in, "favicon.ico").readAllBytes();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }

@@ -42,7 +42,8 @@ class RouteTableTest {
             List.of());
 
     private static Call.Handler telling(String name) {
-        return call -> call.answer(HttpStatus.OK, "text/plain", name + call.parts());
+        return call ->
+                call.answer(HttpStatus.OK, "text/plain", name + call.parts().values());
     }
 
     @AfterAll

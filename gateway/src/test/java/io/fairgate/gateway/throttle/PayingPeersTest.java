@@ -16,13 +16,11 @@ import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -48,21 +46,8 @@ class PayingPeersTest {
     private final Semaphore semaphore = new Semaphore(pool, 1, 0);
     private final PeerLeases leases = new PeerLeases(listener ->
             new Leases(Map.of("A", pool)::get, interrupted, new FencingTokens(() -> Instant.EPOCH), listener));
-    private final Peers peers = new Peers(
-            leases,
-            new Semaphores() {
-                @Override
-                public @Nullable Semaphore find(String name) {
-                    return semaphore;
-                }
-
-                @Override
-                public Collection<Semaphore> all() {
-                    return List.of(semaphore);
-                }
-            },
-            ThrottleSettings.STANDARD,
-            interrupted);
+    private final Peers peers =
+            new Peers(leases, TheseSemaphores.of(semaphore), ThrottleSettings.STANDARD, interrupted);
 
     private final AtomicInteger checked = new AtomicInteger();
     private final AtomicInteger charged = new AtomicInteger();

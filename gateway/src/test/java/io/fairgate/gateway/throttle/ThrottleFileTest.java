@@ -49,6 +49,12 @@ class ThrottleFileTest {
     }
 
     @Test
+    void a_level_that_is_none_is_kept_for_whoever_sets_up_the_log() {
+        assertThat(ThrottleFile.parse("[logging.stderr]\nlevel = 3\n").logLevel())
+                .isEqualTo("3");
+    }
+
+    @Test
     void an_empty_file_has_no_semaphores_and_says_nothing_of_the_log() {
         assertThat(ThrottleFile.parse("")).isEqualTo(ThrottleFile.EMPTY);
         assertThat(ThrottleFile.parse("[semaphores]\n# none\n")).isEqualTo(ThrottleFile.EMPTY);

@@ -15,7 +15,11 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** How locks are shared, waited for and lost; and where throttle is better not followed. */
+/**
+ * How locks are shared, waited for and lost; and where throttle is better not followed.
+ *
+ * <p>Over 250 lines, because each rule of the protocol is one scene.
+ */
 class ThrottleSemanticsTest {
 
     private static final Duration TEN_SECONDS = Duration.ofSeconds(10);

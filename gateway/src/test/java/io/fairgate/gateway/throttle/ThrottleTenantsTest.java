@@ -30,7 +30,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +37,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.hamcrest.Matchers;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -49,7 +47,11 @@ import org.springframework.web.server.handler.ResponseStatusExceptionHandler;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** The protocol beside other things: several tenants, and pools that others use and close. */
+/**
+ * The protocol beside other things: several tenants, and pools that others use and close.
+ *
+ * <p>Over 250 lines, because each of these needs the same server, which knows tenants and what pays for locks.
+ */
 class ThrottleTenantsTest {
 
     private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
@@ -74,22 +76,7 @@ class ThrottleTenantsTest {
     private final ByHeader tenants = new ByHeader();
     private final HttpFace face = HttpFace.listen(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            new ThrottleProtocol(
-                            peers,
-                            new Semaphores() {
-                                @Override
-                                public @Nullable Semaphore find(String name) {
-                                    return name.equals("A") ? semaphore : null;
-                                }
-
-                                @Override
-                                public Collection<Semaphore> all() {
-                                    return List.of(semaphore);
-                                }
-                            },
-                            tenants,
-                            SETTINGS,
-                            time)
+            new ThrottleProtocol(peers, TheseSemaphores.of(semaphore), tenants, SETTINGS, time)
                     .addTo(new RouteTable.Builder())
                     .otherwise(ThrottleProtocol::notFound),
             List.of(new ResponseStatusExceptionHandler()));
@@ -391,22 +378,7 @@ class ThrottleTenantsTest {
         Semaphore dead = new Semaphore(new DeadPool(), 1, 0);
         HttpFace other = HttpFace.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                new ThrottleProtocol(
-                                peers,
-                                new Semaphores() {
-                                    @Override
-                                    public @Nullable Semaphore find(String name) {
-                                        return dead;
-                                    }
-
-                                    @Override
-                                    public Collection<Semaphore> all() {
-                                        return List.of(semaphore, dead);
-                                    }
-                                },
-                                tenants,
-                                SETTINGS,
-                                time)
+                new ThrottleProtocol(peers, TheseSemaphores.of(semaphore, dead), tenants, SETTINGS, time)
                         .addTo(new RouteTable.Builder())
                         .otherwise(ThrottleProtocol::notFound),
                 List.of());

@@ -1,0 +1,75 @@
+package io.fairgate.gateway.http;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.concurrent.Future;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.netty.NettyPipeline;
+
+/**
+ * Closes a connection on which a request has begun whose headers do not end in time, however steadily they drip. The bounds
+ * that the server has begin when the headers have been read, or anew with each byte.
+ *
+ * <p>It stands before the codec, where bytes come in, and behind it, where requests come out. On the event loop alone.
+ */
+final class HeaderTimeout extends ChannelInboundHandlerAdapter {
+
+    private final Duration most;
+    private boolean inRequest;
+    private @Nullable Future<?> end;
+
+    private HeaderTimeout(Duration most) {
+        this.most = most;
+    }
+
+    static void addTo(ChannelPipeline pipeline, Duration most) {
+        HeaderTimeout timeout = new HeaderTimeout(most);
+        pipeline.addBefore(NettyPipeline.HttpCodec, "fairgate.bytes", timeout);
+        pipeline.addAfter(NettyPipeline.HttpCodec, "fairgate.requests", timeout.new Requests());
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object bytes) {
+        if (!inRequest && end == null) {
+            end = context.executor().schedule(() -> close(context), most.toNanos(), TimeUnit.NANOSECONDS);
+        }
+        context.fireChannelRead(bytes);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        stop();
+        context.fireChannelInactive();
+    }
+
+    private static void close(ChannelHandlerContext context) {
+        var unused = context.close();
+    }
+
+    private void stop() {
+        if (end != null) {
+            end.cancel(false);
+            end = null;
+        }
+    }
+
+    private final class Requests extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object part) {
+            if (part instanceof HttpRequest) {
+                inRequest = true;
+                stop();
+            }
+            if (part instanceof LastHttpContent) {
+                inRequest = false;
+            }
+            context.fireChannelRead(part);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.fairgate.gateway.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.util.ReferenceCountUtil;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.netty.DisposableServer;
+import reactor.netty.NettyPipeline;
+import reactor.netty.http.server.HttpServer;
+
+/** Headers that drip, in the time of a channel without a network; and once at a server. */
+class HeaderTimeoutTest {
+
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+
+    @BeforeEach
+    void start() {
+        channel.freezeTime();
+        channel.pipeline().addLast(NettyPipeline.HttpCodec, new HttpServerCodec());
+        HeaderTimeout.addTo(channel.pipeline(), Duration.ofSeconds(10));
+    }
+
+    @AfterEach
+    void end() {
+        channel.finishAndReleaseAll();
+    }
+
+    private void send(String text) {
+        channel.writeInbound(Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII));
+        for (Object part = channel.readInbound(); part != null; part = channel.readInbound()) {
+            ReferenceCountUtil.release(part);
+        }
+    }
+
+    private void pass(int seconds) {
+        channel.advanceTimeBy(seconds, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+    }
+
+    private void assertCutWhenItDrips(String start) {
+        send(start);
+        for (int i = 0; i < 9; i++) {
+            pass(1);
+            send("x");
+        }
+        assertThat(channel.isOpen()).isTrue();
+        pass(1);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void headers_that_drip_are_cut_off_however_steadily() {
+        assertCutWhenItDrips("GET / HTTP/1.1\r\nHost: ");
+    }
+
+    @Test
+    void so_are_those_of_a_later_request() {
+        send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nab");
+        send("cGET / HT");
+        pass(5);
+        assertCutWhenItDrips("TP/1.1\r\nHost: ");
+    }
+
+    @Test
+    void who_has_sent_a_request_or_nothing_is_left_alone() {
+        pass(3600);
+        send("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
+        pass(3600);
+        send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nab");
+        pass(3600);
+        send("c");
+        pass(3600);
+        assertThat(channel.isOpen()).as("bodies have a bound of their own").isTrue();
+    }
+
+    @Test
+    void nothing_is_left_of_a_connection_that_has_gone() {
+        send("GET / HT");
+        channel.pipeline().fireChannelInactive(); // what closing does, but for ending all timers of this channel
+        assertThat(channel.runScheduledPendingTasks()).as("nothing is to ring").isEqualTo(-1);
+    }
+
+    @Test
+    void the_servers_here_have_it() throws Exception {
+        DisposableServer server = HttpFace.bounded(HttpServer.create(), Duration.ofMillis(50))
+                .host("127.0.0.1")
+                .port(0)
+                .handle((request, response) -> response.send())
+                .bindNow();
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+            client.setSoTimeout(30_000); // half of what an idle connection has
+            client.getOutputStream().write("GET / HT".getBytes(StandardCharsets.US_ASCII));
+            assertThat(client.getInputStream().read()).isEqualTo(-1);
+        } finally {
+            server.disposeNow();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.fairgate.gateway.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+
+/** Who leaves in the middle of a request leaves nothing in the log. */
+@ExtendWith(OutputCaptureExtension.class)
+class LeftClientsTest {
+
+    private static final int CLIENTS = 20;
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_client_that_leaves_in_the_middle_of_its_body_is_no_error(boolean resets, CapturedOutput output)
+            throws Exception {
+        CountDownLatch reading = new CountDownLatch(CLIENTS);
+        CountDownLatch ended = new CountDownLatch(CLIENTS);
+        Queue<Throwable> dropped = new ConcurrentLinkedQueue<>();
+        Hooks.onErrorDropped(dropped::add);
+        try {
+            HttpFace face = HttpFace.listen(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                    new RouteTable.Builder()
+                            .on(
+                                    HttpMethod.POST,
+                                    "/",
+                                    call -> call.body(100)
+                                            .doOnSubscribe(begun -> reading.countDown())
+                                            .doFinally(end -> ended.countDown())
+                                            .flatMap(body -> call.answer(HttpStatus.OK, "text/plain", body)))
+                            .otherwise(call -> Mono.empty()),
+                    List.of());
+            Socket[] clients = new Socket[CLIENTS];
+            for (int i = 0; i < CLIENTS; i++) {
+                clients[i] = new Socket(InetAddress.getLoopbackAddress(), face.port());
+                clients[i]
+                        .getOutputStream()
+                        .write("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nab"
+                                .getBytes(StandardCharsets.US_ASCII));
+            }
+            reading.await();
+            for (Socket client : clients) {
+                client.setSoLinger(resets, 0);
+                client.close();
+            }
+            ended.await();
+            face.end(Duration.ofSeconds(10));
+        } finally {
+            Hooks.resetOnErrorDropped();
+        }
+        assertThat(dropped).isEmpty();
+        assertThat(output.getAll()).doesNotContain("ERROR", "500 Server Error");
+    }
+
+    @Test
+    void what_else_is_dropped_is_logged(CapturedOutput output) {
+        Operators.onErrorDropped(
+                new IllegalStateException("something else"),
+                LeftClients.notLogged(reactor.util.context.Context.empty()));
+        assertThat(output.getAll()).contains("ERROR", "something else");
+    }
+}

@@ -1,11 +1,11 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.http.HttpFace;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** The command line: {@code fairgate [serve|demo|check|sample|api-key|throttle] …}. */
 @Command(
@@ -28,9 +28,6 @@ public final class Fairgate {
     private Fairgate() {}
 
     public static void main(String[] args) {
-        if (args.length > 0 && args[0].equals("throttle")) {
-            HttpFace.loadAhead();
-        }
         int exitCode = run(args);
         if (exitCode != CommandLine.ExitCode.OK) {
             System.exit(exitCode);
@@ -39,7 +36,17 @@ public final class Fairgate {
 
     /** Runs a command; a gateway that was started goes on after this has returned 0. */
     static int run(String... args) {
-        return new CommandLine(new Fairgate()).execute(withCommand(args));
+        return commandLine(args).execute(withCommand(args));
+    }
+
+    /** To throttle the other commands are unknown: it has to answer soon, and each command takes its time to be read. */
+    private static CommandLine commandLine(String... args) {
+        if (args.length > 0 && args[0].equals(ThrottleCommand.NAME)) {
+            ThrottleCommand.loadAhead();
+            return new CommandLine(CommandSpec.create().name("fairgate"))
+                    .addSubcommand(ThrottleCommand.NAME, new ThrottleCommand());
+        }
+        return new CommandLine(new Fairgate());
     }
 
     /** No command means {@code serve}, so that options may come first. */

@@ -120,7 +120,9 @@ public final class FairScheduler {
         path.tick(now);
         path.adjustHorizons();
         tree.followActive();
-        path.turns.change();
+        if (!path.turns.isIdle()) {
+            path.turns.change();
+        }
         for (Claim claim = next(); claim != null; claim = next()) {
             Share leaf = SharePath.leafOf(claim);
             if (claim.accept()) {
@@ -133,7 +135,9 @@ public final class FairScheduler {
         }
         next.pinWhereNothingFits();
         path.runOrStopClocks();
-        path.turns.noteWhoWaits();
+        if (!path.turns.isIdle()) {
+            path.turns.noteWhoWaits();
+        }
         tree.sweepWhenMany();
     }
 
@@ -188,7 +192,7 @@ public final class FairScheduler {
      * of the clock, or {@link Long#MAX_VALUE}. It may be another time after each call.
      */
     public long nextTurn() {
-        return path.turns.nextEnd();
+        return path.turns.isIdle() ? Turns.NEVER : path.turns.nextEnd();
     }
 
     // ---- permits that are taken without asking, while nobody waits ----
@@ -285,7 +289,7 @@ public final class FairScheduler {
 
     private @Nullable Claim next() {
         Claim claim = next.find();
-        return claim == null && path.turns.bringBackWhoFits() ? next.find() : claim;
+        return claim == null && !path.turns.isIdle() && path.turns.bringBackWhoFits() ? next.find() : claim;
     }
 
     private void give(Claim claim, Share leaf) {

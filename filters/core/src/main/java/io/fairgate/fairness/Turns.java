@@ -54,11 +54,14 @@ final class Turns {
         }
     }
 
+    /** Whether there is nobody to take turns, as nearly always: then all of the following do nothing. */
+    boolean isIdle() {
+        return watched.isEmpty();
+    }
+
     /** Ends the turns that are over. */
     void change() {
-        if (!watched.isEmpty()) {
-            List.copyOf(watched).forEach(this::changeAt);
-        }
+        List.copyOf(watched).forEach(this::changeAt);
     }
 
     private void changeAt(Siblings siblings) {

@@ -12,6 +12,7 @@ import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.ForwardingScheduler;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
@@ -24,7 +25,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -40,7 +40,7 @@ class PayingPeersTest {
     final NothingLeft nothingLeft = new NothingLeft();
 
     private final TestTime time = nothingLeft.watch(new TestTime());
-    private final Interrupted interrupted = new Interrupted();
+    private final Interrupted interrupted = new Interrupted(time);
     private final EmbeddedPermitPool pool = nothingLeft.watch(
             new EmbeddedPermitPool("A", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
     private final Semaphore semaphore = new Semaphore(pool, 1, 0);
@@ -58,9 +58,13 @@ class PayingPeersTest {
     });
 
     /** Something that happens when the clock is looked at for the given time from now, which each step of the leases does once. */
-    private final class Interrupted implements Scheduler {
+    private static final class Interrupted extends ForwardingScheduler {
         private int looks;
         private Runnable what = () -> {};
+
+        Interrupted(Scheduler time) {
+            super(time);
+        }
 
         void before(int step, Runnable happens) {
             looks = step;
@@ -72,22 +76,7 @@ class PayingPeersTest {
             if (--looks == 0) {
                 what.run();
             }
-            return time.now(unit);
-        }
-
-        @Override
-        public Disposable schedule(Runnable task) {
-            return time.schedule(task);
-        }
-
-        @Override
-        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-            return time.schedule(task, delay, unit);
-        }
-
-        @Override
-        public Worker createWorker() {
-            return time.createWorker();
+            return super.now(unit);
         }
     }
 

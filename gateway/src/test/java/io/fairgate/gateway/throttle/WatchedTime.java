@@ -1,5 +1,6 @@
 package io.fairgate.gateway.throttle;
 
+import io.fairgate.testkit.ForwardingScheduler;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.util.Queue;
@@ -7,13 +8,21 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import reactor.core.Disposable;
-import reactor.core.scheduler.Scheduler;
 
 /** Virtual time that tells when somebody has begun to wait, which over HTTP is a moment after the request was sent. */
-final class WatchedTime implements Scheduler {
+final class WatchedTime extends ForwardingScheduler {
 
-    private final TestTime time = new TestTime();
+    private final TestTime time;
     private final Queue<Duration> delays = new ConcurrentLinkedQueue<>();
+
+    WatchedTime() {
+        this(new TestTime());
+    }
+
+    private WatchedTime(TestTime time) {
+        super(time);
+        this.time = time;
+    }
 
     void advanceBy(Duration duration) {
         time.advanceBy(duration);
@@ -25,24 +34,9 @@ final class WatchedTime implements Scheduler {
     }
 
     @Override
-    public long now(TimeUnit unit) {
-        return time.now(unit);
-    }
-
-    @Override
-    public Disposable schedule(Runnable task) {
-        return time.schedule(task);
-    }
-
-    @Override
     public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
-        Disposable timer = time.schedule(task, delay, unit);
+        Disposable timer = super.schedule(task, delay, unit);
         delays.add(Duration.ofNanos(unit.toNanos(delay)));
         return timer;
-    }
-
-    @Override
-    public Worker createWorker() {
-        return time.createWorker();
     }
 }

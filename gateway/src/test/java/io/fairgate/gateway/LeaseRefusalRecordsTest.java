@@ -241,10 +241,17 @@ class LeaseRefusalRecordsTest {
         LeasingTenant nobody = new LeasingTenant(gateway, "");
         nobody.acquire("k", "pool", "{\"permits\":0}");
         nobody.future("GET", "/peers/", "").join();
-        nobody.future("GET", "/peers/", "", "Authorization", "Basic ?").join();
-        assertRefusals(output, "Z\",\"peer\":\"127.0.0.1\",\"reason\":\"bad-request\"");
+        assertRefusals(output);
         assertThat(output.getOut().lines().filter(line -> line.startsWith("{\"event\":\"identity-refused\"")))
                 .hasSize(2);
+    }
+
+    @Test
+    void who_cannot_be_asked_for_is_told_by_its_address(CapturedOutput output) {
+        start();
+        LeasingTenant nobody = new LeasingTenant(gateway, "");
+        nobody.future("GET", "/peers/", "", "Authorization", "Basic ?").join();
+        assertRefusals(output, "Z\",\"peer\":\"127.0.0.1\",\"reason\":\"bad-request\"");
     }
 
     /** Connections that there are stay open for as long as something is answered. */

@@ -111,7 +111,9 @@ public final class FairScheduler {
         claim.place = Place.GONE;
         path.changeInFlight(leaf, -claim.permits(), claim.grantedAt, 0);
         path.boundLags(leaf);
-        path.turns.comeBack(leaf);
+        if (!path.turns.isIdle()) {
+            path.turns.comeBackBeside(leaf);
+        }
         settle(leaf);
     }
 

@@ -15,6 +15,8 @@ final class Horizon {
     private static final long PERIOD = 1_000_000_000L;
     /** Weight of the newest hold in the moving mean: about the last 40 requests count. */
     private static final double NEWEST = 0.05;
+    /** A hold counts for so many times the mean at most: one that is very long does not make the others so. */
+    private static final double LONGEST_OF_MEAN = 32;
 
     private final boolean fixed;
     private long nanos;
@@ -33,7 +35,12 @@ final class Horizon {
     }
 
     void observeHold(long holdNanos) {
-        meanHold = meanHold < 0 ? holdNanos : meanHold + NEWEST * (holdNanos - meanHold);
+        meanHold = meanHold < 0 ? holdNanos : meanHold + NEWEST * (counted(holdNanos) - meanHold);
+    }
+
+    /** Below the shortest horizon holds may grow freely: there the mean has no effect. */
+    private double counted(long holdNanos) {
+        return Math.min((double) holdNanos, Math.max(SHORTEST, LONGEST_OF_MEAN * meanHold));
     }
 
     boolean isDue(long now) {

@@ -27,7 +27,7 @@ final class NextClaim {
                 return claim;
             }
             Siblings siblings = lacking.below == null ? path.top : lacking.below;
-            if (siblings.pin.isOthersTurn && path.room(lacking) > 0) {
+            if (path.room(lacking) > 0 && !Turns.mayCollect(siblings, claim)) {
                 path.turns.stepAside(siblings, SharePath.leafOf(claim));
                 continue;
             }
@@ -45,11 +45,13 @@ final class NextClaim {
         for (Siblings siblings : path.touched()) {
             Share parent = siblings.parent();
             if (siblings.pin.claim == null
-                    && !siblings.pin.isOthersTurn
                     && !siblings.backlog.isEmpty()
                     && parent.room() > 0
                     && !parent.capAllows(siblings.backlog.leastCost())) {
-                path.turns.pin(siblings, below(parent, siblings), parent.room());
+                Claim claim = below(parent, siblings);
+                if (Turns.mayCollect(siblings, claim)) {
+                    path.turns.pin(siblings, claim, parent.room());
+                }
             }
         }
     }

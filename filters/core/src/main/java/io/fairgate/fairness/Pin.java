@@ -1,7 +1,7 @@
 package io.fairgate.fairness;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class Pin {
 
     /** Leaves that want more than is free, and for which nothing collects now. They do not compete meanwhile. */
-    final List<Share> aside = new ArrayList<>();
+    final Set<Share> aside = new LinkedHashSet<>();
 
     @Nullable
     Claim claim;

@@ -344,14 +344,15 @@ final class SharePath {
     private void unpinBelow(Share gone) {
         for (Share node = gone; !node.isPool(); node = node.parent()) {
             Claim pin = node.siblings().pin.claim;
-            if (pin != null && isAt(pin, gone)) {
+            if (pin != null && isBelow(leafOf(pin), gone)) {
                 turns.giveUp(node.siblings());
             }
         }
     }
 
-    private static boolean isAt(Claim claim, Share node) {
-        Share at = leafOf(claim);
+    /** Whether it is that node, or one below it. */
+    static boolean isBelow(Share leaf, Share node) {
+        Share at = leaf;
         while (at != node && !at.isPool()) {
             at = at.parent();
         }

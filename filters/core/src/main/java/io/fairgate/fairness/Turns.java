@@ -30,6 +30,11 @@ final class Turns {
         this.path = path;
     }
 
+    /** Whether permits may collect among the siblings for this claim of one of them, or of one below them. */
+    static boolean mayCollect(Siblings siblings, Claim claim) {
+        return !siblings.pin.isOthersTurn || turn(siblings, claim) == NEVER;
+    }
+
     /** Has permits collect for the claim, if some are free and none collect for another. */
     void pin(Siblings siblings, Claim claim, long room) {
         if (siblings.pin.claim == null && room > 0) {
@@ -43,6 +48,7 @@ final class Turns {
         leaf.isAside = true;
         siblings.pin.aside.add(leaf);
         watched.add(siblings);
+        path.tickUpFrom(leaf);
         path.settle(leaf);
     }
 
@@ -52,6 +58,29 @@ final class Turns {
             leaf.isAside = false;
             watched.forEach(siblings -> siblings.pin.aside.remove(leaf));
         }
+    }
+
+    private void comeBackNow(Share leaf) {
+        comeBack(leaf);
+        path.tickUpFrom(leaf);
+        path.settle(leaf);
+    }
+
+    /**
+     * A leaf has given permits back: who is aside and waited for these competes again. Those are other classes of the same
+     * tenant, and whoever shares a reservation with it.
+     */
+    void comeBackBeside(Share leaf) {
+        Share widest = leaf;
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            widest = node.tenant != null || node.keeps() > 0 ? node : widest;
+        }
+        Share within = widest;
+        watched.stream()
+                .flatMap(siblings -> siblings.pin.aside.stream())
+                .filter(other -> SharePath.isBelow(other, within))
+                .toList()
+                .forEach(this::comeBackNow);
     }
 
     /** Whether there is nobody to take turns, as nearly always: then all of the following do nothing. */
@@ -73,9 +102,7 @@ final class Turns {
             stepAside(siblings, SharePath.leafOf(claim));
         } else if (pin.isOthersTurn && path.now() - pin.othersTurnEnds >= 0) {
             pin.isOthersTurn = false;
-            List<Share> back = pin.aside.stream().filter(this::fitsBesideItsOwn).toList();
-            back.forEach(this::comeBack);
-            back.forEach(path::settle);
+            pin.aside.stream().filter(this::fitsBesideItsOwn).toList().forEach(this::comeBackNow);
             letOthersPrecede(siblings);
         }
         if (pin.claim == null && !pin.isOthersTurn && pin.aside.isEmpty()) {
@@ -85,7 +112,8 @@ final class Turns {
 
     private boolean fitsBesideItsOwn(Share leaf) {
         Claim head = leaf.queue.head();
-        return head == null || path.fitsWhenAllElseIsFree(leaf, head.permits() + leaf.inFlight);
+        Share tenant = leaf.tenant == null ? leaf.parent() : leaf;
+        return head == null || path.fitsWhenAllElseIsFree(leaf, head.permits() + tenant.inFlight);
     }
 
     /** Permits collect no more for a claim that is not granted. */
@@ -96,8 +124,9 @@ final class Turns {
             return;
         }
         pin.claim = null;
-        long waited = Math.min(pin.othersWaited(), turn(siblings, claim));
-        if (waited > 0) {
+        long turn = turn(siblings, claim);
+        long waited = Math.min(pin.othersWaited(), turn);
+        if (waited > 0 && turn != NEVER) {
             pin.isOthersTurn = true;
             pin.othersTurnEnds = path.now() + waited;
             pin.hadItsTurn = SharePath.leafOf(claim);
@@ -113,13 +142,16 @@ final class Turns {
         }
     }
 
+    /** Also where another leaf waits now, of the same tenant or group. */
     private void letOthersPrecede(Siblings upTo) {
         Share node = upTo.pin.hadItsTurn;
         upTo.pin.hadItsTurn = null;
-        while (node != null && node.backlogged) {
+        while (node != null && node.siblings != null) {
             Siblings siblings = node.siblings();
             path.tick(siblings);
-            siblings.chargeOneHorizon(node, path.permitsOf(node.parent()));
+            if (node.backlogged) {
+                siblings.chargeOneHorizon(node, path.permitsOf(node.parent()));
+            }
             node = siblings == upTo ? null : node.parent();
         }
     }
@@ -134,15 +166,14 @@ final class Turns {
         return isGuaranteed ? NEVER : siblings.turn();
     }
 
-    /** Somebody who is aside, fits, and whom nobody else waits beside, competes again; says whether there is one. */
+    /** The first to step aside of those who fit, and whom nobody else waits beside, competes again; whether there is one. */
     boolean bringBackWhoFits() {
         for (Siblings siblings : watched) {
             if (siblings.backlog.isEmpty()) {
                 for (Share leaf : siblings.pin.aside) {
                     Claim head = leaf.queue.head();
                     if (head != null && path.lacking(head, leaf) == null) {
-                        comeBack(leaf);
-                        path.settle(leaf);
+                        comeBackNow(leaf);
                         return true;
                     }
                 }

@@ -45,6 +45,24 @@ class HorizonTest {
     }
 
     @Test
+    void one_hold_that_is_very_long_counts_for_32_times_the_mean() {
+        Horizon horizon = new Horizon(0, 0);
+        horizon.observeHold(SECOND);
+        horizon.observeHold(3_600 * SECOND);
+        assertThat(horizon.adjust(0, 1, 1, 1)).isTrue();
+        assertThat(horizon.nanos()).isEqualTo(5_100 * MILLI);
+
+        Horizon tiny = new Horizon(0, 0);
+        tiny.observeHold(0);
+        tiny.observeHold(3_600 * SECOND);
+        for (int i = 0; i < 300; i++) {
+            tiny.observeHold(SECOND);
+        }
+        assertThat(tiny.adjust(0, 1, 1, 1)).as("grows from nothing").isTrue();
+        assertThat(tiny.nanos()).isBetween(1_999 * MILLI, 2_001 * MILLI);
+    }
+
+    @Test
     void it_stays_while_it_would_change_by_a_quarter_or_less() {
         Horizon horizon = new Horizon(0, 0);
         horizon.observeHold(125 * MILLI / 2);

@@ -104,7 +104,8 @@ final class BacklogModel implements PoolWatch {
     public void released(TestClaim claim) {
         BacklogTenant tenant = tenantOf(claim);
         long hold = now - Objects.requireNonNull(grantedAt.remove(claim));
-        meanHold = Double.isNaN(meanHold) ? hold : meanHold + HORIZON_FOLLOWS * (hold - meanHold);
+        double counted = Math.min((double) hold, Math.max(100e6, 32 * meanHold));
+        meanHold = Double.isNaN(meanHold) ? hold : meanHold + HORIZON_FOLLOWS * (counted - meanHold);
         tenant.inFlight -= claim.permits();
         noteIdle(tenant);
         boundLag(tenant);
@@ -236,7 +237,7 @@ final class BacklogModel implements PoolWatch {
         TestClaim claim = Objects.requireNonNull(pin);
         pin = null;
         double waited = Math.min((double) othersWaited, turn(claim));
-        if (waited > 0) {
+        if (waited > 0 && Double.isFinite(turn(claim))) {
             turns++;
             isOthersTurn = true;
             othersTurnEnds = now + (long) waited;
@@ -368,7 +369,7 @@ final class BacklogModel implements PoolWatch {
         if (available <= 0) {
             return null;
         }
-        if (isOthersTurn) {
+        if (isOthersTurn && Double.isFinite(turn(head))) {
             aside.add(first);
             joinOrLeave(first);
             return next(actual);

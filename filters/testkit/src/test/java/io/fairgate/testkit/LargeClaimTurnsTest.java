@@ -208,6 +208,101 @@ class LargeClaimTurnsTest {
         assertThat(wide.grant()).containsExactly("small");
     }
 
+    /** One tenant of a group leaves just before its turn is over, and another of the group asks. */
+    @Test
+    void tenants_of_one_group_have_one_turn_between_others_and_not_one_each() {
+        TenantShares shares = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL));
+        for (String tenant : List.of("one", "other")) {
+            shares = shares.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "group");
+        }
+        assertThat(collectedAfterwards(shares, TestClaim.of("one", 4), TestClaim.of("other", 4)))
+                .isEqualTo(3);
+    }
+
+    @Test
+    void classes_of_one_tenant_have_one_turn_between_others_and_not_one_each() {
+        TenantShares shares = TenantShares.EQUAL
+                .withMember(TenantId.of("one"), ShareSettings.EQUAL)
+                .withClass("x", ShareSettings.EQUAL)
+                .withClass("y", ShareSettings.EQUAL);
+        assertThat(collectedAfterwards(shares, TestClaim.of("one", "x", 4), TestClaim.of("one", "y", 4)))
+                .isEqualTo(3);
+    }
+
+    /** What the next claim wants that permits collect for; an honest tenant wants three of four. */
+    private static int collectedAfterwards(TenantShares shares, TestClaim first, TestClaim second) {
+        TestPool pool = new TestPool(4, shares);
+        pool.hold("holder", 1);
+        List<TestClaim> small = pool.ask("small", 1, 9);
+        pool.grant();
+        pool.scheduler.enqueue(first, pool.now());
+        pool.ask("honest", 3);
+        pool.release(small.get(0));
+        assertThat(pool.pinned()).isEqualTo(4);
+        pool.seconds(2.9);
+        pool.scheduler.enqueue(second, pool.now());
+        assertThat(pool.cancel(first)).containsExactly("small");
+        pool.seconds(2.9);
+        assertThat(pool.release(small.get(1))).isEmpty();
+        return pool.pinned();
+    }
+
+    @Test
+    void a_class_that_does_not_fit_beside_another_of_its_tenant_collects_no_more_until_that_gives_back() {
+        TestPool classes = new TestPool(
+                4, TenantShares.EQUAL.withClass("x", ShareSettings.EQUAL).withClass("y", ShareSettings.EQUAL));
+        TestClaim x = TestClaim.of("one", "x", 1);
+        classes.scheduler.enqueue(x, classes.now());
+        classes.grant();
+        classes.scheduler.enqueue(TestClaim.of("one", "y", 4), classes.now());
+        List<TestClaim> small = classes.ask("small", 1, 40);
+        classes.grant();
+        classes.seconds(3);
+        classes.grant();
+        for (int i = 0; i < 30; i++) {
+            classes.seconds(1);
+            assertThat(classes.release(small.get(i))).containsExactly("small");
+        }
+
+        assertThat(classes.release(x)).isEmpty();
+        assertThat(classes.pinned()).isEqualTo(4);
+    }
+
+    @Test
+    void what_is_guaranteed_collects_in_the_turn_of_others_as_well() {
+        TestPool promised = new TestPool(4, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 0))));
+        promised.hold("holder", 1);
+        promised.ask("large", 4);
+        List<TestClaim> small = promised.ask("small", 1, 8);
+        promised.grant();
+        promised.seconds(3);
+        promised.grant();
+        promised.ask("gold", 2);
+
+        assertThat(promised.release(small.get(0))).isEmpty();
+        assertThat(promised.release(small.get(1))).containsExactly("gold");
+    }
+
+    @Test
+    void who_is_aside_is_granted_what_a_neighbour_gives_back_of_a_reservation_that_they_share() {
+        TenantShares shares = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL.withGuaranteed(2, 2)));
+        for (String tenant : List.of("a", "b")) {
+            shares = shares.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "group");
+        }
+        TestPool reserving = new TestPool(6, shares);
+        TestClaim reserved = reserving.hold("b", 2);
+        reserving.hold("holder", 1);
+        reserving.ask("large", 4);
+        List<TestClaim> small = reserving.ask("small", 1, 8);
+        reserving.grant();
+        reserving.seconds(3);
+        reserving.grant();
+        reserving.ask("a", 2);
+        assertThat(reserving.release(small.get(0))).as("a steps aside").containsExactly("small");
+
+        assertThat(reserving.release(reserved)).containsExactly("a");
+    }
+
     /** All of them in one group that may hold 4 of 10 permits. */
     private static TestPool grouped(String... tenants) {
         TenantShares grouped = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL.withMaxInFlight(4)));

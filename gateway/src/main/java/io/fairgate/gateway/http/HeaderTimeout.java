@@ -1,10 +1,12 @@
 package io.fairgate.gateway.http;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ByteProcessor;
 import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -35,10 +37,15 @@ final class HeaderTimeout extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object bytes) {
-        if (!inRequest && end == null) {
+        if (!inRequest && end == null && !isBlank(bytes)) {
             end = context.executor().schedule(() -> close(context), most.toNanos(), TimeUnit.NANOSECONDS);
         }
         context.fireChannelRead(bytes);
+    }
+
+    /** Line ends behind a body, which some clients send, begin no request (RFC 9112, 2.2). */
+    private static boolean isBlank(Object bytes) {
+        return bytes instanceof ByteBuf buffer && buffer.forEachByte(ByteProcessor.FIND_NON_CRLF) < 0;
     }
 
     @Override

@@ -47,6 +47,15 @@ class HeaderTimeoutTest {
         channel.runScheduledPendingTasks();
     }
 
+    @Test
+    void a_line_end_behind_a_body_begins_no_request() {
+        send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
+        send("\r\n");
+        pass(60);
+        assertThat(channel.isOpen()).isTrue();
+        assertCutWhenItDrips("\r\nG");
+    }
+
     private void assertCutWhenItDrips(String start) {
         send(start);
         for (int i = 0; i < 9; i++) {

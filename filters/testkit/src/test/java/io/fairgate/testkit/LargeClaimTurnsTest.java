@@ -285,7 +285,8 @@ class LargeClaimTurnsTest {
 
     @Test
     void who_is_aside_is_granted_what_a_neighbour_gives_back_of_a_reservation_that_they_share() {
-        TenantShares shares = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL.withGuaranteed(2, 2)));
+        TenantShares shares = TenantShares.EQUAL.withGroup(
+                "group", Group.of(ShareSettings.ofWeight(10).withGuaranteed(2, 2)));
         for (String tenant : List.of("a", "b")) {
             shares = shares.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "group");
         }

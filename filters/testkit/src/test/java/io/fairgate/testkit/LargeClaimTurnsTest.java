@@ -14,6 +14,8 @@ import org.junit.jupiter.api.Test;
 /**
  * A large request whose permits do not come back, because somebody holds one of them for long, takes turns with whoever
  * else waits. A turn is three seconds here.
+ *
+ * <p>Over 250 lines because it is one list of cases.
  */
 class LargeClaimTurnsTest {
 

@@ -162,6 +162,10 @@ final class PoolOfRequests {
         requests[request].cancel();
     }
 
+    void cancelOnceKnown(int request) {
+        requests[request].cancelOnceKnown();
+    }
+
     void fail(int request) {
         requests[request].fail();
     }

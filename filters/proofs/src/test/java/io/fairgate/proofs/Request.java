@@ -96,6 +96,14 @@ final class Request implements CoreSubscriber<Integer> {
         }
     }
 
+    /** As soon as the request is known to the pool: for races that hardly ever meet otherwise. Another thread is asking. */
+    void cancelOnceKnown() {
+        while (subscription == null) {
+            Thread.onSpinWait();
+        }
+        cancel();
+    }
+
     /** The work fails, if it has started and not ended yet. */
     void fail() {
         Runnable failure = failing;

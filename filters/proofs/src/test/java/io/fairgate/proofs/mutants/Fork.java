@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -23,6 +25,9 @@ record Fork(Path directory) {
     private static final int ORDERS = 1000;
 
     private static final Duration AT_MOST = Duration.ofMinutes(5);
+
+    /** How often a stress test is run that stays green: it needs luck, and a busy machine has less of it. */
+    private static final int TRIES = 4;
 
     /** Those of the scenarios that are red. */
     List<String> redScenarios(List<String> scenarios) {
@@ -43,8 +48,17 @@ record Fork(Path directory) {
                 .toList();
     }
 
-    /** Those of the stress tests, named by their classes, that are red. */
+    /** Those of the stress tests, named by their classes, that are red in one of some runs. */
     List<String> redStressTests(List<String> tests) {
+        Set<String> red = new LinkedHashSet<>();
+        for (int tried = 0; tried < TRIES && red.size() < tests.size(); tried++) {
+            red.addAll(redInOneRun(
+                    tests.stream().filter(test -> !red.contains(test)).toList()));
+        }
+        return List.copyOf(red);
+    }
+
+    private List<String> redInOneRun(List<String> tests) {
         List<String> said = said("stress", StressTests.command(tests, directory.resolve("report")));
         if (said.stream().noneMatch(line -> line.startsWith("RUN RESULTS"))) {
             throw new IllegalStateException("not all were run: " + String.join("\n", said));

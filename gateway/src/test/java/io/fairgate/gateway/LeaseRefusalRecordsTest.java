@@ -216,6 +216,7 @@ class LeaseRefusalRecordsTest {
         start();
         a.acquire("k", "%22%0A%7B%22event%22:%22forged%22", "{}");
         a.acquireAll("k", "{\"pools\":{\"" + MANY + "\":1}}");
+        a.acquireAll("k", "{\"pools\":{\"" + "y".repeat(63) + "\\ud83d\\ude00\":1}}");
         String peer = peer(a);
         lock(a, peer, "x%22%0D%0A" + MANY, "1");
         StringBuilder pools = new StringBuilder();
@@ -229,6 +230,7 @@ class LeaseRefusalRecordsTest {
                 output,
                 "\"pools\":{\"\\\"\\n{\\\"event\\\":\\\"forged\\\"\":1},\"reason\":\"unknown-pool\"",
                 "\"pools\":{\"" + cut + "\":1},\"reason\":\"unknown-pool\"",
+                "\"pools\":{\"" + "y".repeat(63) + "…\":1},\"reason\":\"unknown-pool\"",
                 "\"pools\":{\"x\\\"\\r\\n" + "y".repeat(60) + "…\":1},\"reason\":\"unknown-pool\"",
                 "\"reason\":\"unknown-pool\"");
         assertThat(refusals(output)).allSatisfy(line -> assertThat(line).hasSizeLessThan(1600));

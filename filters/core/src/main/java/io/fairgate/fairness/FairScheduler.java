@@ -40,7 +40,8 @@ public final class FairScheduler {
 
     /**
      * @param horizon the horizon for good; zero lets it follow the holds
-     * @param theta bound of the lag; infinite to never forgive
+     * @param theta bound of the lag, more than 0; infinite to never forgive
+     * @throws IllegalArgumentException when the horizon is negative, or theta no such bound
      */
     public FairScheduler(int permits, TenantShares shares, Duration horizon, double theta, long now) {
         this(permits, shares, horizon, theta, now, HeapBacklog::new);
@@ -48,6 +49,12 @@ public final class FairScheduler {
 
     FairScheduler(
             int permits, TenantShares shares, Duration horizon, double theta, long now, Supplier<Backlog> backlogs) {
+        if (horizon.isNegative()) {
+            throw new IllegalArgumentException("horizon: %s (expected: 0 or more)".formatted(horizon));
+        }
+        if (!(theta > 0)) {
+            throw new IllegalArgumentException("theta: %s (expected: more than 0)".formatted(theta));
+        }
         Siblings top = new Siblings(backlogs.get(), new Horizon(horizon.toNanos(), now), theta, now);
         path = new SharePath(new Share(0, ShareSettings.EQUAL, true, top), top, permits, now);
         tree = new ShareTree(path, () -> {

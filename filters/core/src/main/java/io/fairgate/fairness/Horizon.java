@@ -5,7 +5,7 @@ package io.fairgate.fairness;
  *
  * <p>A smaller horizon tightens the bound on permit-time, a larger one keeps the numbers in flight smoother. Unless
  * fixed, it is {@code 2 * mean hold * max(1, W / (N * smallest weight))}, kept between 100 ms and 1 h: two typical
- * holds, more when a tenant's share is below one permit. It follows at most once a second, and only when it would
+ * holds, more when a tenant's share is below one permit. Of a hold that is longer than 32 times the mean only so much counts. It follows at most once a second, and only when it would
  * change by more than a quarter, because every change moves all keys.
  */
 final class Horizon {

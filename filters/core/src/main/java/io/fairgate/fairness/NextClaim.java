@@ -26,6 +26,7 @@ final class NextClaim {
             if (claim == null || lacking == null) {
                 return claim;
             }
+            // A leaf that its own cap keeps back does not compete, so what lacks room has others below it.
             Siblings siblings = lacking.below == null ? path.top : lacking.below;
             if (path.room(lacking) > 0 && !Turns.mayCollect(siblings, claim)) {
                 path.turns.stepAside(siblings, SharePath.leafOf(claim));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.offset;
 
+import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.ShareCalculator;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
@@ -641,5 +642,20 @@ class SchedulerHardCasesTest {
 
         assertThat(configured.reconfigure(TenantShares.EQUAL)).isEmpty();
         assertThat(configured.release(claim)).containsExactly("other");
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0, -1, Double.NEGATIVE_INFINITY, Double.NaN})
+    void a_bound_of_the_lag_that_bounds_nothing_is_refused(double theta) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new FairScheduler(1, TenantShares.EQUAL, Duration.ZERO, theta, 0))
+                .withMessageStartingWith("theta: ");
+    }
+
+    @Test
+    void a_negative_horizon_is_refused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new FairScheduler(1, TenantShares.EQUAL, Duration.ofNanos(-1), 3, 0))
+                .withMessage("horizon: PT-0.000000001S (expected: 0 or more)");
     }
 }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Who holds what in a tree of shares, by the calls alone, and who may not hold as much. */
@@ -40,6 +41,16 @@ final class TreeLedger {
         return shares.classes()
                 .getOrDefault(classOf(claim), ShareSettings.EQUAL)
                 .maxInFlight();
+    }
+
+    /** Whether there are guarantees: permits collect for those as long as it takes. */
+    boolean guaranteesAnything() {
+        return Stream.of(
+                        shares.members().values().stream(),
+                        shares.classes().values().stream(),
+                        shares.groups().byName().values().stream().map(Group::settings))
+                .flatMap(settings -> settings)
+                .anyMatch(settings -> settings.guaranteed() > 0);
     }
 
     /** Which of those that a claim counts at holds, or keeps, more than it may; null when none does. */

@@ -152,7 +152,11 @@ final class LeaseRecords {
     }
 
     private static String shown(String name) {
-        return name.length() <= LONGEST_NAME ? name : name.substring(0, LONGEST_NAME) + "…";
+        if (name.length() <= LONGEST_NAME) {
+            return name;
+        }
+        boolean isWithinPair = Character.isHighSurrogate(name.charAt(LONGEST_NAME - 1));
+        return name.substring(0, isWithinPair ? LONGEST_NAME - 1 : LONGEST_NAME) + "…";
     }
 
     private Map<String, Object> record(String event, LeaseStatus lease, TenantId who) {

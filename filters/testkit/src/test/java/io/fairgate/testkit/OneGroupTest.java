@@ -1,0 +1,171 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.RandomTree;
+import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.Step.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A group around all tenants changes nothing for any of them, nor do two, one in the other. What a naive model has found right
+ * of tenants side by side, large requests and their turns included, is so below the top of a tree as well.
+ */
+class OneGroupTest {
+
+    private int grants;
+    private int turns;
+
+    @Test
+    void a_group_around_all_tenants_changes_nothing() {
+        new SeededModel<Step>(2_000, 150).check(random -> {
+            int permits = 1 + random.nextInt(12);
+            return new Life(
+                    permits,
+                    2 + random.nextInt(5),
+                    1 + random.nextInt(permits),
+                    Duration.ofMillis(100 + random.nextInt(2_000)),
+                    RandomTree.theta(random),
+                    random.nextInt());
+        });
+        assertThat(grants).as("grants compared").isGreaterThan(SeededModel.partOf(50_000));
+        assertThat(turns).as("turns that ended by themselves").isGreaterThan(SeededModel.partOf(1_000));
+    }
+
+    private final class Life implements SeededModel.Scenario<Step> {
+        private final int permits;
+        private final int tenants;
+        private final int mostAsked;
+        private final Duration horizon;
+        private final double theta;
+        private final int seed;
+
+        Life(int permits, int tenants, int mostAsked, Duration horizon, double theta, int seed) {
+            this.permits = permits;
+            this.tenants = tenants;
+            this.mostAsked = mostAsked;
+            this.horizon = horizon;
+            this.theta = theta;
+            this.seed = seed;
+        }
+
+        @Override
+        public Step operation(Random random) {
+            int dice = random.nextInt(100);
+            Kind kind = dice < 45 ? Kind.ARRIVE : dice < 75 ? Kind.RELEASE : dice < 82 ? Kind.CANCEL : Kind.WAIT;
+            long pause = random.nextInt(5) < 2
+                    ? 0
+                    : Duration.ofMillis(1 + random.nextInt(1_000)).toNanos();
+            return new Step(kind, random.nextInt(tenants), random.nextInt(1 << 20), pause, true);
+        }
+
+        @Override
+        public SeededModel.Trial<Step> start() {
+            TenantShares flat = TenantShares.EQUAL;
+            TenantShares grouped = TenantShares.EQUAL
+                    .withGroup("all", Group.of(ShareSettings.EQUAL))
+                    .withGroup("most", new Group(ShareSettings.EQUAL, "all"));
+            Random random = new Random(seed);
+            String group = random.nextBoolean() ? "all" : "most";
+            for (int i = 0; i < tenants; i++) {
+                ShareSettings settings = ShareSettings.ofWeight(1 + random.nextInt(3));
+                if (random.nextInt(3) == 0) {
+                    settings = settings.withMaxInFlight(1 + random.nextInt(permits));
+                }
+                flat = flat.withMember(TenantId.of("t" + i), settings);
+                grouped = grouped.withMember(TenantId.of("t" + i), settings, group);
+            }
+            return new Run(this, flat, grouped);
+        }
+    }
+
+    /** The same life twice, each claim once in each scheduler. */
+    private final class Run implements SeededModel.Trial<Step> {
+        private final Life life;
+        private final FairScheduler flat;
+        private final FairScheduler grouped;
+        private final List<TestClaim> waitingInFlat = new ArrayList<>();
+        private final List<TestClaim> waitingInGroup = new ArrayList<>();
+        private final List<TestClaim> heldInFlat = new ArrayList<>();
+        private final List<TestClaim> heldInGroup = new ArrayList<>();
+        private long now;
+        private int claims;
+
+        Run(Life life, TenantShares flat, TenantShares grouped) {
+            this.life = life;
+            this.flat = new FairScheduler(life.permits, flat, life.horizon, life.theta, now);
+            this.grouped = new FairScheduler(life.permits, grouped, life.horizon, life.theta, now);
+        }
+
+        @Override
+        public void apply(Step step) {
+            turnsUntil(now + step.pause());
+            switch (step.kind()) {
+                case ARRIVE -> {
+                    int permits = 1 + step.number() % life.mostAsked;
+                    ask(flat, waitingInFlat, step.tenant(), permits);
+                    ask(grouped, waitingInGroup, step.tenant(), permits);
+                    claims++;
+                }
+                case RELEASE -> {
+                    if (!heldInFlat.isEmpty()) {
+                        int number = step.number() % heldInFlat.size();
+                        flat.release(heldInFlat.remove(number), now);
+                        grouped.release(heldInGroup.remove(number), now);
+                    }
+                }
+                case CANCEL -> {
+                    if (!waitingInFlat.isEmpty()) {
+                        int number = step.number() % waitingInFlat.size();
+                        flat.cancel(waitingInFlat.remove(number), now);
+                        grouped.cancel(waitingInGroup.remove(number), now);
+                    }
+                }
+                default -> {}
+            }
+            grant();
+        }
+
+        private void ask(FairScheduler scheduler, List<TestClaim> waiting, int tenant, int permits) {
+            TestClaim claim = new TestClaim(TenantId.of("t" + tenant), permits, claims);
+            waiting.add(claim);
+            scheduler.enqueue(claim, now);
+        }
+
+        private void turnsUntil(long then) {
+            for (long next = flat.nextTurn(); next <= then; next = flat.nextTurn()) {
+                now = Math.max(now, next);
+                turns++;
+                grant();
+            }
+            now = then;
+        }
+
+        private void grant() {
+            List<String> inFlat = granted(flat, waitingInFlat, heldInFlat);
+            List<String> inGroup = granted(grouped, waitingInGroup, heldInGroup);
+            assertThat(inGroup).as("at %d ns", now).isEqualTo(inFlat);
+            assertThat(grouped.nextTurn()).as("end of the turn").isEqualTo(flat.nextTurn());
+            assertThat(flat.nextTurn()).isGreaterThan(now);
+            grants += inFlat.size();
+        }
+
+        private List<String> granted(FairScheduler scheduler, List<TestClaim> waiting, List<TestClaim> held) {
+            List<String> granted = new ArrayList<>();
+            scheduler.grant(now, claim -> {
+                waiting.remove((TestClaim) claim);
+                held.add((TestClaim) claim);
+                granted.add(claim.toString());
+            });
+            return granted;
+        }
+    }
+}

@@ -29,10 +29,21 @@ final class StderrLog {
                         .formatted(level, LEVELS.stream().map(String::valueOf).collect(joining(", ")));
     }
 
+    /** Before it is known what is wanted, and before anything logs: warnings and errors. */
+    static void load() {
+        var unused = Log.CONTEXT;
+    }
+
     /** From now on, whatever has this level or a higher one; warnings and errors when it is null or no level. */
     static void from(@Nullable String level) {
-        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        from(level, Log.CONTEXT);
+    }
+
+    /** The level comes before there is anywhere to write: other threads log meanwhile, and a reset lets everything through. */
+    static void from(@Nullable String level, LoggerContext context) {
         context.reset();
+        Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        root.setLevel(Level.toLevel(level, Level.WARN));
         PatternLayoutEncoder lines = new PatternLayoutEncoder();
         lines.setContext(context);
         lines.setPattern("%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level %logger{0}: %msg%n");
@@ -42,8 +53,15 @@ final class StderrLog {
         console.setTarget("System.err");
         console.setEncoder(lines);
         console.start();
-        Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         root.addAppender(console);
-        root.setLevel(Level.toLevel(level, Level.WARN));
+    }
+
+    /** Who asks SLF4J while another thread has it find its implementation gets one that stands in: here both wait for it. */
+    private static final class Log {
+        static final LoggerContext CONTEXT = (LoggerContext) LoggerFactory.getILoggerFactory();
+
+        static {
+            from(null, CONTEXT);
+        }
     }
 }

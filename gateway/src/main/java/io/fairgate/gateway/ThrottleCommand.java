@@ -62,12 +62,19 @@ final class ThrottleCommand implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
-    /** Begins to load what a server needs, while the options and the file are read. */
+    /** Has a thread of its own load what a server needs, while the options and the file are read. */
     static void loadAhead() {
         if (System.getProperty(NETTY_FLIGHT_RECORDER) == null) {
             System.setProperty(NETTY_FLIGHT_RECORDER, "false");
         }
-        HttpFace.loadAhead();
+        Thread loader = new Thread(
+                () -> {
+                    StderrLog.load();
+                    HttpFace.load();
+                },
+                "fairgate-load-ahead");
+        loader.setDaemon(true);
+        loader.start();
     }
 
     /** Returns only when it cannot serve; otherwise a signal ends the process. */

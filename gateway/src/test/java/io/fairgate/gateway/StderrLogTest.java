@@ -2,10 +2,17 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.LoggerContextListener;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which names are levels. */
+/** Which names are levels, and from when on one counts. */
 class StderrLogTest {
 
     @ParameterizedTest
@@ -19,5 +26,45 @@ class StderrLogTest {
     void what_is_none_is_told_with_those_that_there_are(String level) {
         assertThat(StderrLog.mistake(level))
                 .isEqualTo(level + " (expected: one of OFF, ERROR, WARN, INFO, DEBUG, TRACE)");
+    }
+
+    /** Asked by whoever is told of each change of a level, which is when another thread could log. */
+    @Test
+    void whatever_is_logged_while_it_is_set_up_is_of_a_level_that_is_wanted() {
+        LoggerContext context = new LoggerContext();
+        Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        AppendersAtChanges changes = new AppendersAtChanges();
+        context.addListener(changes);
+        for (String level : new String[] {"ERROR", "INFO"}) {
+            StderrLog.from(level, context);
+            assertThat(root.iteratorForAppenders()).toIterable().hasSize(1);
+        }
+        assertThat(root.getEffectiveLevel()).isEqualTo(Level.INFO);
+        assertThat(changes.seen).hasSizeGreaterThanOrEqualTo(2).containsOnly("none");
+        context.stop();
+    }
+
+    /** Where the top logger writes whenever its level changes. */
+    private static final class AppendersAtChanges implements LoggerContextListener {
+        final List<String> seen = new ArrayList<>();
+
+        @Override
+        public boolean isResetResistant() {
+            return true;
+        }
+
+        @Override
+        public void onLevelChange(Logger logger, Level level) {
+            seen.add(logger.iteratorForAppenders().hasNext() ? "some" : "none");
+        }
+
+        @Override
+        public void onStart(LoggerContext context) {}
+
+        @Override
+        public void onReset(LoggerContext context) {}
+
+        @Override
+        public void onStop(LoggerContext context) {}
     }
 }

@@ -111,22 +111,13 @@ public final class HttpFace {
         return response.sendByteArray(Mono.just(body)).then();
     }
 
-    /**
-     * Has a thread of its own load what {@link #listen} needs, most of which is Netty, while others read options and files: who
-     * starts a server for itself alone waits mostly for classes.
-     */
-    public static void loadAhead() {
-        Thread loader = new Thread(
-                () -> {
-                    Epoll.isAvailable();
-                    HttpServer.create().configuration();
-                    WebHttpHandlerBuilder.webHandler(exchange -> Mono.empty())
-                            .codecConfigurer(new NoCodecs())
-                            .build();
-                },
-                "fairgate-load-ahead");
-        loader.setDaemon(true);
-        loader.start();
+    /** Loads what {@link #listen} needs, most of which is Netty: who starts a server for itself alone waits mostly for that. */
+    public static void load() {
+        Epoll.isAvailable();
+        HttpServer.create().configuration();
+        WebHttpHandlerBuilder.webHandler(exchange -> Mono.empty())
+                .codecConfigurer(new NoCodecs())
+                .build();
     }
 
     public int port() {

@@ -1,5 +1,6 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.http.BrokenBodies;
 import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.spring.DurationSetting;
 import io.fairgate.spring.LivePolicy;
@@ -8,6 +9,8 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.cloud.gateway.config.HttpClientProperties;
 import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
@@ -26,6 +29,11 @@ class GatewayApplication {
     @Bean
     LiveRoutes liveRoutes(PolicySource source, ApplicationEventPublisher events) {
         return new LiveRoutes(PolicyRoutes.of(source.name(), source.first().routes()), events);
+    }
+
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> wholeBodies() {
+        return factory -> factory.addServerCustomizers(BrokenBodies::refusedBy);
     }
 
     @Bean

@@ -2,13 +2,18 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Calls that cannot be meant, or are meant badly: each is told what was expected, and none holds anything. */
+@ExtendWith(OutputCaptureExtension.class)
 class LeaseHostileTest {
 
     @RegisterExtension
@@ -174,5 +179,33 @@ class LeaseHostileTest {
         Answer answer = A.acquire("enc", "p%6Fol", "{}");
         assertThat(answer.status()).isEqualTo(201);
         A.release(answer.json("id"));
+    }
+
+    private static String unfinished(String fields) {
+        return "POST /v1/pools/pool/leases HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\nIdempotency-Key: unfinished\r\n"
+                + "Content-Type: application/json\r\n" + fields + "\r\n\r\n";
+    }
+
+    @Test
+    void a_body_whose_chunks_break_off_acquires_nothing(CapturedOutput output) throws IOException {
+        try (RawClient client = new RawClient(LeasingTenant.port(GATEWAY))) {
+            client.send(unfinished("Transfer-Encoding: chunked") + "d\r\n{\"permits\":2}\r\nzz\r\n");
+            assertThat(client.readAll()).startsWith("HTTP/1.1 400 ").endsWith("\r\n\r\n");
+        }
+        assertThat(A.call("GET", "/v1/pools/pool", "").body())
+                .contains("\"inFlight\":0")
+                .doesNotContain("\"inFlight\":2");
+        assertThat(output.getAll()).doesNotContain("lease-granted", " ERROR ");
+    }
+
+    @Test
+    void a_body_that_takes_too_long_is_408(CapturedOutput output) throws IOException {
+        try (RawClient client = new RawClient(LeasingTenant.port(GATEWAY))) {
+            client.send(unfinished("Content-Length: 50") + "{");
+            assertThat(client.readAll())
+                    .startsWith("HTTP/1.1 408 ")
+                    .contains("application/problem+json", "\"reason\":\"body-too-slow\"");
+        }
+        assertThat(output.getAll()).doesNotContain(" ERROR ");
     }
 }

@@ -6,6 +6,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -288,5 +291,26 @@ class UpstreamFaultsTest {
         } catch (SocketException e) {
             return "";
         }
+    }
+
+    /** What has come of it would be another request than the client's. */
+    @Test
+    void a_request_whose_chunks_break_off_is_400_and_no_upstream_gets_it_as_a_whole_one() throws Exception {
+        Queue<String> got = new ConcurrentLinkedQueue<>();
+        upstream.on("/fair/x", exchange -> {
+            try {
+                got.add(new String(exchange.in().readAllBytes(), StandardCharsets.ISO_8859_1));
+            } catch (IOException reset) {
+                got.add("a reset");
+            }
+        });
+        start();
+        try (RawClient client = new RawClient(gateway.port())) {
+            client.send("POST /fair/x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+            client.send("3\r\nabc\r\nzz\r\n");
+            assertThat(client.readAll()).startsWith("HTTP/1.1 400 ");
+        }
+        assertPermitIsBack();
+        assertThat(got).noneMatch(body -> body.contains("0\r\n\r\n"));
     }
 }

@@ -148,6 +148,7 @@ public final class Leases {
                 return null;
             }
             open.expireAt(lease, Math.min(now + ttlNanos(lease, ttl), lastEnd(lease)));
+            lease.extendedUntil = lease.expiresAt;
             Duration lasts = Duration.ofNanos(lease.expiresAt - now);
             LeaseStatus status = status(lease, now);
             after.then(() -> listener.extended(status, lasts));
@@ -388,7 +389,8 @@ public final class Leases {
             long waitedNanos = now - demand.askedAt();
             taken.forEach((pool, permits) -> keep(lease, new OpenLease.Grant(pool, permits, token, waitedNanos, now)));
             Duration lasts = ttl == null ? Duration.ofNanos(lease.expiresAt - now) : ttl;
-            open.expireAt(lease, Math.min(now + ttlNanos(lease, lasts), lastEnd(lease)));
+            long until = Math.max(now + ttlNanos(lease, lasts), lease.extendedUntil);
+            open.expireAt(lease, Math.min(until, lastEnd(lease)));
             LeaseStatus status = status(lease, now);
             for (String pool : taken.keySet()) {
                 after.then(() -> listener.granted(status, Objects.requireNonNull(status.held(pool))));

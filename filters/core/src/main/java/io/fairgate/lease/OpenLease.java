@@ -16,6 +16,8 @@ final class OpenLease {
 
     /** When it expires, by the clock of {@link Leases}, in nanoseconds. */
     long expiresAt;
+    /** What its holder was told when it extended it last: a grant makes it no shorter. */
+    long extendedUntil;
     /** When no extension makes it last any longer. */
     long endsAt;
     /** Where {@link Expiries} has it. */
@@ -52,6 +54,7 @@ final class OpenLease {
         this.holder = holder;
         this.maxHoldNanos = term.maxHold().toNanos();
         this.endsAt = now + maxHoldNanos;
+        this.extendedUntil = now;
         this.expiresAt = Math.min(now + term.ttl().toNanos(), endsAt);
     }
 

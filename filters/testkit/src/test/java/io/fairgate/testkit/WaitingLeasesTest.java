@@ -93,6 +93,21 @@ class WaitingLeasesTest {
     }
 
     @Test
+    void a_grant_makes_no_lease_end_before_its_holder_was_told() {
+        LeaseId holder = scene.holding(2);
+        LeaseId id = scene.opened();
+        scene.ask(id, permits(1, "pool", Duration.ofSeconds(10)));
+        leases.extend(id, Duration.ofMinutes(2));
+        scene.time.advanceBy(Duration.ofSeconds(20));
+        leases.release(holder);
+        assertThat(scene.status(id).leftNanos())
+                .isEqualTo(Duration.ofSeconds(100).toNanos());
+        leases.extend(id, TTL);
+        assertThat(scene.status(id).leftNanos()).isEqualTo(TTL.toNanos());
+        leases.release(id);
+    }
+
+    @Test
     void a_caller_that_leaves_loses_nothing_of_the_lease() {
         LeaseId holder = scene.holding(2);
         LeaseId id = scene.opened();

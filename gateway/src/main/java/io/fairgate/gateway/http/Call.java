@@ -38,11 +38,13 @@ public record Call(ServerWebExchange exchange, Map<String, String> parts) {
     /**
      * The whole body.
      *
-     * @return errors with {@link org.springframework.core.io.buffer.DataBufferLimitException} when it is longer than that
+     * @return errors with {@link org.springframework.core.io.buffer.DataBufferLimitException} when it is longer than that, and
+     *     with {@link SlowBodyException} when it takes too long to come
      */
     public Mono<byte[]> body(int mostBytes) {
         return DataBufferUtils.join(exchange.getRequest().getBody(), mostBytes)
                 .map(Call::bytes)
+                .onErrorMap(SlowBodyException::is, SlowBodyException::new)
                 .defaultIfEmpty(new byte[0]);
     }
 

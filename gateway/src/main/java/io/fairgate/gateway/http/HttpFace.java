@@ -86,7 +86,8 @@ public final class HttpFace {
     }
 
     static HttpServer bounded(HttpServer server, Duration headers) {
-        return server.idleTimeout(IDLE)
+        return BrokenBodies.refusedBy(server)
+                .idleTimeout(IDLE)
                 .requestTimeout(WHOLE_REQUEST)
                 .doOnChannelInit((observer, channel, remote) -> HeaderTimeout.addTo(channel.pipeline(), headers));
     }

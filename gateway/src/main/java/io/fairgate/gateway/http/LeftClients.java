@@ -33,9 +33,14 @@ final class LeftClients implements WebExceptionHandler {
         return Mono.empty();
     }
 
+    /** Reactor Netty closes a connection after a body that took too long, which whoever answers to that is told again. */
+    private static boolean isOfTheClient(Throwable failure) {
+        return SlowBodyException.is(failure) || DisconnectedClientHelper.isClientDisconnectedException(failure);
+    }
+
     static Context notLogged(Context context) {
         Consumer<Throwable> dropped = failure -> {
-            if (!DisconnectedClientHelper.isClientDisconnectedException(failure)) {
+            if (!isOfTheClient(failure)) {
                 log.error("An error was dropped.", failure);
             }
         };

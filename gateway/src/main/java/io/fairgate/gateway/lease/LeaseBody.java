@@ -2,6 +2,7 @@ package io.fairgate.gateway.lease;
 
 import io.fairgate.config.Nearest;
 import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.http.SlowBodyException;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.time.DurationText;
@@ -58,6 +59,7 @@ final class LeaseBody {
             requireJson(call.exchange());
             return call.body(MOST_BYTES)
                     .onErrorMap(DataBufferLimitException.class, e -> LeaseProblem.bodyTooLong(MOST_BYTES))
+                    .onErrorMap(SlowBodyException.class, e -> LeaseProblem.bodyTooSlow())
                     .map(bytes -> parsed(bytes, keys));
         });
     }

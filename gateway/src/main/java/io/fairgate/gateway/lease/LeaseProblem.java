@@ -73,6 +73,10 @@ final class LeaseProblem extends RuntimeException {
                 "The body is too long (expected: at most %d bytes).".formatted(mostBytes));
     }
 
+    static LeaseProblem bodyTooSlow() {
+        return of(HttpStatus.REQUEST_TIMEOUT, "body-too-slow", "The body took too long to come.");
+    }
+
     static LeaseProblem notFound() {
         return of(HttpStatus.NOT_FOUND, "not-found", "There is nothing under this path.");
     }

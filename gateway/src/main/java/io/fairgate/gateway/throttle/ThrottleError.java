@@ -163,6 +163,10 @@ public final class ThrottleError extends RuntimeException {
                 "Failed to buffer the request body: length limit exceeded");
     }
 
+    static ThrottleError bodyTooSlow() {
+        return form(HttpStatus.REQUEST_TIMEOUT, "body-too-slow", "The request body took too long to come.");
+    }
+
     static ThrottleError unsuitableQuery(String why) {
         return form(HttpStatus.BAD_REQUEST, "bad-request", "Failed to deserialize query string: " + why);
     }

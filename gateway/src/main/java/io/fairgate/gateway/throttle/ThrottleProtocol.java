@@ -3,6 +3,7 @@ package io.fairgate.gateway.throttle;
 import io.fairgate.gateway.http.Bytes;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.gateway.http.SlowBodyException;
 import io.fairgate.gateway.throttle.Peers.Lock;
 import io.fairgate.gateway.throttle.Peers.Patience;
 import io.fairgate.lease.Leases;
@@ -253,6 +254,7 @@ public final class ThrottleProtocol {
         }
         return call.body(MOST_BODY_BYTES)
                 .onErrorMap(DataBufferLimitException.class, e -> ThrottleError.bodyTooLarge())
+                .onErrorMap(SlowBodyException.class, e -> ThrottleError.bodyTooSlow())
                 .map(reader);
     }
 

@@ -1,0 +1,90 @@
+package io.fairgate.gateway.http;
+
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import reactor.netty.NettyPipeline;
+import reactor.netty.http.server.HttpServer;
+
+/**
+ * Answers 400 to a body whose chunks are not as HTTP has them, if nothing has been answered yet, and closes the connection.
+ * Whoever reads the body gets an error. Reactor Netty answers as well, and then ends the body as if it were whole: what had
+ * come by then would be acted on, or sent to an upstream as a complete request (RFC 9112, 8).
+ *
+ * <p>It stands behind the codec. On the event loop alone.
+ */
+public final class BrokenBodies extends ChannelDuplexHandler {
+
+    private int unanswered;
+    private boolean answering;
+    private boolean broken;
+
+    private BrokenBodies() {}
+
+    /** The server, with all its connections of HTTP/1.1 looked after, but for those that choose it over TLS (ALPN). */
+    public static HttpServer refusedBy(HttpServer server) {
+        return server.doOnChannelInit((observer, channel, remote) -> addTo(channel.pipeline()));
+    }
+
+    /** Before whoever answers by itself: the codec may come to its place later, when it is known that it is HTTP/1.1. */
+    static void addTo(ChannelPipeline pipeline) {
+        if (pipeline.get(NettyPipeline.HttpTrafficHandler) != null) {
+            pipeline.addBefore(NettyPipeline.HttpTrafficHandler, "fairgate.bodies", new BrokenBodies());
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object part) {
+        if (broken) {
+            ReferenceCountUtil.release(part);
+        } else if (part instanceof HttpContent content
+                && !(part instanceof HttpRequest)
+                && content.decoderResult().isFailure()) {
+            ReferenceCountUtil.release(part);
+            end(context);
+        } else {
+            unanswered += part instanceof HttpRequest ? 1 : 0;
+            context.fireChannelRead(part);
+        }
+    }
+
+    private void end(ChannelHandlerContext context) {
+        broken = true;
+        if (unanswered == 1 && !answering) {
+            FullHttpResponse refusal =
+                    new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.BAD_REQUEST);
+            refusal.headers()
+                    .set(HttpHeaderNames.CONTENT_LENGTH, 0)
+                    .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+            var unused = context.writeAndFlush(refusal).addListener(ChannelFutureListener.CLOSE);
+        } else {
+            var unused = context.close();
+        }
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object part, ChannelPromise promise) {
+        if (part instanceof HttpResponse response) {
+            answering = response.status().codeClass() != HttpStatusClass.INFORMATIONAL;
+        }
+        if (part instanceof LastHttpContent && answering) {
+            answering = false;
+            unanswered--;
+        }
+        var unused = context.write(part, promise);
+    }
+}

@@ -22,6 +22,7 @@ final class CountingHistory {
     private final int limit;
     private final AtomicLong order = new AtomicLong();
     private final ConcurrentLinkedQueue<Step> steps = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Leaver> leavers = new ConcurrentLinkedQueue<>();
 
     /**
      * One call.
@@ -29,12 +30,10 @@ final class CountingHistory {
      * @param change of what is held
      * @param seen how many were held, when that was what was asked
      */
-    private record Step(String what, long called, long returned, int change, int seen) {
+    private record Step(String what, long called, long returned, int change, int seen) {}
 
-        boolean fits(int held, int limit) {
-            return seen == NOT_SEEN ? held + change <= limit : held == seen;
-        }
-    }
+    /** Who asked and left. */
+    private record Leaver(long called, int permits) {}
 
     CountingHistory(int limit) {
         this.limit = limit;
@@ -55,6 +54,14 @@ final class CountingHistory {
 
     void saw(long called, int held) {
         steps.add(new Step("see " + held, called, order.incrementAndGet(), 0, held));
+    }
+
+    /**
+     * Somebody asked and left without waiting for an answer. What it was granted just then comes back soon, though nobody is
+     * told when: until the end whoever looks may see it, or not.
+     */
+    void left(long called, int permits) {
+        leavers.add(new Leaver(called, permits));
     }
 
     boolean isLinearizable() {
@@ -81,11 +88,23 @@ final class CountingHistory {
         for (int i = 0; i < all.size(); i++) {
             Step next = all.get(i);
             boolean mayBeNext = (done & (1L << i)) == 0 && next.called() < firstReturn;
-            if (mayBeNext && next.fits(held, limit) && goesOn(all, done | (1L << i), held + next.change(), tried)) {
+            if (mayBeNext && fits(next, held) && goesOn(all, done | (1L << i), held + next.change(), tried)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private boolean fits(Step step, int held) {
+        if (step.seen() == NOT_SEEN) {
+            return held + step.change() <= limit;
+        }
+        int withLeavers = held
+                + leavers.stream()
+                        .filter(leaver -> leaver.called() < step.returned())
+                        .mapToInt(Leaver::permits)
+                        .sum();
+        return held <= step.seen() && step.seen() <= Math.min(limit, withLeavers);
     }
 
     @Override

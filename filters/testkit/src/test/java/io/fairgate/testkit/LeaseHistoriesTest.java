@@ -124,8 +124,7 @@ class LeaseHistoriesTest {
         var unused = leases.take(id, LeaseRequest.of("pool", 1, LONG, LONG), status -> {})
                 .subscribe(held -> {}, e -> {});
         leases.release(id);
-        history.took(asking, 1);
-        history.gaveBack(asking, 1);
+        history.left(asking, 1);
     }
 
     private void giveBack(LeaseId id, int how) {
@@ -161,5 +160,14 @@ class LeaseHistoriesTest {
         stale.took(stale.call(), 1);
         stale.saw(stale.call(), 0);
         assertThat(stale.isLinearizable()).isFalse();
+
+        CountingHistory left = new CountingHistory(2);
+        left.took(left.call(), 1);
+        left.left(left.call(), 1);
+        left.saw(left.call(), 1);
+        left.saw(left.call(), 2);
+        assertThat(left.isLinearizable()).isTrue();
+        left.saw(left.call(), 0);
+        assertThat(left.isLinearizable()).isFalse();
     }
 }

@@ -25,21 +25,21 @@ interface Backlog {
 
     void afterChangeOfQueue(Share share);
 
-    /** Every key and every account may have changed, the horizon as well. */
-    void afterChangeOfAll(long contendedNow, long horizon);
+    /** Every key and every account may have changed, the gain as well. */
+    void afterChangeOfAll(long contendedNow, long gain);
 
     boolean isEmpty();
 
     int size();
 
-    /** What all of them were served together. */
-    long served(long contendedNow);
+    /**
+     * The weighted mean of served / weight over those that compete by their keys; over all when no key decided about any.
+     * The backlog must not be empty.
+     */
+    double level(long contendedNow);
 
     /** The sum of their weights, in units of {@link Share#WEIGHT_UNIT}. */
     long weightUnits();
-
-    /** The smallest of their weights, in the same units; looks at all of them. */
-    long smallestWeightUnits();
 
     /** The least that granting something costs their parent; there must be somebody. */
     long leastCost();
@@ -48,13 +48,13 @@ interface Backlog {
     @Nullable
     Share firstWithinReservation(long contendedNow, Predicate<Share> test);
 
-    /** Of those below their guarantee, the one that has the smallest part of it. */
+    /** Of those whose next grant is promised to them, the one that has the smallest part of its guarantee. */
     @Nullable
     Share mostUrgent();
 
-    /** The same among those that may pass a pin; looks at all of them. */
+    /** The same among those that pass a test; looks at all of them. */
     @Nullable
-    Share mostUrgentPast(Predicate<Share> mayPass);
+    Share mostUrgentOf(Predicate<Share> test);
 
     /** The one with the smallest key. */
     @Nullable

@@ -28,6 +28,10 @@ public abstract class Claim {
 
     Place place = Place.OUTSIDE;
     long grantedAt;
+    /** The number of its grant; those of a pool are numbered in their order. */
+    long grant;
+    /** How often permits were collected for it and it was not granted. */
+    int failedCollections;
 
     /** Where the scheduler has the claim. It only moves forward. */
     enum Place {

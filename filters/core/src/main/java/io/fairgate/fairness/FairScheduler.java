@@ -20,49 +20,53 @@ import org.jspecify.annotations.Nullable;
  * the backlogged tenants ({@link HeapBacklog}).
  *
  * <p>This class says what happens to claims. Which nodes there are is in {@link ShareTree}, what a claim does to the nodes
- * above it in {@link SharePath}, and who is next in {@link NextClaim}. It is over 250 lines for the descriptions of what
- * may be called when.
+ * above it in {@link SharePath}, which claim is next in {@link NextClaim}, and what a claim gets that needs more permits
+ * than are free in {@link LargeClaims}.
  */
 public final class FairScheduler {
-
-    /** Bound of a tenant's lag, in units of the lag at which a tenant with a share below one permit settles. */
-    public static final double DEFAULT_THETA = 3;
 
     private final SharePath path;
     private final ShareTree tree;
     private final NextClaim next;
-    private long grants;
+    private FairnessSettings settings = FairnessSettings.USUAL;
 
-    /** A pool of {@code permits}, with the horizon that follows the holds. */
+    /** A pool of {@code permits}, with the usual settings. */
     public FairScheduler(int permits, TenantShares shares, long now) {
-        this(permits, shares, Duration.ZERO, DEFAULT_THETA, now);
+        this(permits, shares, FairnessSettings.USUAL, now);
+    }
+
+    /** A gain that follows the holds. */
+    public FairScheduler(int permits, TenantShares shares, FairnessSettings settings, long now) {
+        this(permits, shares, settings, Duration.ZERO, now);
     }
 
     /**
-     * @param horizon the horizon for good; zero lets it follow the holds
-     * @param theta bound of the lag, more than 0; infinite to never forgive
-     * @throws IllegalArgumentException when the horizon is negative, or theta no such bound
+     * @param gain the gain of the key for good; zero lets it follow the holds
+     * @throws IllegalArgumentException when the gain is negative
      */
-    public FairScheduler(int permits, TenantShares shares, Duration horizon, double theta, long now) {
-        this(permits, shares, horizon, theta, now, HeapBacklog::new);
+    public FairScheduler(int permits, TenantShares shares, FairnessSettings settings, Duration gain, long now) {
+        this(permits, shares, settings, gain, now, HeapBacklog::new);
     }
 
     FairScheduler(
-            int permits, TenantShares shares, Duration horizon, double theta, long now, Supplier<Backlog> backlogs) {
-        if (horizon.isNegative()) {
-            throw new IllegalArgumentException("horizon: %s (expected: 0 or more)".formatted(horizon));
+            int permits,
+            TenantShares shares,
+            FairnessSettings settings,
+            Duration gain,
+            long now,
+            Supplier<Backlog> backlogs) {
+        if (gain.isNegative()) {
+            throw new IllegalArgumentException("gain: %s (expected: 0 or more)".formatted(gain));
         }
-        if (!(theta > 0)) {
-            throw new IllegalArgumentException("theta: %s (expected: more than 0)".formatted(theta));
-        }
-        Siblings top = new Siblings(backlogs.get(), new Horizon(horizon.toNanos(), now), theta, now);
+        long memory = settings.memory().toNanos();
+        Siblings top = new Siblings(backlogs.get(), new Gain(gain.toNanos(), now), memory, now);
         path = new SharePath(new Share(0, ShareSettings.EQUAL, true, top), top, permits, now);
         tree = new ShareTree(path, () -> {
             path.isFlat = false;
-            return new Siblings(backlogs.get(), new Horizon(horizon.toNanos(), path.now()), theta, path.now());
+            return new Siblings(backlogs.get(), new Gain(gain.toNanos(), path.now()), this.settings.memory().toNanos(), path.now());
         });
         next = new NextClaim(path);
-        reconfigure(shares, now);
+        reconfigure(permits, shares, settings, now);
     }
 
     // ---- what happens to claims ----
@@ -116,10 +120,10 @@ public final class FairScheduler {
         path.tickUpFrom(leaf);
         path.observeHold(leaf, Math.max(0, path.now() - claim.grantedAt));
         claim.place = Place.GONE;
-        path.changeInFlight(leaf, -claim.permits(), claim.grantedAt, 0);
+        path.countRelease(leaf, claim.permits(), claim.grantedAt);
         path.boundLags(leaf);
-        if (!path.turns.isIdle()) {
-            path.turns.comeBackBeside(leaf);
+        if (!path.large.isIdle()) {
+            path.large.released(claim, leaf);
         }
         settle(leaf);
     }
@@ -127,10 +131,10 @@ public final class FairScheduler {
     /** Hands out all permits that can be handed out, in the order of the keys; {@code granted} must not call back. */
     public void grant(long now, Consumer<Claim> granted) {
         path.tick(now);
-        path.adjustHorizons();
+        path.adjustGains();
         tree.followActive();
-        if (!path.turns.isIdle()) {
-            path.turns.change();
+        if (!path.large.isIdle()) {
+            path.large.endWhatTakesTooLong();
         }
         for (Claim claim = next(); claim != null; claim = next()) {
             Share leaf = SharePath.leafOf(claim);
@@ -142,10 +146,10 @@ public final class FairScheduler {
             }
             settle(leaf);
         }
-        next.pinWhereNothingFits();
+        next.collectWhereNothingFits();
         path.runOrStopClocks();
-        if (!path.turns.isIdle()) {
-            path.turns.noteWhoWaits();
+        if (!path.large.isIdle()) {
+            path.large.charge();
         }
         tree.sweepWhenMany();
     }
@@ -197,11 +201,11 @@ public final class FairScheduler {
     }
 
     /**
-     * When {@link #grant} is to be called though nothing else has happened, because the turn is another's then: nanoseconds
-     * of the clock, or {@link Long#MAX_VALUE}. It may be another time after each call.
+     * When {@link #grant} is to be called though nothing else has happened, because permits are then kept for a large claim no
+     * longer: nanoseconds of the clock, or {@link Long#MAX_VALUE}. It may be another time after each call.
      */
-    public long nextTurn() {
-        return path.turns.isIdle() ? Turns.NEVER : path.turns.nextEnd();
+    public long nextEndOfCollection() {
+        return path.large.isIdle() ? LargeClaims.NEVER : path.large.nextEnd();
     }
 
     // ---- permits that are taken without asking, while nobody waits ----
@@ -233,7 +237,8 @@ public final class FairScheduler {
         claim.share = leaf;
         claim.place = Place.HOLDING;
         claim.grantedAt = since;
-        path.changeInFlight(leaf, claim.permits(), since, ++grants);
+        claim.grant = path.nextGrant();
+        path.countHeld(leaf, claim.permits(), since, claim.grant);
     }
 
     /**
@@ -253,7 +258,7 @@ public final class FairScheduler {
 
     /** Changes the size. Nothing is taken back: after a shrink nothing is granted until enough has come back. */
     public void resize(int permits, long now) {
-        reconfigure(permits, tree.shares(), now);
+        reconfigure(permits, tree.shares(), settings, now);
     }
 
     /**
@@ -261,17 +266,20 @@ public final class FairScheduler {
      * stays.
      */
     public void reconfigure(TenantShares shares, long now) {
-        reconfigure(path.permits, shares, now);
+        reconfigure(path.permits, shares, settings, now);
     }
 
-    /** Both at once. What throws has changed nothing. */
-    public void reconfigure(int permits, TenantShares shares, long now) {
+    /** All at once. What throws has changed nothing. */
+    public void reconfigure(int permits, TenantShares shares, FairnessSettings settings, long now) {
         requirePermits(permits);
         requireNothingLent();
         CalculatedCaps caps = CalculatedCaps.of(shares.calculator(), permits);
         path.tick(now);
         path.permits = permits;
+        path.maxCollect = settings.maxCollect().toNanos();
+        this.settings = settings;
         tree.change(shares, caps);
+        tree.allSiblings().forEach(siblings -> siblings.setMemory(settings.memory().toNanos()));
         tree.settleAll();
     }
 
@@ -298,13 +306,14 @@ public final class FairScheduler {
 
     private @Nullable Claim next() {
         Claim claim = next.find();
-        return claim == null && !path.turns.isIdle() && path.turns.bringBackWhoFits() ? next.find() : claim;
+        return claim == null && !path.large.isIdle() && path.large.bringBackOne() ? next.find() : claim;
     }
 
     private void give(Claim claim, Share leaf) {
         takeOut(claim, Place.HOLDING);
         claim.grantedAt = path.now();
-        path.changeInFlight(leaf, claim.permits(), path.now(), ++grants);
+        claim.grant = path.nextGrant();
+        path.countGrant(leaf, claim.permits(), claim.grant);
         if (path.available() < 0) {
             throw new IllegalStateException("granted %d permits more than there are".formatted(-path.available()));
         }
@@ -314,12 +323,16 @@ public final class FairScheduler {
     private Share takeOut(Claim claim, Place to) {
         Share leaf = SharePath.leafOf(claim);
         path.tickUpFrom(leaf);
-        if (to == Place.GONE) {
-            path.turns.giveUpAll(claim, leaf);
+        if (!path.large.isIdle()) {
+            if (to == Place.GONE) {
+                path.large.left(claim);
+            } else {
+                path.large.granted(claim);
+            }
+            path.large.comeBack(leaf);
         }
         leaf.queue.remove(claim);
-        path.turns.comeBack(leaf);
-        path.countDeparture(claim, leaf);
+        path.countDeparture(leaf);
         claim.place = to;
         return leaf;
     }

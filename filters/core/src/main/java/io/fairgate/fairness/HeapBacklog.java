@@ -14,16 +14,14 @@ import org.jspecify.annotations.Nullable;
  * smaller; so when the true key of the top is the one it is filed under, no other is before it, and otherwise it is filed
  * anew and the next top is looked at.
  *
- * <p><b>Below their guarantee</b> nodes are ordered by the part that they have of it, which changes only with events
- * of their own.
+ * <p><b>Promised</b> nodes are ordered by the part that they have of their guarantee, which changes only with events of
+ * their own.
  *
  * <p><b>Within a reservation</b> a grant costs nobody anything and is made at once; so there is hardly ever anybody to
  * look at, and a list will do.
  *
  * <p><b>By cost</b> they are ordered from when it is first asked for, which the caps of groups do: no pool without groups
  * pays for it.
- *
- * <p>Over 250 lines because each heap brings its order along.
  */
 final class HeapBacklog implements Backlog {
 
@@ -33,18 +31,14 @@ final class HeapBacklog implements Backlog {
     private boolean isCostAsked;
     private final List<Share> withinReservation = new ArrayList<>();
 
-    private long horizon;
-    private long weightUnits;
-    /** What all were served at {@link #servedAt}, and the permits that they hold together since. */
-    private long served;
-
-    private long inFlight;
-    private long servedAt;
+    private long gain;
+    private final Accounts all = new Accounts();
+    /** Those of {@link #all} that compete by their keys. */
+    private final Accounts byTheirKeys = new Accounts();
 
     @Override
     public void add(Share share, long contendedNow) {
-        weightUnits += share.weightUnits();
-        share.filedKey = share.key(contendedNow, horizon);
+        share.filedKey = share.key(contendedNow, gain);
         byKey.add(share);
         count(share, 1, contendedNow);
         refile(share);
@@ -52,7 +46,6 @@ final class HeapBacklog implements Backlog {
 
     @Override
     public void remove(Share share, long contendedNow) {
-        weightUnits -= share.weightUnits();
         count(share, -1, contendedNow);
         byKey.remove(share);
         if (promised.contains(share)) {
@@ -72,22 +65,19 @@ final class HeapBacklog implements Backlog {
     @Override
     public void afterChange(Share share, long contendedNow) {
         count(share, 1, contendedNow);
-        share.filedKey = share.key(contendedNow, horizon);
+        share.filedKey = share.key(contendedNow, gain);
         byKey.moved(share);
         refile(share);
     }
 
     @Override
-    public void afterChangeOfAll(long contendedNow, long horizon) {
-        this.horizon = horizon;
-        served = 0;
-        inFlight = 0;
-        servedAt = contendedNow;
-        weightUnits = 0;
+    public void afterChangeOfAll(long contendedNow, long gain) {
+        this.gain = gain;
+        all.clear(contendedNow);
+        byTheirKeys.clear(contendedNow);
         byKey.forEach(share -> {
-            weightUnits += share.weightUnits();
             count(share, 1, contendedNow);
-            share.filedKey = share.key(contendedNow, horizon);
+            share.filedKey = share.key(contendedNow, gain);
         });
         byKey.reorder();
         promised.reorder();
@@ -96,14 +86,15 @@ final class HeapBacklog implements Backlog {
     }
 
     private void count(Share share, int sign, long contendedNow) {
-        served = served(contendedNow) + sign * share.served(contendedNow);
-        servedAt = contendedNow;
-        inFlight += (long) sign * share.inFlight;
+        all.count(share, sign, contendedNow);
+        if (!share.isServedFirst) {
+            byTheirKeys.count(share, sign, contendedNow);
+        }
     }
 
     /** Into, out of, or to its new place among those with a promise. */
     private void refile(Share share) {
-        boolean isPromised = share.isBelowGuarantee();
+        boolean isPromised = share.isPromised();
         if (isPromised && promised.contains(share)) {
             promised.moved(share);
         } else if (isPromised) {
@@ -111,11 +102,6 @@ final class HeapBacklog implements Backlog {
         } else if (promised.contains(share)) {
             promised.remove(share);
         }
-        afterChangeOfQueue(share);
-    }
-
-    @Override
-    public void afterChangeOfQueue(Share share) {
         if (share.keeps() > 0) {
             withinReservation.remove(share);
             if (share.leastCost() == 0) {
@@ -125,6 +111,11 @@ final class HeapBacklog implements Backlog {
         if (isCostAsked) {
             fileByCost(share);
         }
+    }
+
+    @Override
+    public void afterChangeOfQueue(Share share) {
+        refile(share);
     }
 
     private void fileByCost(Share share) {
@@ -156,20 +147,13 @@ final class HeapBacklog implements Backlog {
     }
 
     @Override
-    public long served(long contendedNow) {
-        return served + inFlight * (contendedNow - servedAt);
+    public double level(long contendedNow) {
+        return (byTheirKeys.weightUnits > 0 ? byTheirKeys : all).mean(contendedNow);
     }
 
     @Override
     public long weightUnits() {
-        return weightUnits;
-    }
-
-    @Override
-    public long smallestWeightUnits() {
-        long[] smallest = {Long.MAX_VALUE};
-        byKey.forEach(share -> smallest[0] = Math.min(smallest[0], share.weightUnits()));
-        return smallest[0];
+        return all.weightUnits;
     }
 
     @Override
@@ -179,9 +163,9 @@ final class HeapBacklog implements Backlog {
             if (test.test(share)
                     && (first == null
                             || Backlog.precedes(
-                                    share.key(contendedNow, horizon),
+                                    share.key(contendedNow, gain),
                                     share,
-                                    first.key(contendedNow, horizon),
+                                    first.key(contendedNow, gain),
                                     first))) {
                 first = share;
             }
@@ -195,11 +179,11 @@ final class HeapBacklog implements Backlog {
     }
 
     @Override
-    public @Nullable Share mostUrgentPast(Predicate<Share> mayPass) {
+    public @Nullable Share mostUrgentOf(Predicate<Share> test) {
         @Nullable Share[] first = new Share[1];
         promised.forEach(share -> {
             Share best = first[0];
-            if (mayPass.test(share)
+            if (test.test(share)
                     && (best == null
                             || Backlog.precedes(share.partOfGuarantee(), share, best.partOfGuarantee(), best))) {
                 first[0] = share;
@@ -211,7 +195,7 @@ final class HeapBacklog implements Backlog {
     @Override
     public @Nullable Share first(long contendedNow) {
         for (Share top = byKey.top(); top != null; top = byKey.top()) {
-            double key = top.key(contendedNow, horizon);
+            double key = top.key(contendedNow, gain);
             if (key <= top.filedKey) {
                 return top;
             }
@@ -219,6 +203,38 @@ final class HeapBacklog implements Backlog {
             byKey.moved(top);
         }
         return null;
+    }
+
+    /** The sums of some accounts and weights, which grow by themselves as the contended clock runs. */
+    private static final class Accounts {
+        private long weightUnits;
+        /** What all were served at {@link #servedAt}, and the permits that count for them since. */
+        private long served;
+
+        private long rate;
+        private long servedAt;
+
+        void clear(long contendedNow) {
+            weightUnits = 0;
+            served = 0;
+            rate = 0;
+            servedAt = contendedNow;
+        }
+
+        void count(Share share, int sign, long contendedNow) {
+            weightUnits += sign * share.weightUnits();
+            served = served(contendedNow) + sign * share.served(contendedNow);
+            servedAt = contendedNow;
+            rate += sign * share.rate();
+        }
+
+        double mean(long contendedNow) {
+            return (double) served(contendedNow) / weightUnits;
+        }
+
+        private long served(long contendedNow) {
+            return served + rate * (contendedNow - servedAt);
+        }
     }
 
     private static final class ByFiledKey implements ShareHeap.Order {

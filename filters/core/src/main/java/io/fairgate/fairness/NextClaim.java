@@ -11,13 +11,14 @@ final class NextClaim {
 
     private final SharePath path;
     private final Predicate<Share> costsNothing = this::costsNothing;
-    private final Predicate<Share> passesPin = this::passesPin;
+    private final Predicate<Share> mayPass = this::mayPass;
+    private final Predicate<Share> isPromised = this::isPromised;
 
     NextClaim(SharePath path) {
         this.path = path;
     }
 
-    /** The claim to grant now, or null when none can be; pins one when it has to wait for more permits. */
+    /** The claim to grant now, or null when none can be; keeps permits for one that needs more than are free. */
     @Nullable
     Claim find() {
         while (true) {
@@ -28,12 +29,12 @@ final class NextClaim {
             }
             // A leaf that its own cap keeps back does not compete, so what lacks room has others below it.
             Siblings siblings = lacking.below == null ? path.top : lacking.below;
-            if (path.room(lacking) > 0 && !Turns.mayCollect(siblings, claim)) {
-                path.turns.stepAside(siblings, SharePath.leafOf(claim));
+            if (path.room(lacking) > 0 && !path.large.mayCollect(siblings, claim)) {
+                path.large.stepAside(siblings, SharePath.leafOf(claim));
                 continue;
             }
             if (lacking.isPool()) {
-                path.turns.pin(path.top, claim, path.available());
+                path.large.collect(path.top, claim, path.available());
                 return null;
             }
             // It waits for the cap of a group, or of its tenant; that group does not compete now, others do.
@@ -41,17 +42,17 @@ final class NextClaim {
         }
     }
 
-    /** Permits that are free in a group, and too few for whoever waits there, collect for who is next. */
-    void pinWhereNothingFits() {
+    /** Permits that are free in a group, and too few for every claim there, are kept for the one that is next. */
+    void collectWhereNothingFits() {
         for (Siblings siblings : path.touched()) {
             Share parent = siblings.parent();
-            if (siblings.pin.claim == null
+            if (siblings.collected.claim == null
                     && !siblings.backlog.isEmpty()
                     && parent.room() > 0
                     && !parent.capAllows(siblings.backlog.leastCost())) {
                 Claim claim = below(parent, siblings);
-                if (Turns.mayCollect(siblings, claim)) {
-                    path.turns.pin(siblings, claim, parent.room());
+                if (path.large.mayCollect(siblings, claim)) {
+                    path.large.collect(siblings, claim, parent.room());
                 }
             }
         }
@@ -75,13 +76,12 @@ final class NextClaim {
         if (own != null) {
             return at(own);
         }
-        Share promised =
-                children.pin.claim == null ? children.backlog.mostUrgent() : children.backlog.mostUrgentPast(passesPin);
+        Share promised = promised(children);
         if (promised != null) {
             return at(promised);
         }
-        if (children.pin.claim != null) {
-            return children.pin.claim;
+        if (children.collected.claim != null) {
+            return children.collected.claim;
         }
         Share first = children.first();
         if (first == null) {
@@ -95,11 +95,26 @@ final class NextClaim {
         return node.isLeaf() || cost(node) == 0;
     }
 
-    private boolean passesPin(Share node) {
+    /** The first of those whose next claim is within its guarantee as a whole. */
+    private @Nullable Share promised(Siblings children) {
+        Share first = children.backlog.mostUrgent();
+        if (first == null || (children.collected.claim == null && isPromised(first))) {
+            return first;
+        }
+        return children.backlog.mostUrgentOf(children.collected.claim == null ? isPromised : mayPass);
+    }
+
+    private boolean isPromised(Share node) {
+        return node.isLeaf() || node.isPromised(at(node).permits());
+    }
+
+    private boolean mayPass(Share node) {
         Claim claim = at(node);
         long cost = SharePath.cost(claim, SharePath.leafOf(claim), node);
-        Siblings siblings = node.siblings();
-        return cost >= 0 && cost <= path.room(node.parent()) && node.mayPass(siblings.pin.number, claim.permits());
+        return cost >= 0
+                && cost <= path.room(node.parent())
+                && node.isPromised(claim.permits())
+                && node.mayPass(node.siblings().collected.number, claim.permits());
     }
 
     private long cost(Share node) {

@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What it holds and was served is counted beside its siblings, on their clock. Plain fields: one thread at a time
  * drives the scheduler.
- *
- * <p>Over 250 lines, because what a node counts and all that follows from it stand together.
  */
 final class Share {
 
@@ -45,12 +43,16 @@ final class Share {
     boolean configured;
 
     int inFlight;
+    /** Free permits that are kept for a claim at it or below it: its account counts them as if it held them. */
+    int collected;
     /** Claims that wait at it or below it. */
     int waiting;
 
     boolean backlogged;
-    /** Whether the claims of this leaf have to let others go first ({@link Turns}). */
+    /** Whether the first claim of this leaf is larger than what may be collected now ({@link LargeClaims}). */
     boolean isAside;
+    /** Whether its last grant was due to a guarantee or a reservation, and not to its key. */
+    boolean isServedFirst;
 
     long lastGrant;
     /** When it came to be idle, on the clock of its siblings. */
@@ -74,10 +76,10 @@ final class Share {
     /** The sum of the times at which the permits in flight were granted; it may wrap around, differences do not. */
     private long grantedAt;
 
-    /** Permits granted past the pin with the number {@link #passedPin}. */
+    /** Permits granted while others were kept for a larger claim, in the collection of that number. */
     private int passed;
 
-    private long passedPin;
+    private long passedCollection;
 
     Share(long ordinal, ShareSettings settings, boolean configured, @Nullable Siblings below) {
         this.ordinal = ordinal;
@@ -148,7 +150,12 @@ final class Share {
     // ---- what it used ----
 
     long served(long contendedNow) {
-        return served + inFlight * (contendedNow - servedAt);
+        return served + rate() * (contendedNow - servedAt);
+    }
+
+    /** Permits that its account counts: those in flight, and those that idle for it. */
+    long rate() {
+        return (long) inFlight + collected;
     }
 
     void setServed(long value, long contendedNow) {
@@ -174,6 +181,12 @@ final class Share {
         inFlight += permits;
     }
 
+    /** So many free permits idle for it from now on. */
+    void setCollected(int permits, long contendedNow) {
+        setServed(served(contendedNow), contendedNow);
+        collected = permits;
+    }
+
     /** Before what is below it is counted anew with {@link #count}; its own account must have been brought forward. */
     void countNothing() {
         inFlight = 0;
@@ -190,17 +203,19 @@ final class Share {
     /** Takes the place of a node in every account. */
     void continueFrom(Share other) {
         inFlight = other.inFlight;
+        collected = other.collected;
         waiting = other.waiting;
         lastGrant = other.lastGrant;
         served = other.served;
         servedAt = other.servedAt;
         grantedAt = other.grantedAt;
+        isServedFirst = other.isServedFirst;
         passed = other.passed;
-        passedPin = other.passedPin;
+        passedCollection = other.passedCollection;
     }
 
-    double key(long contendedNow, long horizon) {
-        return (double) (served(contendedNow) + horizon * inFlight) / weightUnits();
+    double key(long contendedNow, long gain) {
+        return (double) (served(contendedNow) + gain * inFlight) / weightUnits();
     }
 
     // ---- what it occupies and costs ----
@@ -246,21 +261,37 @@ final class Share {
 
     // ---- its guarantee ----
 
-    boolean isBelowGuarantee() {
-        return inFlight < settings.guaranteed();
+    /**
+     * Whether what it would be granted next is within its guarantee as a whole. Of a node with others below it this only
+     * says that it may be: what is next there is known when it is looked for.
+     */
+    boolean isPromised() {
+        if (settings.guaranteed() == 0) {
+            return false;
+        }
+        Claim head = queue.head();
+        return below == null
+                ? head != null && isPromised(head.permits())
+                : isPromised(1);
+    }
+
+    /** Whether so many more permits are within its guarantee. */
+    boolean isPromised(int n) {
+        return (long) inFlight + n <= settings.guaranteed();
     }
 
     double partOfGuarantee() {
         return (double) inFlight / settings.guaranteed();
     }
 
-    boolean mayPass(long pin, int n) {
-        return (passedPin == pin ? passed : 0) + n <= settings.guaranteed();
+    /** Whether it may be granted {@code n} permits while others are kept for a larger claim. */
+    boolean mayPass(long collection, int n) {
+        return (passedCollection == collection ? passed : 0) + n <= settings.guaranteed();
     }
 
-    void countPass(long pin, int n) {
-        passed = (passedPin == pin ? passed : 0) + n;
-        passedPin = pin;
+    void countPass(long collection, int n) {
+        passed = (passedCollection == collection ? passed : 0) + n;
+        passedCollection = collection;
     }
 
     @Override

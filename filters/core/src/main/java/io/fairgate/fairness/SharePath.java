@@ -2,21 +2,23 @@ package io.fairgate.fairness;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What happens to all nodes on the way from a leaf up to the pool: a claim counts at each of them, and each of them joins
  * or leaves the backlogged among its siblings.
- *
- * <p>Over 250 lines because it is one list of short walks up the same path: what one of them counts the next relies on.
  */
 final class SharePath {
 
     final Share pool;
     final Siblings top;
-    final Turns turns = new Turns(this);
+    final LargeClaims large = new LargeClaims(this);
 
     int permits;
+    /** How long permits are kept for a large claim in one go, in nanoseconds. */
+    long maxCollect;
+    private long grants;
     /** Permits that are out of the pool without the tree's knowledge. */
     int lent;
     /** Tenants that hold or want something. */
@@ -74,15 +76,11 @@ final class SharePath {
         return span;
     }
 
-    void adjustHorizons() {
-        if (top.isHorizonDue()) {
-            top.adjustHorizon(permits);
-        }
+    void adjustGains() {
+        top.adjustGain();
         for (Siblings siblings : touched) {
             tick(siblings);
-            if (siblings.isHorizonDue()) {
-                siblings.adjustHorizon(permitsOf(siblings.parent()));
-            }
+            siblings.adjustGain();
         }
     }
 
@@ -160,45 +158,65 @@ final class SharePath {
         pool.waiting++;
     }
 
-    /** A claim waits no more: it is counted nowhere, and nothing collects for it. */
-    void countDeparture(Claim claim, Share leaf) {
+    /** A claim waits no more. */
+    void countDeparture(Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             node.waiting--;
-            Siblings siblings = node.siblings();
             noteIdle(node);
-            if (siblings.pin.claim == claim) {
-                siblings.pin.claim = null;
-            }
         }
         pool.waiting--;
     }
 
+    long nextGrant() {
+        return ++grants;
+    }
+
+    long lastGrant() {
+        return grants;
+    }
+
+    /** Counts permits that come back at every node. */
+    void countRelease(Share leaf, int permits, long since) {
+        changeInFlight(leaf, -permits, since, node -> {});
+    }
+
+    /** Counts permits at every node that a claim holds already. */
+    void countHeld(Share leaf, int permits, long since, long grant) {
+        changeInFlight(leaf, permits, since, node -> node.lastGrant = grant);
+    }
+
+    /** Counts permits at every node that are granted now. */
+    void countGrant(Share leaf, int permits, long grant) {
+        changeInFlight(leaf, permits, now, node -> {
+            CollectedPermits collected = node.siblings().collected;
+            boolean isPromised = node.isPromised(permits);
+            boolean isFree = node.costOf(permits) == 0;
+            node.lastGrant = grant;
+            node.isServedFirst = isPromised || isFree;
+            if (collected.claim != null && isPromised && !isFree) {
+                node.countPass(collected.number, permits);
+            }
+        });
+    }
+
     /**
-     * Counts permits that are granted or come back at every node.
-     *
      * @param permits how many more, or fewer
      * @param since when these permits were granted
-     * @param grant the number of the grant, or 0 when they come back
+     * @param note what else is to be noted at each node, before they count
      */
-    void changeInFlight(Share leaf, int permits, long since, long grant) {
+    private void changeInFlight(Share leaf, int permits, long since, Consumer<Share> note) {
         long more = permits;
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             Siblings siblings = node.siblings();
             wake(node);
             siblings.beforeChange(node);
-            boolean wasBelowGuarantee = node.isBelowGuarantee();
+            note.accept(node);
             long before = node.occupied();
             siblings.changeInFlight(node, permits, since);
             if (node.below != null) {
                 node.below.occupied += more;
             }
             more = node.occupied() - before;
-            if (grant > 0) {
-                node.lastGrant = grant;
-                if (siblings.pin.claim != null && wasBelowGuarantee && more > 0) {
-                    node.countPass(siblings.pin.number, permits);
-                }
-            }
             siblings.afterChange(node);
             noteIdle(node);
         }
@@ -206,10 +224,32 @@ final class SharePath {
         top.occupied += more;
     }
 
-    /** The horizons of all that it counts among follow it. */
+    /** So many more free permits idle for a claim of the leaf, at every node up to those siblings. */
+    void changeCollected(Share leaf, Siblings upTo, int more) {
+        for (Share node = leaf; ; node = node.parent()) {
+            Siblings siblings = node.siblings();
+            tick(siblings);
+            siblings.setCollected(node, node.collected + more);
+            if (siblings == upTo) {
+                return;
+            }
+        }
+    }
+
+    /** The same nodes have used at least so many permit-nanoseconds beyond the level of their siblings. */
+    void chargeFromLevel(Share leaf, Siblings upTo, long permitNanos) {
+        for (Share node = leaf; ; node = node.parent()) {
+            node.siblings().chargeFromLevel(node, permitNanos);
+            if (node.siblings() == upTo) {
+                return;
+            }
+        }
+    }
+
+    /** The gains of all that it counts among follow it. */
     void observeHold(Share leaf, long holdNanos) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
-            node.siblings().horizon.observeHold(holdNanos);
+            node.siblings().gain.observeHold(holdNanos);
         }
     }
 
@@ -281,7 +321,7 @@ final class SharePath {
             siblings.join(node, permitsOf(siblings.parent()));
         } else if (!competes && node.backlogged) {
             siblings.leave(node);
-            unpinBelow(node);
+            large.blocked(node);
         } else if (competes) {
             siblings.backlog.afterChangeOfQueue(node);
         }
@@ -304,27 +344,18 @@ final class SharePath {
         }
         long least = below.backlog.leastCost();
         return node.capAllows(least)
-                && (below.pin.claim == null || least == 0 || isPinPassable(node, below, below.pin.claim));
+                && (below.collected.claim == null || least == 0 || mayGoOn(node, below, below.collected.claim));
     }
 
-    /** Whether the pinned claim can be granted, or somebody below might pass it. */
-    private static boolean isPinPassable(Share node, Siblings below, Claim pin) {
-        Share leaf = leafOf(pin);
-        return below.backlog.mostUrgent() != null || node.capAllows(costBelow(pin, leaf, node));
-    }
-
-    private static long costBelow(Claim claim, Share leaf, Share node) {
-        Share child = leaf;
-        while (child.parent() != node) {
-            child = child.parent();
-        }
-        long cost = cost(claim, leaf, child);
-        return cost < 0 ? Share.NOTHING_WAITS : cost;
+    /** Whether the claim that permits are kept for can be granted, or a promised one might pass it. */
+    private static boolean mayGoOn(Share node, Siblings below, Claim collecting) {
+        long cost = cost(collecting, leafOf(collecting), childOn(collecting, below));
+        return below.backlog.mostUrgent() != null || (cost >= 0 && node.capAllows(cost));
     }
 
     /**
-     * Who was to be next below a node finds no room there: permits are collected for it, if some are free, and until that
-     * changes the node does not compete.
+     * What is next below a node finds no room there: what is free is kept for it, and until that changes the node does not
+     * compete.
      */
     void blockAt(Share node, Claim claim) {
         Siblings below = node.below;
@@ -332,7 +363,7 @@ final class SharePath {
             throw new IllegalStateException("%s is next and has no room".formatted(node));
         }
         tickUpFrom(leafOf(claim));
-        turns.pin(below, claim, node.room());
+        large.collect(below, claim, node.room());
         below.stuck = true;
         settleOne(node);
         if (!node.parent().isPool()) {
@@ -340,14 +371,13 @@ final class SharePath {
         }
     }
 
-    /** Nothing below the node can be granted for now: permits collect for it no longer. */
-    private void unpinBelow(Share gone) {
-        for (Share node = gone; !node.isPool(); node = node.parent()) {
-            Claim pin = node.siblings().pin.claim;
-            if (pin != null && isBelow(leafOf(pin), gone)) {
-                turns.giveUp(node.siblings());
-            }
+    /** The node among those siblings that the claim waits at, or below. */
+    static Share childOn(Claim claim, Siblings siblings) {
+        Share child = leafOf(claim);
+        while (child.siblings() != siblings) {
+            child = child.parent();
         }
+        return child;
     }
 
     /** Whether it is that node, or one below it. */

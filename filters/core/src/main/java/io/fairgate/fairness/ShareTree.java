@@ -3,6 +3,7 @@ package io.fairgate.fairness;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A tenant is a leaf until a request of a configured class comes. Then it becomes a node with a leaf for each class,
  * and what it had as a leaf goes on as the leaf of its requests without a class.
- *
- * <p>Over 250 lines because a change while the tree is in use is one procedure, whose order matters.
  */
 final class ShareTree {
 
     private static final int SWEEP_ABOVE = 64;
+    /** Debts of tenants that are idle and not configured. */
+    static final int MOST_DEBTS_KEPT = 5_000;
 
     private final SharePath path;
     private final Siblings top;
@@ -157,8 +158,7 @@ final class ShareTree {
             }
         }
         if (tenant.tenant != null && isForgettable(tenant)) {
-            tenant.siblings().remove(tenant);
-            tenants.remove(tenant.tenant);
+            remove(tenant);
         }
     }
 
@@ -169,17 +169,31 @@ final class ShareTree {
 
     /**
      * Tenants that were ahead when they became idle are forgotten when the level has caught up with them, or they have
-     * been idle for long enough. It happens so rarely that it takes constant time for each tenant that comes.
+     * been idle for as long as debts are remembered. Of the others the largest debts are kept, {@value #MOST_DEBTS_KEPT} of
+     * them. At most as many tenants come until the next sweep, so it takes a few steps for each tenant that comes.
      */
     void sweepWhenMany() {
         if (tenants.size() > sweepAbove) {
-            for (Share tenant : List.copyOf(tenants.values())) {
-                if (isForgettable(tenant)) {
-                    forgetIfIdle(tenant);
-                }
+            List.copyOf(tenants.values()).forEach(this::forgetIfIdle);
+            List<Share> debtors = new ArrayList<>();
+            tenants.values().stream()
+                    .filter(tenant -> !tenant.configured && tenant.isIdle())
+                    .forEach(debtors::add);
+            if (debtors.size() > MOST_DEBTS_KEPT) {
+                debtors.sort(Comparator.comparingDouble(ShareTree::lag));
+                debtors.subList(MOST_DEBTS_KEPT, debtors.size()).forEach(this::remove);
             }
-            sweepAbove = Math.max(SWEEP_ABOVE, 2 * tenants.size());
+            sweepAbove = Math.max(SWEEP_ABOVE, tenants.size() + Math.min(tenants.size(), MOST_DEBTS_KEPT));
         }
+    }
+
+    private static double lag(Share tenant) {
+        return tenant.siblings().lag(tenant);
+    }
+
+    private void remove(Share tenant) {
+        tenant.siblings().remove(tenant);
+        tenants.remove(tenant.tenant);
     }
 
     // ---- every node ----
@@ -254,7 +268,7 @@ final class ShareTree {
         tenantCap = caps.of(path.active);
         changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
         changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
-        path.turns.forget();
+        path.large.forget();
         List<Siblings> before = allSiblings();
         for (Siblings siblings : before) {
             path.tick(siblings);

@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each parent has a clock of its own. Children that wait only for their parent's cap compete among themselves, though
  * their parent does not compete with its own siblings.
- *
- * <p>Over 250 lines because the level, the accounts that it is the mean of, and the clock that moves them are one thing.
  */
 final class Siblings {
 
@@ -20,23 +18,24 @@ final class Siblings {
     static final long LARGEST_ACCOUNT = 1L << 60;
 
     final Backlog backlog;
-    final Horizon horizon;
+    final Gain gain;
     /** In the order in which they came to be known. */
     final Set<Share> all = new LinkedHashSet<>();
 
     /** The parent. */
     private @Nullable Share parent;
 
-    private final double theta;
+    /** How long what was used beyond a share is remembered, in nanoseconds of the contended clock. */
+    private long memory;
 
     /** Permits that all of them hold or keep for themselves. */
     long occupied;
     /** What they keep for themselves when nothing is in flight. */
     long reserved;
 
-    /** The claim among them that permits collect for. */
-    final Pin pin = new Pin();
-    /** Nothing can be granted to whom is next, though somebody could be; until something changes below the parent. */
+    /** The permits that are kept for a large claim among them. */
+    final CollectedPermits collected = new CollectedPermits();
+    /** What is next among them cannot be granted, though they have something waiting; until something changes below the parent. */
     boolean stuck;
     /** Whether something has changed since permits were last handed out. */
     boolean touched;
@@ -48,12 +47,16 @@ final class Siblings {
     private long rebasedAt;
     private long heaviest;
 
-    Siblings(Backlog backlog, Horizon horizon, double theta, long now) {
+    Siblings(Backlog backlog, Gain gain, long memory, long now) {
         this.backlog = backlog;
-        this.horizon = horizon;
-        this.theta = theta;
+        this.gain = gain;
+        this.memory = memory;
         this.now = now;
-        backlog.afterChangeOfAll(contendedNow, horizon.nanos());
+        backlog.afterChangeOfAll(contendedNow, gain.nanos());
+    }
+
+    void setMemory(long nanos) {
+        memory = nanos;
     }
 
     void setParent(Share parent) {
@@ -80,7 +83,7 @@ final class Siblings {
         all.remove(share);
     }
 
-    /** The weights have changed; {@code atLeast} is that of somebody who may still come. */
+    /** The weights have changed; {@code atLeast} is that of a node that may still come. */
     void weighAgain(long atLeast) {
         heaviest = atLeast;
         all.forEach(share -> heaviest = Math.max(heaviest, share.weightUnits()));
@@ -90,7 +93,8 @@ final class Siblings {
 
     /** Lets it compete, at the level if it is behind that. */
     void join(Share share, double permits) {
-        setServed(share, Math.max(served(share), Math.round(level() * share.weightUnits())));
+        double level = countableLevel();
+        setServed(share, Math.max(served(share), Math.round(level * share.weightUnits())));
         boundLag(share, permits);
         share.backlogged = true;
         backlog.add(share, contendedNow);
@@ -108,9 +112,22 @@ final class Siblings {
         backlog.remove(share, contendedNow);
     }
 
-    /** The weighted mean of served / weight over the backlogged ones; the last one while nobody is backlogged. */
+    /**
+     * The weighted mean of served / weight over the backlogged ones that compete by their keys; the last one while none is
+     * backlogged.
+     */
     double level() {
-        return backlog.isEmpty() ? idleLevel : (double) backlog.served(contendedNow) / backlog.weightUnits();
+        return backlog.isEmpty() ? idleLevel : backlog.level(contendedNow);
+    }
+
+    /** The level, after all accounts were counted anew from it when the heaviest could not be lifted to it. */
+    private double countableLevel() {
+        double level = level();
+        if (Math.abs(level) * Math.max(heaviest, backlog.weightUnits()) > LARGEST_ACCOUNT) {
+            rebase();
+            return level();
+        }
+        return level;
     }
 
     long served(Share share) {
@@ -149,7 +166,7 @@ final class Siblings {
     void levelOut() {
         rebase();
         for (Share share : all) {
-            if (share.lag > LARGEST_ACCOUNT / 2) {
+            if (!share.backlogged && share.lag > LARGEST_ACCOUNT / 2) {
                 share.setServed(-LARGEST_ACCOUNT, contendedNow);
             }
         }
@@ -164,26 +181,32 @@ final class Siblings {
         share.idleSince = contendedNow;
     }
 
-    /**
-     * It is idle no longer. Whoever was for as long as the largest lag could be paid back in does not begin with a debt,
-     * though the level may not have risen: it does not when others only come and go.
-     */
+    /** It is idle no longer. What it owed is forgotten when it was idle for as long as debts are remembered. */
     void wake(Share share) {
         if (hasIdledEnough(share)) {
-            setServed(share, Math.min(served(share), Math.round(level() * share.weightUnits())));
+            double level = countableLevel();
+            setServed(share, Math.min(served(share), Math.round(level * share.weightUnits())));
         }
     }
 
-    /** Whether what an idle node owes is forgiven. */
+    /**
+     * Whether what an idle node owes is forgotten. The level alone does not say so: it stands still when others only come
+     * and go.
+     */
     boolean hasIdledEnough(Share share) {
-        return contendedNow - share.idleSince > 2 * theta * horizon.nanos();
+        return contendedNow - share.idleSince > memory;
     }
 
-    /** Bounds how far it is ahead or behind; {@code permits} are those that all of them share. */
+    /**
+     * Bounds how far it is ahead or behind, by what it could work off within {@link #memory}: the level rises by {@code
+     * permits / weights} of permit-time per weight while all permits are in use.
+     *
+     * @param permits those that all of them share
+     */
     void boundLag(Share share, double permits) {
-        double level = level();
+        double level = countableLevel();
         long weight = share.weightUnits();
-        double bound = theta * horizon.nanos() * permits / Math.max(backlog.weightUnits(), weight);
+        double bound = memory * permits / Math.max(backlog.weightUnits(), weight);
         double served = (double) share.served(contendedNow) / weight;
         double bounded = Math.min(Math.max(served, level - bound), level + bound);
         if (bounded != served) {
@@ -193,12 +216,20 @@ final class Siblings {
         }
     }
 
-    /** As much as one more permit in its hands counts. */
-    void chargeOneHorizon(Share share, double permits) {
+    /** Its account is at least so many permit-nanoseconds beyond the level. */
+    void chargeFromLevel(Share share, long permitNanos) {
+        long least = Math.round(countableLevel() * share.weightUnits()) + permitNanos;
+        if (share.served(contendedNow) < least) {
+            beforeChange(share);
+            share.setServed(least, contendedNow);
+            afterChange(share);
+        }
+    }
+
+    void setCollected(Share share, int permits) {
         beforeChange(share);
-        share.setServed(share.served(contendedNow) + horizon.nanos(), contendedNow);
+        share.setCollected(permits, contendedNow);
         afterChange(share);
-        boundLag(share, permits);
     }
 
     void beforeChange(Share share) {
@@ -239,42 +270,34 @@ final class Siblings {
             if (contended) {
                 // More than that is a clock that stood still, as that of a machine that was suspended.
                 contendedNow += Math.min(passed, largestSpan);
-                pin.pass(Math.min(passed, largestSpan));
+                collected.pass(Math.min(passed, largestSpan));
                 rebaseWhenLarge(largestSpan);
             }
         }
     }
 
-    /** From now on the clock runs if somebody is backlogged, and stands still otherwise. */
+    /** From now on the clock runs if any of them is backlogged, and stands still otherwise. */
     void runOrStop() {
         contended = !backlog.isEmpty();
         touched = false;
     }
 
-    void adjustHorizon(double permits) {
-        if (horizon.adjust(now, (double) backlog.weightUnits(), (double) backlog.smallestWeightUnits(), permits)) {
+    void adjustGain() {
+        if (!backlog.isEmpty() && gain.isDue(now) && gain.adjust(now)) {
             afterChangeOfAll();
         }
     }
 
-    /** The time in which the largest lag is caught up with, while all of them hold their share of the permits. */
-    long turn() {
-        return (long) (theta * horizon.nanos());
-    }
-
-    boolean isHorizonDue() {
-        return !backlog.isEmpty() && horizon.isDue(now);
-    }
-
     void afterChangeOfAll() {
-        backlog.afterChangeOfAll(contendedNow, horizon.nanos());
+        backlog.afterChangeOfAll(contendedNow, gain.nanos());
     }
 
     /** Before an account, or that of the heaviest when it is lifted to the level, or the sum overflows. */
     private void rebaseWhenLarge(long largestSpan) {
-        double weights = Math.max(heaviest, backlog.weightUnits());
-        if (Math.abs(level()) * weights > LARGEST_ACCOUNT || contendedNow - rebasedAt > largestSpan) {
+        if (contendedNow - rebasedAt > largestSpan) {
             rebase();
+        } else {
+            countableLevel();
         }
     }
 

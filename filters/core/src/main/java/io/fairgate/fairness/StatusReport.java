@@ -50,13 +50,13 @@ final class StatusReport {
                     entitled.getOrDefault(share, 0.0),
                     lag(share)));
         }
-        Claim pin = path.top.pin.claim;
+        Claim collecting = path.top.collected.claim;
         return new PoolStatus(
                 path.permits,
                 path.pool.inFlight,
                 path.pool.waiting,
-                pin == null ? 0 : pin.permits(),
-                Duration.ofNanos(path.top.horizon.nanos()),
+                collecting == null ? 0 : collecting.permits(),
+                Duration.ofNanos(path.top.gain.nanos()),
                 tenants,
                 groups);
     }

@@ -13,35 +13,41 @@
  *
  * Both together. Each tenant has a <b>key</b>, and the backlogged tenant with the smallest key gets the next permit:
  *
- * <pre>{@code key = (served + horizon * inFlight) / weight}</pre>
+ * <pre>{@code key = (served + gain * inFlight) / weight}</pre>
  *
  * <ul>
  *   <li><b>served</b>: permit-time in nanoseconds that the tenant used while the pool was contended. The term that
  *       remembers.
- *   <li><b>inFlight</b>: permits held now. The term that acts at once. The <b>horizon</b> converts it to time: it is
- *       about twice a typical hold (see {@link io.fairgate.fairness.Horizon}).
+ *   <li><b>inFlight</b>: permits held now. The term that acts at once. The <b>gain</b> converts it to time: it is about
+ *       twice a typical hold (see {@link io.fairgate.fairness.Gain}).
  * </ul>
  *
- * <b>Contended clock.</b> {@code served} grows on a clock that runs only while a backlogged tenant waits. Permits that
- * nobody else wanted are free of charge: using an idle pool creates no debt.
+ * <b>Contended clock.</b> {@code served} grows on a clock that runs only while a backlogged tenant waits. Permits that no
+ * other tenant wanted are free of charge: using an idle pool creates no debt.
  *
  * <p><b>Backlogged</b> is a tenant with a waiting request that its own cap (and the pool's size) would let in. A tenant
  * that waits only for its own cap does not compete, and does not make the clock run.
  *
  * <p><b>The level</b> is the weighted mean of {@code served / weight} over the backlogged tenants, the virtual time of
- * the pool. Who joins them is lifted to the level (idle time earns no credit) and keeps what it is ahead (debt is not
- * forgiven by a short pause). Both lags are bounded by {@code theta * horizon * N / sum of weights}, so that nobody is
- * starved for long by what happened long ago. After {@code 2 * theta * horizon} of idleness on the contended clock a debt
- * is over: in that time the tenant has done without twice the largest debt.
+ * the pool. A tenant that joins them is lifted to the level (idle time earns no credit) and keeps what it is ahead (debt is
+ * not forgiven by a short pause). Tenants whose last grant was due to a guarantee or a reservation do not count in the level:
+ * they are served beside their shares, and a tenant that joins is not to wait for what they got.
+ *
+ * <p><b>Memory.</b> The level rises by {@code N / sum of weights} per second while all permits are in use. Accounts are at
+ * most as far from the level as it rises within the <b>memory</b>, which is a setting ({@link
+ * io.fairgate.fairness.FairnessSettings}), and nothing is forgiven sooner; after so much idleness on the contended clock a
+ * debt is over. It is not estimated from the holds: short holds end a hundred times as often as long ones and would decide
+ * what is forgiven to the long ones.
  *
  * <p><b>Reserved and guaranteed.</b> Reserved permits stay free for their tenant: granting {@code n} costs the pool
- * {@code max(inFlight + n, reserved) - max(inFlight, reserved)}. A tenant below its guarantee is served before others.
+ * {@code max(inFlight + n, reserved) - max(inFlight, reserved)}. A claim that fits within its tenant's guarantee as a whole is
+ * served before others; a larger one competes by its key.
  *
- * <p><b>Pinning.</b> When the next in order wants more permits than are free, and some are free, it is pinned: freed
- * permits collect for it and nobody behind it passes, so large requests are not starved by small ones. Only tenants
- * below their guarantee pass it, each with at most its guarantee for one pin. With no permit free nothing is pinned: a
- * choice made then would be stale when the next permit comes. Once others have waited for that for {@code theta * horizon},
- * it is their turn for as long ({@link io.fairgate.fairness.Turns}).
+ * <p><b>Large claims.</b> When the next in order wants more permits than are free, and some are free, these are collected for
+ * it, and count in its tenant's account as if it held them. Only claims within a guarantee pass it, each tenant with at most
+ * its guarantee in one collection. A collection ends when it has cost too much, and is not tried again before what it waited
+ * for has come back ({@link io.fairgate.fairness.LargeClaims}). With no permit free nothing is collected: a choice made then
+ * would be stale when the next permit comes.
  *
  * <p><b>Ties</b> go to the tenant whose last grant is longest ago, then to the one that was known first. Within a
  * tenant the order is first come, first served.
@@ -50,7 +56,7 @@
  *
  * The pool, groups of tenants, tenants and classes of their requests are the nodes of a tree
  * ({@link io.fairgate.fairness.Share}); claims wait at the leaves. Without groups and classes it has one level, and all of
- * the above is about siblings ({@link io.fairgate.fairness.Siblings}): the level, the clock and the horizon belong to the
+ * the above is about siblings ({@link io.fairgate.fairness.Siblings}): the level, the clock and the gain belong to the
  * children of one node, and each node has its account and its key among its siblings.
  *
  * <ul>
@@ -60,9 +66,10 @@
  *       costs. Children that wait only for their parent's cap compete among themselves, on a clock of their own.
  *   <li><b>Cost</b>: a grant that costs a child {@code c} costs its parent {@code c}, less what the child's reservation
  *       had set aside for it. What a node has to give is its cap, less what its children hold or keep reserved.
- *   <li><b>Pinning</b> happens at the node whose room does not suffice, the nearest to the leaf: permits of a capped group
- *       collect within the group, while the group does not compete and others go on.
- *   <li><b>What a node shares</b>, for the horizon and the bound of the lags of its children, is what it holds or is
+ *   <li><b>Collecting</b> happens at the node whose room does not suffice, the nearest to the leaf: permits of a capped group
+ *       are collected within the group, while the group does not compete and others go on. They are charged at each node from
+ *       the leaf up to there.
+ *   <li><b>What a node shares</b>, for the bound of the lags of its children, is what it holds or is
  *       entitled to by its weight, whichever is more.
  * </ul>
  *

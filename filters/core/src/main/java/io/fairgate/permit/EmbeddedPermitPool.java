@@ -114,7 +114,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         this.deadlines = new Deadlines(time, () -> tell(this::rang));
         this.listener = new GuardedListener(listener);
         this.heard = listener != PoolListener.NONE;
-        this.scheduler = new FairScheduler(settings.permits(), shares, now());
+        this.scheduler = new FairScheduler(settings.permits(), shares, settings.fairness(), now());
         this.unasked = MayTakeUnasked.of(shares);
         this.open = new OpenPermits(settings.permits());
         openWhenCalm();
@@ -214,7 +214,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         shares.requireFit(settings.permits());
         tell(() -> {
             shutOpen();
-            scheduler.reconfigure(settings.permits(), shares, round);
+            scheduler.reconfigure(settings.permits(), shares, settings.fairness(), round);
             if (settings.permits() != this.settings.permits()) {
                 open = new OpenPermits(settings.permits());
             }
@@ -403,7 +403,7 @@ public final class EmbeddedPermitPool implements PermitPool {
                 // Who has to leave may have been what others waited for.
             } while (refuseWhoCannotWait());
             openWhenCalm();
-            deadlines.setTimer(Math.min(firstOpen, scheduler.nextTurn()), round);
+            deadlines.setTimer(Math.min(firstOpen, scheduler.nextEndOfCollection()), round);
         } catch (RuntimeException | Error e) {
             GuardedListener.drop(e);
         }

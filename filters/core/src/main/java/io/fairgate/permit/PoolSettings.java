@@ -1,6 +1,8 @@
 package io.fairgate.permit;
 
+import io.fairgate.fairness.FairnessSettings;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a pool is made of.
@@ -9,9 +11,20 @@ import java.time.Duration;
  * @param maxWaiting requests that wait at most, of all tenants together
  * @param maxWait how long a request waits at most before it is refused
  * @param maxHold how long a permit is held at most before its work is cancelled
- * @param leases how long those are held at most that are no request's
+ * @param leases how long leases are held at most
+ * @param memory how long what a tenant used beyond its share is remembered: it is worked off within this time, and then
+ *     forgotten
+ * @param maxCollect how long permits stay idle in one go for a request that needs more than are free, while other requests
+ *     wait; null for half of {@code maxWait}
  */
-public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold, LeaseBounds leases) {
+public record PoolSettings(
+        int permits,
+        int maxWaiting,
+        Duration maxWait,
+        Duration maxHold,
+        LeaseBounds leases,
+        Duration memory,
+        @Nullable Duration maxCollect) {
 
     public static final int DEFAULT_MAX_WAITING = 1000;
     public static final Duration DEFAULT_MAX_WAIT = Duration.ofSeconds(2);
@@ -33,6 +46,15 @@ public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Durati
         }
         requirePositive("max-wait", maxWait);
         requirePositive("max-hold", maxHold);
+        requirePositive("memory", memory);
+        if (maxCollect != null) {
+            requirePositive("max-collect", maxCollect);
+        }
+    }
+
+    /** With the usual memory, and permits that collect for half of the maximum wait. */
+    public PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold, LeaseBounds leases) {
+        this(permits, maxWaiting, maxWait, maxHold, leases, FairnessSettings.DEFAULT_MEMORY, null);
     }
 
     /** With the usual bounds of leases. */
@@ -46,15 +68,31 @@ public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Durati
     }
 
     public PoolSettings withMaxWaiting(int maxWaiting) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
     }
 
     public PoolSettings withMaxWait(Duration maxWait) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
     }
 
     public PoolSettings withMaxHold(Duration maxHold) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
+    }
+
+    public PoolSettings withMemory(Duration memory) {
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
+    }
+
+    /** With permits that collect for at most this long in one go; null for half of the maximum wait. */
+    public PoolSettings withMaxCollect(@Nullable Duration maxCollect) {
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
+    }
+
+    /** What the scheduler needs to know. */
+    FairnessSettings fairness() {
+        Duration half = maxWait.dividedBy(2);
+        return new FairnessSettings(
+                memory, maxCollect != null ? maxCollect : half.isZero() ? Duration.ofNanos(1) : half);
     }
 
     static void requirePositive(String name, Duration value) {

@@ -153,7 +153,7 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
     }
 
     /** Builds a log while a simulation runs. */
-    static final class Writer {
+    static final class Writer implements Simulation.Observer {
         private final Workload workload;
         private final List<TenantId> tenants;
         private final List<Event> events = new ArrayList<>();
@@ -169,7 +169,8 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
             this.waiting = new int[tenants.size()];
         }
 
-        void add(long at, Kind kind, Load load, long request) {
+        @Override
+        public void happened(long at, Kind kind, Load load, long request) {
             until(at);
             int i = tenants.indexOf(load.tenant());
             events.add(new Event(at, kind, i, request, load.permits()));

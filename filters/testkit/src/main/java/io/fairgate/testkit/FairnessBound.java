@@ -7,9 +7,10 @@ import io.fairgate.testkit.EventLog.Span;
  *
  * <pre>{@code |dS_f/w_f - dS_g/w_g| <= (H + k * D) * (U_f/w_f + U_g/w_g)}</pre>
  *
- * with the horizon H, the longest hold D, the most permits U that each held in that time, and k = 1 when every request
- * asks for one permit, else 2: a large request may have to collect its permits first. It is the form of SFQ(D) (Jin,
- * Chase, Kaur, 2004), for a horizon that does not move, a lag without bound, and no caps or guarantees.
+ * with the gain H, the longest hold D, the most permits U that each held in that time, and k = 1 when every request
+ * asks for one permit, else 2: permits may have to be collected for a large request first. It is the form of SFQ(D) (Jin,
+ * Chase, Kaur, 2004), for a gain that does not move, a memory without end, and no caps or guarantees. It is about tenants
+ * whose requests ask for one permit each: what idles for a large request is charged to its tenant, and no event tells it.
  *
  * @param observed the largest drift, in seconds per weight, of the pair and time that came closest to the bound
  * @param allowed the bound of that pair and time
@@ -30,14 +31,22 @@ public record FairnessBound(double observed, double allowed) {
     /** The worst of all pairs of tenants in a log, over all times in which both were backlogged throughout. */
     public static FairnessBound worstOf(EventLog log) {
         boolean single = log.workload().loads().stream().allMatch(load -> load.permits() == 1);
-        double reach = log.workload().horizon().toNanos() + (single ? 1.0 : 2.0) * log.longestHoldNanos();
+        double reach = log.workload().gain().toNanos() + (single ? 1.0 : 2.0) * log.longestHoldNanos();
         FairnessBound worst = NONE;
         for (int f = 0; f < log.workload().tenants().size(); f++) {
             for (int g = 0; g < f; g++) {
-                worst = worst.orWorse(new Pair(log, f, g).worst(reach));
+                if (asksForOne(log.workload(), f) && asksForOne(log.workload(), g)) {
+                    worst = worst.orWorse(new Pair(log, f, g).worst(reach));
+                }
             }
         }
         return worst;
+    }
+
+    private static boolean asksForOne(Workload workload, int tenant) {
+        return workload.loads().stream()
+                .filter(load -> load.tenant().equals(workload.tenants().get(tenant)))
+                .allMatch(load -> load.permits() == 1);
     }
 
     /** Two tenants; the drift is the distance of the extremes of a running difference. */

@@ -8,7 +8,8 @@ import java.util.Random;
  *
  * @param kind the distribution
  * @param mean its mean
- * @param jitter for {@link Kind#UNIFORM}: half the width, as a part of the mean
+ * @param jitter for {@link Kind#UNIFORM}: half the width, as a part of the mean; for {@link Kind#BIMODAL}: how often a hold
+ *     is a long one
  */
 public record Holds(Kind kind, Duration mean, double jitter) {
 
@@ -16,8 +17,18 @@ public record Holds(Kind kind, Duration mean, double jitter) {
     public enum Kind {
         CONSTANT,
         UNIFORM,
-        EXPONENTIAL
+        EXPONENTIAL,
+        /** Pareto with the exponent 1.2: most holds are short, and a few are so long that the variance is infinite. */
+        PARETO,
+        /** Short holds and some that are a hundred times as long. */
+        BIMODAL
     }
+
+    private static final double PARETO_EXPONENT = 1.2;
+    /** Where the tail is cut: at the maximum hold of a pool that says nothing else. */
+    private static final double LONGEST_NANOS = 60e9;
+
+    private static final double LONG_TO_SHORT = 100;
 
     public static Holds constant(Duration mean) {
         return new Holds(Kind.CONSTANT, mean, 0);
@@ -32,6 +43,15 @@ public record Holds(Kind kind, Duration mean, double jitter) {
         return new Holds(Kind.EXPONENTIAL, mean, 0);
     }
 
+    public static Holds pareto(Duration mean) {
+        return new Holds(Kind.PARETO, mean, 0);
+    }
+
+    /** One in {@code 1 / often} holds is a hundred times as long as the others. */
+    public static Holds bimodal(Duration mean, double often) {
+        return new Holds(Kind.BIMODAL, mean, often);
+    }
+
     /** At least a nanosecond, so that a closed loop always gets on. */
     long draw(Random random) {
         double nanos = switch (kind) {
@@ -39,6 +59,17 @@ public record Holds(Kind kind, Duration mean, double jitter) {
             case UNIFORM -> mean.toNanos() * (1 + jitter * (2 * random.nextDouble() - 1));
             // StrictMath: the same digits on every machine.
             case EXPONENTIAL -> -mean.toNanos() * StrictMath.log(1 - random.nextDouble());
+            case PARETO ->
+                Math.min(
+                        LONGEST_NANOS,
+                        mean.toNanos()
+                                * (PARETO_EXPONENT - 1)
+                                / PARETO_EXPONENT
+                                / StrictMath.pow(1 - random.nextDouble(), 1 / PARETO_EXPONENT));
+            case BIMODAL ->
+                mean.toNanos()
+                        / (1 - jitter + LONG_TO_SHORT * jitter)
+                        * (random.nextDouble() < jitter ? LONG_TO_SHORT : 1);
         };
         return Math.max(1, Math.round(nanos));
     }

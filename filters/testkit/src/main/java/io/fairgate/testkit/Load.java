@@ -12,25 +12,32 @@ import java.time.Duration;
  * @param permits what each request asks for
  * @param from when it starts
  * @param until when it stops asking and takes back what waits
+ * @param leaving the part of its requests whose clients leave: half of them while they wait, after the time of a hold, and
+ *     half right after the grant, which then is given back within a thousandth of a hold
  */
-public record Load(TenantId tenant, int connections, Holds holds, int permits, Duration from, Duration until) {
+public record Load(
+        TenantId tenant, int connections, Holds holds, int permits, Duration from, Duration until, double leaving) {
 
     private static final Duration FOREVER = Duration.ofDays(10_000);
 
     /** Requests of one permit, from the beginning to the end. */
     public static Load of(String tenant, int connections, Holds holds) {
-        return new Load(TenantId.of(tenant), connections, holds, 1, Duration.ZERO, FOREVER);
+        return new Load(TenantId.of(tenant), connections, holds, 1, Duration.ZERO, FOREVER, 0);
     }
 
     public Load asking(int permits) {
-        return new Load(tenant, connections, holds, permits, from, until);
+        return new Load(tenant, connections, holds, permits, from, until, leaving);
     }
 
     public Load from(Duration from) {
-        return new Load(tenant, connections, holds, permits, from, until);
+        return new Load(tenant, connections, holds, permits, from, until, leaving);
     }
 
     public Load until(Duration until) {
-        return new Load(tenant, connections, holds, permits, from, until);
+        return new Load(tenant, connections, holds, permits, from, until, leaving);
+    }
+
+    public Load leaving(double part) {
+        return new Load(tenant, connections, holds, permits, from, until, part);
     }
 }

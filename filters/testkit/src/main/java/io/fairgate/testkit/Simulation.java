@@ -3,6 +3,7 @@ package io.fairgate.testkit;
 import io.fairgate.fairness.Claim;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.testkit.EventLog.Kind;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -20,6 +21,11 @@ import java.util.Set;
  */
 public final class Simulation {
 
+    /** Sees what happens, in its order. */
+    interface Observer {
+        void happened(long at, Kind kind, Load load, long request);
+    }
+
     /** Something that will happen; events of one instant in the order in which they were planned. */
     private record Event(long at, long order, Runnable action) {}
 
@@ -27,6 +33,7 @@ public final class Simulation {
     private static final class Request extends Claim {
         private final Load load;
         private final long number;
+        private boolean leavesAtTheGrant;
 
         Request(Load load, long number) {
             super(load.tenant(), load.permits());
@@ -43,7 +50,7 @@ public final class Simulation {
     private final Workload workload;
     private final FairScheduler scheduler;
     private final Random random;
-    private final EventLog.Writer log;
+    private final Observer observer;
     private final PriorityQueue<Event> events =
             new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::order));
     private final Set<Request> waiting = new LinkedHashSet<>();
@@ -51,27 +58,36 @@ public final class Simulation {
     private long planned;
     private long requests;
 
-    private Simulation(Workload workload) {
+    private Simulation(Workload workload, Observer observer) {
         this.workload = workload;
+        this.observer = observer;
         this.scheduler =
-                new FairScheduler(workload.permits(), workload.shares(), workload.horizon(), workload.theta(), 0);
+                new FairScheduler(workload.permits(), workload.shares(), workload.settings(), workload.gain(), 0);
         this.random = new Random(workload.seed());
-        this.log = new EventLog.Writer(workload);
     }
 
     /** Runs it to its end. */
     public static EventLog run(Workload workload) {
-        return new Simulation(workload).run();
+        EventLog.Writer log = new EventLog.Writer(workload);
+        return log.close(new Simulation(workload, log).run());
     }
 
-    private EventLog run() {
+    /** Runs it to its end and keeps sums only, however many requests there are. */
+    public static PermitTime measure(Workload workload, Duration from) {
+        PermitTime permitTime = new PermitTime(workload, from.toNanos());
+        permitTime.until(new Simulation(workload, permitTime).run());
+        return permitTime;
+    }
+
+    /** Returns when it ended. */
+    private long run() {
         for (Load load : workload.loads()) {
             plan(load.from().toNanos(), () -> start(load));
             plan(load.until().toNanos(), () -> stop(load));
         }
         long end = workload.length().toNanos();
-        while (!events.isEmpty() && Objects.requireNonNull(events.peek()).at() <= end) {
-            now = Objects.requireNonNull(events.peek()).at();
+        while (nextInstant() <= end) {
+            now = nextInstant();
             while (!events.isEmpty() && Objects.requireNonNull(events.peek()).at() == now) {
                 Objects.requireNonNull(events.poll()).action().run();
             }
@@ -79,7 +95,13 @@ public final class Simulation {
             scheduler.grant(now, granted::add);
             granted.forEach(claim -> begin((Request) claim));
         }
-        return log.close(end);
+        return end;
+    }
+
+    /** Of the workload, or of the scheduler, which ends collections by itself. */
+    private long nextInstant() {
+        Event next = events.peek();
+        return Math.min(next == null ? Long.MAX_VALUE : next.at(), Math.max(now, scheduler.nextEndOfCollection()));
     }
 
     private void plan(long at, Runnable action) {
@@ -98,26 +120,45 @@ public final class Simulation {
                 .forEach(request -> {
                     waiting.remove(request);
                     scheduler.cancel(request, now);
-                    log.add(now, Kind.CANCELLED, load, request.number);
+                    observer.happened(now, Kind.CANCELLED, load, request.number);
                 });
     }
 
     private void ask(Load load) {
         Request request = new Request(load, requests++);
         waiting.add(request);
-        log.add(now, Kind.ARRIVED, load, request.number);
+        observer.happened(now, Kind.ARRIVED, load, request.number);
         scheduler.enqueue(request, now);
+        if (load.leaving() > 0) {
+            double dice = random.nextDouble();
+            request.leavesAtTheGrant = dice < load.leaving() / 2;
+            if (!request.leavesAtTheGrant && dice < load.leaving()) {
+                plan(now + load.holds().draw(random), () -> leave(request));
+            }
+        }
+    }
+
+    /** Its client leaves if it waits still, and another one comes. */
+    private void leave(Request request) {
+        if (waiting.remove(request)) {
+            scheduler.cancel(request, now);
+            observer.happened(now, Kind.CANCELLED, request.load, request.number);
+            if (now < request.load.until().toNanos()) {
+                ask(request.load);
+            }
+        }
     }
 
     private void begin(Request request) {
         waiting.remove(request);
-        log.add(now, Kind.GRANTED, request.load, request.number);
-        plan(now + request.load.holds().draw(random), () -> end(request));
+        observer.happened(now, Kind.GRANTED, request.load, request.number);
+        long hold = request.load.holds().draw(random);
+        plan(now + (request.leavesAtTheGrant ? Math.max(1, hold / 1_000) : hold), () -> end(request));
     }
 
     private void end(Request request) {
         scheduler.release(request, now);
-        log.add(now, Kind.RELEASED, request.load, request.number);
+        observer.happened(now, Kind.RELEASED, request.load, request.number);
         if (now < request.load.until().toNanos()) {
             ask(request.load);
         }

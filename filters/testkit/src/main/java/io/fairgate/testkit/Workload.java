@@ -1,6 +1,6 @@
 package io.fairgate.testkit;
 
-import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
@@ -9,8 +9,8 @@ import java.util.List;
 /**
  * A pool and what its tenants do to it.
  *
- * @param horizon the scheduler's horizon for good; zero lets it follow the holds
- * @param theta bound of the lag
+ * @param settings what the scheduler's rules are set to
+ * @param gain the gain of the key for good; zero lets it follow the holds
  * @param seed of the holds
  */
 public record Workload(
@@ -18,26 +18,31 @@ public record Workload(
         TenantShares shares,
         List<Load> loads,
         Duration length,
-        Duration horizon,
-        double theta,
+        FairnessSettings settings,
+        Duration gain,
         long seed) {
 
     public Workload {
         loads = List.copyOf(loads);
     }
 
-    /** With the horizon and the bound of the lag that a gateway uses. */
+    /** With the settings that a gateway uses. */
     public static Workload of(int permits, TenantShares shares, Duration length, long seed, Load... loads) {
-        return new Workload(permits, shares, List.of(loads), length, Duration.ZERO, FairScheduler.DEFAULT_THETA, seed);
+        return new Workload(
+                permits, shares, List.of(loads), length, FairnessSettings.USUAL, Duration.ZERO, seed);
     }
 
-    /** With a horizon that does not follow the holds. */
-    public Workload fixed(Duration horizon, double theta) {
-        return new Workload(permits, shares, loads, length, horizon, theta, seed);
+    /** With a gain that does not follow the holds. */
+    public Workload withGain(Duration gain) {
+        return new Workload(permits, shares, loads, length, settings, gain, seed);
+    }
+
+    public Workload withSettings(FairnessSettings settings) {
+        return new Workload(permits, shares, loads, length, settings, gain, seed);
     }
 
     public Workload seeded(long seed) {
-        return new Workload(permits, shares, loads, length, horizon, theta, seed);
+        return new Workload(permits, shares, loads, length, settings, gain, seed);
     }
 
     /** In the order of their first loads; a tenant may have several, one after another. */

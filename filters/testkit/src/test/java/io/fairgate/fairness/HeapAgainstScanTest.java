@@ -37,7 +37,7 @@ class HeapAgainstScanTest {
                 random.nextInt(3) > 0,
                 random.nextInt(),
                 Duration.ofMillis(random.nextBoolean() ? 0 : 100 + random.nextInt(5_000)),
-                RandomTree.theta(random));
+                RandomTree.settings(random));
     }
 
     /** What happens next; {@code number} is a size, an index or a seed. */
@@ -52,7 +52,7 @@ class HeapAgainstScanTest {
         }
     }
 
-    record Pool(int permits, int tenants, int mostAsked, boolean hasGroups, int seed, Duration horizon, double theta)
+    record Pool(int permits, int tenants, int mostAsked, boolean hasGroups, int seed, Duration gain, FairnessSettings settings)
             implements SeededModel.Scenario<Step> {
 
         @Override
@@ -163,9 +163,9 @@ class HeapAgainstScanTest {
             this.pool = pool;
             TenantShares shares = shares(pool.seed(), pool);
             this.heap = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, HeapBacklog::new));
+                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, HeapBacklog::new));
             this.scan = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.horizon(), pool.theta(), now, ScanBacklog::new));
+                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, ScanBacklog::new));
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.fairgate.fairness;
 
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.tenant.TenantId;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
@@ -43,9 +44,15 @@ public final class RandomTree {
         return new RandomTree(seed, permits, MODERATE).shares(tenants);
     }
 
-    /** Bound of the lags: none, the usual one, or a narrow one. */
-    public static double theta(Random random) {
-        return random.nextInt(4) == 0 ? Double.POSITIVE_INFINITY : random.nextBoolean() ? 3 : 0.5;
+    /** What a gateway is set to; or a memory and collections so short that they end often. */
+    public static FairnessSettings settings(Random random) {
+        return random.nextBoolean()
+                ? FairnessSettings.USUAL
+                : new FairnessSettings(
+                        Duration.ofMillis(1 + random.nextInt(random.nextBoolean() ? 1_000 : 100_000)),
+                        random.nextBoolean()
+                                ? FairnessSettings.UNBOUNDED
+                                : Duration.ofMillis(1 + random.nextInt(3_000)));
     }
 
     private TenantShares shares(int tenants) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class ScanBacklog implements Backlog {
 
     private final List<Share> shares = new ArrayList<>();
-    private long horizon;
+    private long gain;
 
     @Override
     public void add(Share share, long contendedNow) {
@@ -35,8 +35,8 @@ final class ScanBacklog implements Backlog {
     public void afterChangeOfQueue(Share share) {}
 
     @Override
-    public void afterChangeOfAll(long contendedNow, long horizon) {
-        this.horizon = horizon;
+    public void afterChangeOfAll(long contendedNow, long gain) {
+        this.gain = gain;
     }
 
     @Override
@@ -50,12 +50,17 @@ final class ScanBacklog implements Backlog {
     }
 
     @Override
-    public long served(long contendedNow) {
+    public double level(long contendedNow) {
+        boolean byTheirKeys = shares.stream().anyMatch(share -> !share.isServedFirst);
         long served = 0;
+        long weightUnits = 0;
         for (Share share : shares) {
-            served += share.served(contendedNow);
+            if (!byTheirKeys || !share.isServedFirst) {
+                served += share.served(contendedNow);
+                weightUnits += share.weightUnits();
+            }
         }
-        return served;
+        return (double) served / weightUnits;
     }
 
     @Override
@@ -68,33 +73,28 @@ final class ScanBacklog implements Backlog {
     }
 
     @Override
-    public long smallestWeightUnits() {
-        return shares.stream().mapToLong(Share::weightUnits).min().orElseThrow();
-    }
-
-    @Override
     public long leastCost() {
         return shares.stream().mapToLong(Share::leastCost).min().orElseThrow();
     }
 
     @Override
     public @Nullable Share firstWithinReservation(long contendedNow, Predicate<Share> test) {
-        return least(share -> share.leastCost() == 0 && test.test(share), share -> share.key(contendedNow, horizon));
+        return least(share -> share.leastCost() == 0 && test.test(share), share -> share.key(contendedNow, gain));
     }
 
     @Override
     public @Nullable Share mostUrgent() {
-        return least(Share::isBelowGuarantee, Share::partOfGuarantee);
+        return least(Share::isPromised, Share::partOfGuarantee);
     }
 
     @Override
-    public @Nullable Share mostUrgentPast(Predicate<Share> mayPass) {
-        return least(share -> share.isBelowGuarantee() && mayPass.test(share), Share::partOfGuarantee);
+    public @Nullable Share mostUrgentOf(Predicate<Share> test) {
+        return least(share -> share.isPromised() && test.test(share), Share::partOfGuarantee);
     }
 
     @Override
     public @Nullable Share first(long contendedNow) {
-        return least(share -> true, share -> share.key(contendedNow, horizon));
+        return least(share -> true, share -> share.key(contendedNow, gain));
     }
 
     private @Nullable Share least(Predicate<Share> which, ToDoubleFunction<Share> key) {

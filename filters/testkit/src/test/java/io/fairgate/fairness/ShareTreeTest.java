@@ -17,7 +17,7 @@ class ShareTreeTest {
     private final ShareTree tree = new ShareTree(path, ShareTreeTest::newSiblings);
 
     private static Siblings newSiblings() {
-        return new Siblings(new HeapBacklog(), new Horizon(1, 0), FairScheduler.DEFAULT_THETA, 0);
+        return new Siblings(new HeapBacklog(), new Gain(1, 0), 1_000_000_000L, 0);
     }
 
     private void change(TenantShares shares) {

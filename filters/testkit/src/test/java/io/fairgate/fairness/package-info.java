@@ -1,4 +1,4 @@
-/** Tests that look inside the scheduler: its nodes, its horizon, and its heaps against a scan that is their definition. */
+/** Tests that look inside the scheduler: its nodes, its gain, and its heaps against a scan that is their definition. */
 @NullMarked
 package io.fairgate.fairness;
 

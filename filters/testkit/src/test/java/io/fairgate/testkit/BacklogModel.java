@@ -23,12 +23,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It shares nothing with the scheduler, so the last digits of a key may differ. Where two keys differ by no more
  * than that, either tenant may be next and the model follows, or gives up when it cannot see where to.
- *
- * <p>Over 250 lines because it writes down all rules once more, naively.
  */
 final class BacklogModel implements PoolWatch {
 
-    private static final double HORIZON_FOLLOWS = 0.05;
+    private static final double GAIN_FOLLOWS = 0.05;
 
     private final PoolTrial trial;
     private final Map<TenantId, BacklogTenant> known = new LinkedHashMap<>();
@@ -40,24 +38,27 @@ final class BacklogModel implements PoolWatch {
     private boolean contended;
     private long contendedNow;
     private double lastLevel;
-    private double horizon;
+    private double gain;
     private double meanHold = Double.NaN;
-    private long horizonSince = -1_000_000_000L;
-    private @Nullable TestClaim pin;
+    private long gainSince = -1_000_000_000L;
 
-    private long pins;
+    /** The claim that free permits are kept for. */
+    private @Nullable TestClaim collecting;
+
+    private long collections;
     private boolean othersWait;
-    private long othersWaited;
-    private boolean isOthersTurn;
-    private long othersTurnEnds;
-    private @Nullable BacklogTenant hadItsTurn;
+    private double othersWaited;
+    private double idled;
+    private final Map<TestClaim, Integer> failures = new LinkedHashMap<>();
+    /** What was in flight when the last collection failed, as far as it has not come back. */
+    private final List<TestClaim> stillHeld = new ArrayList<>();
     private final List<BacklogTenant> aside = new ArrayList<>();
     private boolean lost;
     private long tenantsSeen;
     private long grants;
 
     int grantsCompared;
-    int turns;
+    int failedCollections;
     int timesFollowed;
 
     boolean isLost() {
@@ -68,8 +69,7 @@ final class BacklogModel implements PoolWatch {
         this.trial = trial;
         this.permits = trial.permits;
         this.shares = trial.shares;
-        this.horizon =
-                trial.pool.horizon().isZero() ? 100e6 : trial.pool.horizon().toNanos();
+        this.gain = trial.pool.gain().isZero() ? 100e6 : trial.pool.gain().toNanos();
         reconfigured(shares);
     }
 
@@ -80,8 +80,11 @@ final class BacklogModel implements PoolWatch {
         now += nanos;
         if (contended) {
             contendedNow += nanos;
-            known.values().forEach(t -> t.served += (double) t.inFlight * nanos);
-            othersWaited += othersWait ? nanos : 0;
+            known.values().forEach(t -> t.served += (double) (t.inFlight + t.kept) * nanos);
+            if (collecting != null && othersWait) {
+                othersWaited += nanos;
+                idled += (double) tenantOf(collecting).kept * nanos;
+            }
         }
     }
 
@@ -104,19 +107,20 @@ final class BacklogModel implements PoolWatch {
     public void released(TestClaim claim) {
         BacklogTenant tenant = tenantOf(claim);
         long hold = now - Objects.requireNonNull(grantedAt.remove(claim));
-        double counted = Math.min((double) hold, Math.max(100e6, 32 * meanHold));
-        meanHold = Double.isNaN(meanHold) ? hold : meanHold + HORIZON_FOLLOWS * (counted - meanHold);
+        meanHold = Double.isNaN(meanHold) ? hold : meanHold + GAIN_FOLLOWS * (hold - meanHold);
         tenant.inFlight -= claim.permits();
         noteIdle(tenant);
         boundLag(tenant);
-        aside.remove(tenant);
+        if (stillHeld.remove(claim) || shares.reserved() > 0) {
+            List.copyOf(aside).stream().filter(this::fitsBesideWhatIsStillHeld).forEach(this::comeBack);
+        }
         joinOrLeave(tenant);
     }
 
     @Override
     public void resized(int permits) {
         this.permits = permits;
-        forgetTurns();
+        forgetCollections();
         cap = calculatedCap();
         known.values().forEach(this::joinOrLeave);
     }
@@ -124,7 +128,7 @@ final class BacklogModel implements PoolWatch {
     @Override
     public void reconfigured(TenantShares shares) {
         this.shares = shares;
-        forgetTurns();
+        forgetCollections();
         // Ordinals break ties between those who were never granted anything.
         shares.members().keySet().forEach(id -> known.computeIfAbsent(id, this::meet));
         double level = level();
@@ -144,7 +148,7 @@ final class BacklogModel implements PoolWatch {
             cap = calculatedCap();
             known.values().forEach(this::joinOrLeave);
         }
-        changeTurn();
+        endCollection();
         List<TestClaim> actual = new ArrayList<>(granted);
         TestClaim next = nextOrWhoFits(actual.isEmpty() ? null : actual.get(0));
         while (next != null && !lost) {
@@ -153,27 +157,29 @@ final class BacklogModel implements PoolWatch {
                         .as("%s is next, at %d ns; known: %s", next, now, known.values())
                         .startsWith(next);
                 actual.remove(0);
+                if (collecting == next) {
+                    stop();
+                }
                 give(tenantOf(next), next);
-                pin = pin == next ? null : pin;
             }
             takeOut(next);
             next = nextOrWhoFits(actual.isEmpty() ? null : actual.get(0));
         }
         contended = !backlogged().isEmpty();
-        othersWait = pin != null && backlogged().size() > 1;
+        keepWhatIsFree();
         grantsCompared += granted.size();
         if (lost) {
             trial.stopWatching();
         } else {
             assertThat(actual)
-                    .as("granted beyond what the rules allow; pinned: %s; known: %s", pin, known.values())
+                    .as("granted beyond what the rules allow; collects: %s; known: %s", collecting, known.values())
                     .isEmpty();
         }
     }
 
     @Override
     public void stepped() {
-        new AccountCheck(trial.scheduler.status(trial.now), level(), pin == null ? 0 : pin.permits()).run();
+        new AccountCheck(trial.scheduler.status(trial.now), level(), collecting == null ? 0 : collecting.permits()).run();
     }
 
     // ---- the rules ----
@@ -184,9 +190,12 @@ final class BacklogModel implements PoolWatch {
 
     private double level() {
         List<BacklogTenant> backlogged = backlogged();
-        return backlogged.isEmpty()
+        List<BacklogTenant> byKey =
+                backlogged.stream().filter(t -> !t.servedFirst).toList();
+        List<BacklogTenant> counted = byKey.isEmpty() ? backlogged : byKey;
+        return counted.isEmpty()
                 ? lastLevel
-                : backlogged.stream().mapToDouble(t -> t.served).sum() / weightOf(backlogged);
+                : counted.stream().mapToDouble(t -> t.served).sum() / weightOf(counted);
     }
 
     private static double weightOf(List<BacklogTenant> tenants) {
@@ -200,8 +209,8 @@ final class BacklogModel implements PoolWatch {
 
     private void takeOut(TestClaim claim) {
         BacklogTenant tenant = tenantOf(claim);
-        if (pin == claim) {
-            giveUp();
+        if (collecting == claim) {
+            fail();
         }
         tenant.queue.remove(claim);
         aside.remove(tenant);
@@ -209,67 +218,87 @@ final class BacklogModel implements PoolWatch {
         joinOrLeave(tenant);
     }
 
-    // ---- turns of who collects and who does not ----
+    // ---- large claims ----
 
-    private void changeTurn() {
-        if (pin != null && (double) othersWaited >= turn(pin)) {
-            BacklogTenant collected = tenantOf(pin);
-            giveUp();
-            aside.add(collected);
-            joinOrLeave(collected);
-        } else if (isOthersTurn && now >= othersTurnEnds) {
-            isOthersTurn = false;
-            List<BacklogTenant> back = aside.stream()
-                    .filter(t ->
-                            Math.max(t.inFlight + t.asks(), t.settings.reserved()) + reservedByOthers(t) <= permits)
-                    .toList();
-            aside.removeAll(back);
-            back.forEach(this::joinOrLeave);
-            if (hadItsTurn != null && hadItsTurn.backlogged) {
-                hadItsTurn.served += horizon;
-                boundLag(hadItsTurn);
-            }
+    private void endCollection() {
+        TestClaim claim = collecting;
+        if (claim != null && !isGuaranteed(claim) && (idled >= budget(claim) || othersWaited >= maxCollect())) {
+            failures.merge(claim, 1, Integer::sum);
+            failedCollections++;
+            fail();
         }
     }
 
-    /** For as long as others waited nothing collects. */
-    private void giveUp() {
-        TestClaim claim = Objects.requireNonNull(pin);
-        pin = null;
-        double waited = Math.min((double) othersWaited, turn(claim));
-        if (waited > 0 && Double.isFinite(turn(claim))) {
-            turns++;
-            isOthersTurn = true;
-            othersTurnEnds = now + (long) waited;
-            hadItsTurn = tenantOf(claim);
-        }
+    private double maxCollect() {
+        return trial.pool.settings().maxCollect().toNanos();
     }
 
-    private double turn(TestClaim claim) {
+    private double budget(TestClaim claim) {
+        double mean = Math.max(1e6, Double.isNaN(meanHold) ? 50e6 : meanHold);
+        return 2 * mean * claim.permits() * Math.pow(2, failures.getOrDefault(claim, 0));
+    }
+
+    private boolean isGuaranteed(TestClaim claim) {
         BacklogTenant tenant = tenantOf(claim);
-        boolean isGuaranteed = tenant.inFlight + claim.permits() <= tenant.settings.guaranteed();
-        return isGuaranteed ? Double.POSITIVE_INFINITY : Math.floor(trial.pool.theta() * horizon);
+        return tenant.inFlight + claim.permits() <= tenant.settings.guaranteed();
     }
 
-    private void forgetTurns() {
-        pin = null;
-        isOthersTurn = false;
+    private void fail() {
+        BacklogTenant tenant = tenantOf(Objects.requireNonNull(collecting));
+        stop();
+        if (othersWaited > 0) {
+            stillHeld.clear();
+            stillHeld.addAll(grantedAt.keySet());
+            tenant.served = Math.max(tenant.served, Math.rint(level() * tenant.weight()) + Math.rint(idled));
+        }
+    }
+
+    private void stop() {
+        tenantOf(Objects.requireNonNull(collecting)).kept = 0;
+        collecting = null;
+    }
+
+    private void keepWhatIsFree() {
+        TestClaim claim = collecting;
+        if (claim != null) {
+            othersWait = backlogged().size() > 1;
+            tenantOf(claim).kept = (int) Math.max(0, Math.min(available(), claim.permits()));
+        }
+    }
+
+    private boolean fitsBesideWhatIsStillHeld(BacklogTenant tenant) {
+        long inFlight = known.values().stream().mapToLong(t -> t.inFlight).sum();
+        long held = stillHeld.stream().mapToLong(TestClaim::permits).sum();
+        return tenant.queue.isEmpty() || tenant.costs(tenant.asks()) <= available() + inFlight - held;
+    }
+
+    private boolean mayCollect(TestClaim claim) {
+        return stillHeld.isEmpty()
+                || isGuaranteed(claim)
+                || fitsBesideWhatIsStillHeld(tenantOf(claim))
+                || backlogged().size() == 1;
+    }
+
+    private void comeBack(BacklogTenant tenant) {
+        aside.remove(tenant);
+        joinOrLeave(tenant);
+    }
+
+    private void forgetCollections() {
+        if (collecting != null) {
+            stop();
+        }
+        stillHeld.clear();
         aside.clear();
     }
 
     private @Nullable TestClaim nextOrWhoFits(@Nullable TestClaim actual) {
         TestClaim next = next(actual);
-        if (next != null || lost || !backlogged().isEmpty()) {
+        if (next != null || lost || !backlogged().isEmpty() || aside.isEmpty() || available() <= 0) {
             return next;
         }
-        for (BacklogTenant tenant : aside) {
-            if (tenant.costs(tenant.asks()) <= available() && tenant.inFlight + tenant.asks() <= capOf(tenant)) {
-                aside.remove(tenant);
-                joinOrLeave(tenant);
-                return next(actual);
-            }
-        }
-        return null;
+        comeBack(aside.get(0));
+        return next(actual);
     }
 
     private void joinOrLeave(BacklogTenant tenant) {
@@ -283,8 +312,9 @@ final class BacklogModel implements PoolWatch {
         } else if (!competes && tenant.backlogged) {
             lastLevel = level();
             tenant.backlogged = false;
-            if (pin != null && pin.tenant().equals(tenant.id)) {
-                giveUp();
+            if (collecting != null && collecting.tenant().equals(tenant.id)) {
+                tenant.backlogged = false;
+                fail();
             }
         }
         tenant.backlogged = competes;
@@ -312,9 +342,13 @@ final class BacklogModel implements PoolWatch {
         tenant.mustBeForgotten = idle && (isForgiven(tenant) || ahead < -tolerance(tenant));
     }
 
-    /** Idle for twice the time in which others catch up with the largest lag: what it used before does not count. */
+    /** Idle for as long as debts are remembered. */
     private boolean isForgiven(BacklogTenant tenant) {
-        return tenant.isIdle() && contendedNow - tenant.idleSince > 2 * trial.pool.theta() * horizon;
+        return tenant.isIdle() && contendedNow - tenant.idleSince > memory();
+    }
+
+    private double memory() {
+        return trial.pool.settings().memory().toNanos();
     }
 
     private void noteIdle(BacklogTenant tenant) {
@@ -333,7 +367,7 @@ final class BacklogModel implements PoolWatch {
 
     private void boundLag(BacklogTenant tenant) {
         double weights = Math.max(weightOf(backlogged()), tenant.weight());
-        double bound = trial.pool.theta() * horizon * permits / weights;
+        double bound = memory() * permits / weights;
         double level = level();
         double virtual = tenant.served / tenant.weight();
         if (virtual < level - bound) {
@@ -352,12 +386,14 @@ final class BacklogModel implements PoolWatch {
             return smallestKey(own, actual).queue.get(0);
         }
         BacklogTenant first = backlogged().stream()
-                .filter(t -> t.inFlight < t.settings.guaranteed())
-                .filter(t -> pin == null || (t.costs(t.asks()) <= available && t.mayPass(pins)))
+                .filter(t -> isGuaranteed(t.queue.get(0)))
+                .filter(t -> collecting == null || (t.costs(t.asks()) <= available && t.mayPass(collections)))
                 .min(BacklogTenant.SMALLEST_PART_OF_ITS_GUARANTEE)
                 .orElse(null);
         if (first == null) {
-            first = pin != null ? tenantOf(pin) : backlogged().isEmpty() ? null : smallestKey(backlogged(), actual);
+            first = collecting != null
+                    ? tenantOf(collecting)
+                    : backlogged().isEmpty() ? null : smallestKey(backlogged(), actual);
         }
         if (first == null) {
             return null;
@@ -369,30 +405,31 @@ final class BacklogModel implements PoolWatch {
         if (available <= 0) {
             return null;
         }
-        if (isOthersTurn && Double.isFinite(turn(head))) {
+        if (!mayCollect(head)) {
             aside.add(first);
             joinOrLeave(first);
             return next(actual);
         }
-        if (pin == null) {
-            pin = head;
-            pins++;
+        if (collecting == null) {
+            collecting = head;
+            collections++;
             othersWait = false;
             othersWaited = 0;
+            idled = 0;
         }
         return null;
     }
 
     private BacklogTenant smallestKey(List<BacklogTenant> candidates, @Nullable TestClaim actual) {
         List<BacklogTenant.Key> keys =
-                candidates.stream().map(t -> t.key(horizon)).sorted().toList();
+                candidates.stream().map(t -> t.key(gain)).sorted().toList();
         BacklogTenant.Key least = keys.get(0);
         List<BacklogTenant.Key> close =
                 keys.stream().filter(key -> key.isCloseTo(least)).toList();
         if (close.size() > 1 && !BacklogTenant.Key.areCertain(close)) {
             List<TestClaim> heads =
                     close.stream().map(key -> key.tenant().queue.get(0)).toList();
-            boolean mayStepAside = isOthersTurn
+            boolean mayStepAside = !stillHeld.isEmpty()
                     && close.stream()
                             .anyMatch(key -> key.tenant().costs(key.tenant().asks()) > available());
             if (actual != null
@@ -410,31 +447,26 @@ final class BacklogModel implements PoolWatch {
     }
 
     private void give(BacklogTenant tenant, TestClaim claim) {
-        if (pin != null
-                && pin != claim
-                && tenant.inFlight < tenant.settings.guaranteed()
-                && tenant.costs(claim.permits()) > 0) {
-            tenant.countPass(pins, claim.permits());
+        boolean isFree = tenant.costs(claim.permits()) == 0;
+        boolean isPromised = isGuaranteed(claim);
+        if (collecting != null && collecting != claim && isPromised && !isFree) {
+            tenant.countPass(collections, claim.permits());
         }
+        tenant.servedFirst = isPromised || isFree;
         tenant.inFlight += claim.permits();
         boundLag(tenant);
         tenant.lastGrant = ++grants;
         grantedAt.put(claim, now);
     }
 
-    /** Twice the mean hold, more when shares are below one permit; at most once a second and by more than a quarter. */
+    /** Twice the mean hold; at most once a second and by more than a quarter. */
     private void followHolds() {
-        boolean due = trial.pool.horizon().isZero() && !Double.isNaN(meanHold) && now - horizonSince >= 1_000_000_000L;
+        boolean due = trial.pool.gain().isZero() && !Double.isNaN(meanHold) && now - gainSince >= 1_000_000_000L;
         if (due && !backlogged().isEmpty()) {
-            horizonSince = now;
-            double least = backlogged().stream()
-                    .mapToDouble(BacklogTenant::weight)
-                    .min()
-                    .orElseThrow();
-            double wanted = 2 * meanHold * Math.max(1, weightOf(backlogged()) / (permits * least));
-            wanted = Math.max(100e6, Math.min(3600e9, wanted));
+            gainSince = now;
+            double wanted = Math.max(100e6, Math.min(3600e9, 2 * meanHold));
             // Whole nanoseconds, as the scheduler has it: a change by just a quarter is not rare.
-            horizon = Math.abs(wanted - horizon) > horizon / 4 ? (double) Math.round(wanted) : horizon;
+            gain = Math.abs(wanted - gain) > gain / 4 ? (double) Math.round(wanted) : gain;
         }
     }
 
@@ -472,7 +504,7 @@ final class BacklogModel implements PoolWatch {
                     .extracting(TenantStatus::tenant)
                     .containsExactlyElementsOf(known.keySet());
             assertThat(status.pinned()).as("permits that are pinned").isEqualTo(pinned);
-            assertThat((double) status.horizon().toNanos()).as("horizon").isEqualTo(horizon);
+            assertThat((double) status.horizon().toNanos()).as("gain").isEqualTo(gain);
             for (BacklogTenant tenant : known.values()) {
                 double lag = level * tenant.weight() - tenant.served;
                 double toldLag =

@@ -22,6 +22,10 @@ final class BacklogTenant {
     final List<TestClaim> queue = new ArrayList<>();
     ShareSettings settings;
     int inFlight;
+    /** Free permits that are kept for its first claim. */
+    int kept;
+    /** Whether its last grant was due to a guarantee or a reservation. */
+    boolean servedFirst;
     double served;
     boolean backlogged;
     long lastGrant;
@@ -30,7 +34,7 @@ final class BacklogTenant {
 
     boolean mayBeForgotten;
     boolean mustBeForgotten;
-    private long passedPin;
+    private long passedCollection;
     private int passed;
 
     BacklogTenant(TenantId id, ShareSettings settings, long ordinal) {
@@ -60,17 +64,17 @@ final class BacklogTenant {
         return Math.max(inFlight + n, settings.reserved()) - occupied();
     }
 
-    boolean mayPass(long pin) {
-        return (pin == passedPin ? passed : 0) + asks() <= settings.guaranteed();
+    boolean mayPass(long collection) {
+        return (collection == passedCollection ? passed : 0) + asks() <= settings.guaranteed();
     }
 
-    void countPass(long pin, int n) {
-        passed = n + (pin == passedPin ? passed : 0);
-        passedPin = pin;
+    void countPass(long collection, int n) {
+        passed = n + (collection == passedCollection ? passed : 0);
+        passedCollection = collection;
     }
 
-    Key key(double horizon) {
-        return new Key(this, (served + horizon * inFlight) / weight());
+    Key key(double gain) {
+        return new Key(this, (served + gain * inFlight) / weight());
     }
 
     @Override

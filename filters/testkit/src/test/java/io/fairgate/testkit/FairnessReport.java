@@ -13,9 +13,16 @@ final class FairnessReport {
 
     private FairnessReport() {}
 
-    static String write() {
+    /** @param regimes what {@link RegimesReport} says, which takes long */
+    static String write(String regimes) {
         String rows = ReportScenarios.shares().stream().map(FairnessReport::row).collect(Collectors.joining());
-        return HEAD + rows + joiner(ReportScenarios.joiners()) + bound(PermitTimeBound.worst(BOUND_SCENARIOS)) + FOOT;
+        return HEAD
+                + rows
+                + joiner(ReportScenarios.joiners())
+                + regimes
+                + largeClaims()
+                + bound(PermitTimeBound.worst(BOUND_SCENARIOS))
+                + FOOT;
     }
 
     private static final String HEAD = """
@@ -50,9 +57,6 @@ final class FairnessReport {
     private static String joiner(List<Joiner> joiners) {
         return """
 
-                Requests for 8 of 10 permits cost the pool some use: permits that come back have to collect until eight are free, and
-                nobody passes meanwhile. That is the price for large requests not to be starved by small ones.
-
                 ## A tenant joins
 
                 One tenant has all 10 permits with requests of 5 s, and a second joins. Nothing is taken away from a request that runs,
@@ -77,16 +81,44 @@ final class FairnessReport {
                         most(joiners, Joiner::starving));
     }
 
+    private static String largeClaims() {
+        String rows = LargeClaimScenarios.all().stream()
+                .map(scenario -> {
+                    LargeClaimScenarios.Result result = scenario.run();
+                    return "| %s | %s | %s | %s | %s |\n"
+                            .formatted(
+                                    scenario.name(),
+                                    shares(result.others()),
+                                    number("%.3f", result.used()),
+                                    number("%.3f", result.idle()),
+                                    seconds(result.gapSeconds()));
+                })
+                .collect(Collectors.joining());
+        return """
+
+                ## Requests for many permits
+
+                Permits idle while they are collected for a request that needs more than are free. What idles is charged to the tenant of
+                that request. The shares are parts of all that the pool could give, over ten minutes; `max-collect` is 1 s. The last
+                column is the longest time in which a tenant of small requests waited and was granted nothing.
+
+                | what happens | each tenant of small requests | used by large requests | idle for them | longest gap |
+                |---|---|---|---|---|
+                """
+                + rows;
+    }
+
     private static String bound(FairnessBound worst) {
         return """
 
                 ## How far apart two tenants can drift
 
                 While two tenants both have something waiting, their permit-time per weight may differ by no more than
-                `(H + k * D) * (U_f / w_f + U_g / w_g)`: horizon H, longest hold D, the most permits U that each held, and k = 1 when all
-                requests are for one permit, else 2. Over %d random workloads (1 to 20 permits, 2 to 7 tenants, weights from 0.5 to 5,
+                `(H + k * D) * (U_f / w_f + U_g / w_g)`: gain H, longest hold D, the most permits U that each held, and k = 1 when all
+                requests are for one permit, else 2. That is so for tenants that ask for one permit at a time, also beside others that
+                ask for more. Over %d random workloads (1 to 20 permits, 2 to 7 tenants, weights from 0.5 to 5,
                 constant, uniform and exponential holds, requests for one and for several permits, tenants that come and go), with the
-                lag unbounded, the pair that came closest to its bound reached **%s** of it (%s s of %s s).
+                memory without end, the pair that came closest to its bound reached **%s** of it (%s s of %s s).
                 """.formatted(
                         BOUND_SCENARIOS,
                         number("%.3f", worst.ratio()),

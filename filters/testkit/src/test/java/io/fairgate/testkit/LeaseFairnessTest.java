@@ -143,8 +143,9 @@ class LeaseFairnessTest {
         var unused = pool.withPermit(PermitRequest.of(API), Mono.just("served")).subscribe(served::add);
         assertThat(served).isEmpty();
 
-        // Three horizons, at the shortest that there is. Nothing else happens: it takes the timer of the pool.
-        time.advanceBy(Duration.ofMillis(300));
+        // Three permits idle until the budget of 4 times 2 mean holds is used up: 400 ms of permit-time as long as no hold is
+        // known. Nothing else happens: it takes the timer of the pool.
+        time.advanceBy(Duration.ofMillis(134));
         assertThat(served).containsExactly("served");
         for (int i = 0; i < 100; i++) {
             time.advanceBy(Duration.ofSeconds(i == 0 ? 1 : 7));

@@ -3,6 +3,7 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.RandomTree;
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
@@ -33,7 +34,7 @@ class OneGroupTest {
                     2 + random.nextInt(5),
                     1 + random.nextInt(permits),
                     Duration.ofMillis(100 + random.nextInt(2_000)),
-                    RandomTree.theta(random),
+                    RandomTree.settings(random),
                     random.nextInt());
         });
         assertThat(grants).as("grants compared").isGreaterThan(SeededModel.partOf(50_000));
@@ -44,16 +45,16 @@ class OneGroupTest {
         private final int permits;
         private final int tenants;
         private final int mostAsked;
-        private final Duration horizon;
-        private final double theta;
+        private final Duration gain;
+        private final FairnessSettings settings;
         private final int seed;
 
-        Life(int permits, int tenants, int mostAsked, Duration horizon, double theta, int seed) {
+        Life(int permits, int tenants, int mostAsked, Duration gain, FairnessSettings settings, int seed) {
             this.permits = permits;
             this.tenants = tenants;
             this.mostAsked = mostAsked;
-            this.horizon = horizon;
-            this.theta = theta;
+            this.gain = gain;
+            this.settings = settings;
             this.seed = seed;
         }
 
@@ -101,8 +102,8 @@ class OneGroupTest {
 
         Run(Life life, TenantShares flat, TenantShares grouped) {
             this.life = life;
-            this.flat = new FairScheduler(life.permits, flat, life.horizon, life.theta, now);
-            this.grouped = new FairScheduler(life.permits, grouped, life.horizon, life.theta, now);
+            this.flat = new FairScheduler(life.permits, flat, life.settings, life.gain, now);
+            this.grouped = new FairScheduler(life.permits, grouped, life.settings, life.gain, now);
         }
 
         @Override
@@ -141,7 +142,7 @@ class OneGroupTest {
         }
 
         private void turnsUntil(long then) {
-            for (long next = flat.nextTurn(); next <= then; next = flat.nextTurn()) {
+            for (long next = flat.nextEndOfCollection(); next <= then; next = flat.nextEndOfCollection()) {
                 now = Math.max(now, next);
                 turns++;
                 grant();
@@ -153,8 +154,8 @@ class OneGroupTest {
             List<String> inFlat = granted(flat, waitingInFlat, heldInFlat);
             List<String> inGroup = granted(grouped, waitingInGroup, heldInGroup);
             assertThat(inGroup).as("at %d ns", now).isEqualTo(inFlat);
-            assertThat(grouped.nextTurn()).as("end of the turn").isEqualTo(flat.nextTurn());
-            assertThat(flat.nextTurn()).isGreaterThan(now);
+            assertThat(grouped.nextEndOfCollection()).as("end of the turn").isEqualTo(flat.nextEndOfCollection());
+            assertThat(flat.nextEndOfCollection()).isGreaterThan(now);
             grants += inFlat.size();
         }
 

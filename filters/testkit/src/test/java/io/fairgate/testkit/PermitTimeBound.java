@@ -11,8 +11,8 @@ final class PermitTimeBound {
         for (int seed = 0; seed < scenarios; seed++) {
             RandomWorkload random = new RandomWorkload(seed);
             Workload workload = seed % 2 == 0
-                    ? random.backlogged(Double.POSITIVE_INFINITY)
-                    : random.comingAndGoing(Double.POSITIVE_INFINITY);
+                    ? random.backlogged(RandomWorkload.NEVER_FORGETS)
+                    : random.comingAndGoing(RandomWorkload.NEVER_FORGETS);
             worst = worst.orWorse(FairnessBound.worstOf(Simulation.run(workload)));
         }
         return worst;

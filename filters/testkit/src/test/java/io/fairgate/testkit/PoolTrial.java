@@ -29,7 +29,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
         this.pool = pool;
         this.permits = pool.permits();
         this.shares = pool.shares();
-        this.scheduler = new FairScheduler(permits, shares, pool.horizon(), pool.theta(), now);
+        this.scheduler = new FairScheduler(permits, shares, pool.settings(), pool.gain(), now);
         this.watch = pool.watch().apply(this);
     }
 

@@ -1,5 +1,6 @@
 package io.fairgate.testkit;
 
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.RandomTree;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
@@ -21,8 +22,8 @@ record RandomPool(
         int tenants,
         int mostAsked,
         TenantShares shares,
-        Duration horizon,
-        double theta,
+        Duration gain,
+        FairnessSettings settings,
         Function<PoolTrial, PoolWatch> watch)
         implements SeededModel.Scenario<Step> {
 
@@ -38,7 +39,7 @@ record RandomPool(
                     random.nextBoolean() ? 1 : 1 + random.nextInt(permits + 2),
                     shares(random.nextInt(), permits, tenants),
                     Duration.ofMillis(random.nextBoolean() ? 0 : 100 + random.nextInt(5_000)),
-                    RandomTree.theta(random),
+                    RandomTree.settings(random),
                     watch);
         };
     }
@@ -55,14 +56,14 @@ record RandomPool(
                     case 1 -> Math.max(1, n / (active + 1));
                     default -> 1 + Math.max(n - active, 0) / 2;
                 }),
-                horizon,
-                theta,
+                gain,
+                settings,
                 watch);
     }
 
     /** The same, where every tenant is equal and asks for one permit at a time. */
     RandomPool withoutSettings() {
-        return new RandomPool(permits, tenants, 1, TenantShares.EQUAL, horizon, theta, watch);
+        return new RandomPool(permits, tenants, 1, TenantShares.EQUAL, gain, settings, watch);
     }
 
     static TenantId tenant(int index) {
@@ -133,7 +134,7 @@ record RandomPool(
 
     @Override
     public String toString() {
-        return "%d permits, %d tenants, requests of up to %d, horizon %s, theta %s, %s"
-                .formatted(permits, tenants, mostAsked, horizon, theta, shares);
+        return "%d permits, %d tenants, requests of up to %d, gain %s, %s, %s"
+                .formatted(permits, tenants, mostAsked, gain, settings, shares);
     }
 }

@@ -1,5 +1,6 @@
 package io.fairgate.testkit;
 
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
@@ -12,6 +13,10 @@ import java.util.Random;
 
 /** Random workloads of 1 to 20 permits and 2 to 7 tenants with weights from 0.5 to 5 and holds of every kind. */
 final class RandomWorkload {
+
+    /** A memory and collections without an end. */
+    static final FairnessSettings NEVER_FORGETS =
+            new FairnessSettings(FairnessSettings.UNBOUNDED, FairnessSettings.UNBOUNDED);
 
     private static final Duration LENGTH = Duration.ofMinutes(10);
 
@@ -39,14 +44,14 @@ final class RandomWorkload {
     }
 
     /** Every tenant always has something waiting, from the beginning to the end. */
-    Workload backlogged(double theta) {
+    Workload backlogged(FairnessSettings settings) {
         List<Load> loads = new ArrayList<>();
         members.keySet().forEach(tenant -> loads.add(load(tenant, 2 * permits + 5)));
-        return workload(loads, theta);
+        return workload(loads, settings);
     }
 
     /** Tenants come and go; some want less than they might have. */
-    Workload comingAndGoing(double theta) {
+    Workload comingAndGoing(FairnessSettings settings) {
         List<Load> loads = new ArrayList<>();
         for (TenantId tenant : members.keySet()) {
             int connections = random.nextInt(4) == 0 ? 1 + random.nextInt(permits) : 2 * permits + 5;
@@ -57,7 +62,7 @@ final class RandomWorkload {
                 loads.add(load(tenant, 2 * permits + 5).from(seconds(until + 50 + random.nextDouble() * 100)));
             }
         }
-        return workload(loads, theta);
+        return workload(loads, settings);
     }
 
     /** All but the last are backlogged from the beginning, the last joins them. */
@@ -65,7 +70,7 @@ final class RandomWorkload {
         List<Load> loads = new ArrayList<>();
         members.keySet().forEach(tenant -> loads.add(load(tenant, 2 * permits + 5)));
         loads.add(loads.remove(loads.size() - 1).from(at));
-        return workload(loads, Double.POSITIVE_INFINITY);
+        return workload(loads, NEVER_FORGETS);
     }
 
     private Load load(TenantId tenant, int connections) {
@@ -79,18 +84,11 @@ final class RandomWorkload {
         return Load.of(tenant.value(), connections, holds).asking(1 + random.nextInt(mostAsked));
     }
 
-    /** The horizon is fixed, and as the rule for it asks: more than two holds when shares are below one permit. */
-    private Workload workload(List<Load> loads, double theta) {
-        double weights =
-                members.values().stream().mapToDouble(ShareSettings::weight).sum();
-        double least = members.values().stream()
-                .mapToDouble(ShareSettings::weight)
-                .min()
-                .orElseThrow();
-        double crowding = Math.max(1, weights / (permits * least));
-        Duration horizon = seconds(longestMean * crowding * (1 + 2 * random.nextDouble()));
+    /** The gain is fixed, and about twice a hold. */
+    private Workload workload(List<Load> loads, FairnessSettings settings) {
+        Duration gain = seconds(longestMean * (1 + 2 * random.nextDouble()));
         return new Workload(
-                permits, new TenantShares(members, ShareSettings.EQUAL), loads, LENGTH, horizon, theta, seed);
+                permits, new TenantShares(members, ShareSettings.EQUAL), loads, LENGTH, settings, gain, seed);
     }
 
     private static Duration seconds(double seconds) {

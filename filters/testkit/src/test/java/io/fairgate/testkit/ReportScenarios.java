@@ -71,12 +71,7 @@ final class ReportScenarios {
                         "10 permits, two tenants without limit, one that never wants more than 2",
                         List.of(.4, .4, .2),
                         1,
-                        run(10, 1, a, b, Load.of("c", 2, a.holds()))),
-                new Shares(
-                        "10 permits, requests for 8 permits against a flood of requests for 1",
-                        List.of(.5, .5),
-                        .75,
-                        run(10, 1, a.asking(8), b)));
+                        run(10, 1, a, b, Load.of("c", 2, a.holds()))));
     }
 
     private static Workload run(int permits, double weightOfB, Load... loads) {

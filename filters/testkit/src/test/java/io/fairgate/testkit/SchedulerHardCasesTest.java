@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.offset;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.ShareCalculator;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
@@ -238,8 +239,8 @@ class SchedulerHardCasesTest {
             pool.release(claim);
         }
 
-        // theta 3, horizon 1 s, 10 permits, weights 2
-        assertThat(pool.lagSeconds("ahead")).isBetween(-15.1, 0.0);
+        // 600 s of 10 permits, of which its weight is a half.
+        assertThat(pool.lagSeconds("ahead")).isBetween(-3_000.1, 0.0);
     }
 
     @Test
@@ -510,7 +511,7 @@ class SchedulerHardCasesTest {
 
     @Test
     void case_30_the_account_of_a_large_pool_that_is_contended_for_days_does_not_overflow() {
-        TestPool large = new TestPool(1_000_000, TenantShares.EQUAL, Double.POSITIVE_INFINITY);
+        TestPool large = new TestPool(1_000_000, TenantShares.EQUAL, RandomWorkload.NEVER_FORGETS);
         large.hold("a", 1_000_000);
         large.ask("b", 1);
         large.grant();
@@ -533,7 +534,7 @@ class SchedulerHardCasesTest {
             case "by a change" -> light.withMember(TenantId.of("heavy"), ShareSettings.ofWeight(0.001));
             default -> new TenantShares(light.members(), heavy);
         };
-        TestPool one = new TestPool(1, before, Double.POSITIVE_INFINITY);
+        TestPool one = new TestPool(1, before, RandomWorkload.NEVER_FORGETS);
         if (heaviest.equals("by a change")) {
             one.reconfigure(before.withMember(TenantId.of("heavy"), heavy));
         }
@@ -645,17 +646,21 @@ class SchedulerHardCasesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(doubles = {0, -1, Double.NEGATIVE_INFINITY, Double.NaN})
-    void a_bound_of_the_lag_that_bounds_nothing_is_refused(double theta) {
+    @ValueSource(strings = {"PT0S", "PT-1S", "P366D"})
+    void a_memory_of_no_time_or_of_more_than_a_year_is_refused(Duration memory) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new FairScheduler(1, TenantShares.EQUAL, Duration.ZERO, theta, 0))
-                .withMessageStartingWith("theta: ");
+                .isThrownBy(() -> FairnessSettings.USUAL.withMemory(memory))
+                .withMessageStartingWith("memory: ");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> FairnessSettings.USUAL.withMaxCollect(memory))
+                .withMessageStartingWith("max-collect: ");
     }
 
     @Test
-    void a_negative_horizon_is_refused() {
+    void a_negative_gain_is_refused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new FairScheduler(1, TenantShares.EQUAL, Duration.ofNanos(-1), 3, 0))
-                .withMessage("horizon: PT-0.000000001S (expected: 0 or more)");
+                .isThrownBy(() ->
+                        new FairScheduler(1, TenantShares.EQUAL, FairnessSettings.USUAL, Duration.ofNanos(-1), 0))
+                .withMessage("gain: PT-0.000000001S (expected: 0 or more)");
     }
 }

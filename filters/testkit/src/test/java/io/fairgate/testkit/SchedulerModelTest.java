@@ -16,8 +16,8 @@ class SchedulerModelTest {
     void the_scheduler_grants_in_the_very_order_of_a_naive_model_of_its_rules() {
         new SeededModel<Step>(3_000, 200).check(pool());
         assertThat(compared()).as("grants compared").isGreaterThan(SeededModel.partOf(100_000));
-        assertThat(models.stream().mapToInt(model -> model.turns).sum())
-                .as("times that it was the turn of others")
+        assertThat(models.stream().mapToInt(model -> model.failedCollections).sum())
+                .as("collections that failed")
                 .isGreaterThan(SeededModel.partOf(1_000));
         assertMostWasFollowed();
     }

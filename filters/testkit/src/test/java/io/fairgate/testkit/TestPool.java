@@ -1,6 +1,7 @@
 package io.fairgate.testkit;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
@@ -11,18 +12,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A scheduler with a clock that the test moves, and a horizon of one second. */
+/** A scheduler with a clock that the test moves, and a gain of one second. */
 final class TestPool {
 
     final FairScheduler scheduler;
     private long now;
 
     TestPool(int permits, TenantShares shares) {
-        this(permits, shares, FairScheduler.DEFAULT_THETA);
+        this(permits, shares, FairnessSettings.USUAL);
     }
 
-    TestPool(int permits, TenantShares shares, double theta) {
-        scheduler = new FairScheduler(permits, shares, Duration.ofSeconds(1), theta, now);
+    TestPool(int permits, TenantShares shares, FairnessSettings settings) {
+        scheduler = new FairScheduler(permits, shares, settings, Duration.ofSeconds(1), now);
     }
 
     /** Settings by name. */

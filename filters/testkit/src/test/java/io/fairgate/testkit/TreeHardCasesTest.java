@@ -162,7 +162,7 @@ class TreeHardCasesTest {
                 .withMember(TenantId.of("b"), EQUAL, "g")
                 .withMember(TenantId.of("c"), TestPool.guaranteed(7, 0))
                 .withCalculator((permits, active) -> active >= 4 ? 2 : 3);
-        TestPool pool = new TestPool(10, shares, Double.POSITIVE_INFINITY);
+        TestPool pool = new TestPool(10, shares, RandomWorkload.NEVER_FORGETS);
         TestClaim leaves = pool.ask("d", 11);
         pool.hold("c", 7);
         pool.hold("a", 2);
@@ -381,7 +381,7 @@ class TreeHardCasesTest {
 
     @Test
     void who_comes_new_is_behind_everybody_however_far_the_level_has_moved_with_those_that_left() {
-        TestPool pool = new TestPool(1, TenantShares.EQUAL, Double.POSITIVE_INFINITY);
+        TestPool pool = new TestPool(1, TenantShares.EQUAL, RandomWorkload.NEVER_FORGETS);
         pool.hold("a", 1);
         pool.ask("a", 1);
         pool.ask("b", 1);
@@ -476,7 +476,7 @@ class TreeHardCasesTest {
 
     @Test
     void what_a_tenant_used_before_it_was_divided_is_no_debt_of_its_plain_requests() {
-        TestPool pool = new TestPool(4, TenantShares.EQUAL.withClass("page", EQUAL), Double.POSITIVE_INFINITY);
+        TestPool pool = new TestPool(4, TenantShares.EQUAL.withClass("page", EQUAL), RandomWorkload.NEVER_FORGETS);
         List<TestClaim> held = pool.ask("x", 1, 4);
         pool.grant();
         pool.ask("y", 1);
@@ -571,7 +571,7 @@ class TreeHardCasesTest {
 
     @Test
     void who_is_next_in_a_group_is_decided_by_now_also_when_the_permit_comes_from_another_group() {
-        TestPool pool = new TestPool(6, twoGroups(EQUAL), Double.POSITIVE_INFINITY);
+        TestPool pool = new TestPool(6, twoGroups(EQUAL), RandomWorkload.NEVER_FORGETS);
         List<TestClaim> y = pool.ask("y", 1, 3);
         pool.grant();
         TestClaim z = pool.hold("z", 3);

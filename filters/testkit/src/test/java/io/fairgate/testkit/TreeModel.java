@@ -15,12 +15,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of a tree of shares written down as naively as they read, for requests of one permit and a horizon that is
+ * The rules of a tree of shares written down as naively as they read, for requests of one permit and a gain that is
  * fixed: it is told of each grant, and requires that at every node on the way down the child that came first was taken.
  * Keys are computed in another way than the scheduler does it; children whose keys differ by no more than that may both be
- * first. It does not know of ties (the comparison with a scan does), nor of pins, which requests of one permit have none.
- *
- * <p>Over 250 lines because it writes down all rules once more, naively.
+ * first. It does not know of ties (the comparison with a scan does), nor of collections, which requests of one permit do not
+ * need.
  */
 final class TreeModel {
 
@@ -39,6 +38,9 @@ final class TreeModel {
         double served = Double.NEGATIVE_INFINITY;
         boolean backlogged;
         boolean contended;
+        /** Whether its last grant was due to a guarantee or a reservation. */
+        boolean servedFirst;
+
         /** For how long its children have contended, in nanoseconds. */
         long clock;
         /** On the clock of its parent. */
@@ -89,10 +91,13 @@ final class TreeModel {
 
         double level() {
             List<Node> competing = competing();
-            return competing.isEmpty()
+            List<Node> byKey =
+                    competing.stream().filter(child -> !child.servedFirst).toList();
+            List<Node> counted = byKey.isEmpty() ? competing : byKey;
+            return counted.isEmpty()
                     ? lastLevel
-                    : competing.stream().mapToDouble(child -> child.served).sum()
-                            / competing.stream().mapToDouble(Node::weight).sum();
+                    : counted.stream().mapToDouble(child -> child.served).sum()
+                            / counted.stream().mapToDouble(Node::weight).sum();
         }
 
         @Override
@@ -102,8 +107,8 @@ final class TreeModel {
     }
 
     private final int permits;
-    private final double horizon;
-    private final double theta;
+    private final double gain;
+    private final double memory;
     private final Node pool = new Node("pool", false);
     private final Map<TenantId, Node> tenants = new LinkedHashMap<>();
     private final Map<String, Node> groups = new LinkedHashMap<>();
@@ -111,10 +116,10 @@ final class TreeModel {
     int grants;
     int choices;
 
-    TreeModel(int permits, TenantShares shares, double horizon, double theta) {
+    TreeModel(int permits, TenantShares shares, double gain, double memory) {
         this.permits = permits;
-        this.horizon = horizon;
-        this.theta = theta;
+        this.gain = gain;
+        this.memory = memory;
         reconfigured(shares);
     }
 
@@ -241,6 +246,8 @@ final class TreeModel {
         long available = permits - pool.used();
         assertThat(path.get(0).cost()).as("what %s costs", path).isLessThanOrEqualTo(available);
         path.forEach(node -> assertFirst(Objects.requireNonNull(node.parent), node));
+        path.forEach(node -> node.servedFirst =
+                node.inFlight < node.settings.guaranteed() || node.used() < node.settings.reserved());
         leaf.waiting--;
         for (Node node = leaf; node != null; node = node.parent) {
             node.inFlight++;
@@ -278,7 +285,7 @@ final class TreeModel {
     }
 
     private double key(Node node) {
-        return (node.served + horizon * node.inFlight) / node.weight();
+        return (node.served + gain * node.inFlight) / node.weight();
     }
 
     private static double tolerance(double key) {
@@ -357,10 +364,10 @@ final class TreeModel {
         }
     }
 
-    /** Idle for twice the time in which others catch up with the largest lag: what it used before does not count. */
+    /** Idle for as long as debts are remembered. */
     private boolean isForgiven(Node node) {
         Node parent = Objects.requireNonNull(node.parent);
-        return node.isIdle() && parent.clock - node.idleSince > 2 * theta * horizon;
+        return node.isIdle() && parent.clock - node.idleSince > memory;
     }
 
     private void boundLags(Node leaf) {
@@ -371,7 +378,7 @@ final class TreeModel {
 
     private void boundLag(Node node) {
         Node parent = Objects.requireNonNull(node.parent);
-        double bound = theta * horizon * permitsOf(parent) / Math.max(competingWeight(parent), node.weight());
+        double bound = memory * permitsOf(parent) / Math.max(competingWeight(parent), node.weight());
         double level = parent.level();
         double virtual = Math.min(Math.max(node.served / node.weight(), level - bound), level + bound);
         node.served = virtual == node.served / node.weight() ? node.served : virtual * node.weight();

@@ -3,6 +3,7 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.RandomTree;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
@@ -26,7 +27,7 @@ class TreeModelTest {
                     1 + random.nextInt(7),
                     random.nextInt(),
                     Duration.ofMillis(100 + random.nextInt(5_000)),
-                    RandomTree.theta(random));
+                    RandomTree.settings(random));
         });
         assertThat(models.stream().mapToInt(model -> model.grants).sum())
                 .as("grants compared")
@@ -40,15 +41,15 @@ class TreeModelTest {
         private final int permits;
         private final int tenants;
         private final int seed;
-        private final Duration horizon;
-        private final double theta;
+        private final Duration gain;
+        private final FairnessSettings settings;
 
-        Life(int permits, int tenants, int seed, Duration horizon, double theta) {
+        Life(int permits, int tenants, int seed, Duration gain, FairnessSettings settings) {
             this.permits = permits;
             this.tenants = tenants;
             this.seed = seed;
-            this.horizon = horizon;
-            this.theta = theta;
+            this.gain = gain;
+            this.settings = settings;
         }
 
         @Override
@@ -90,8 +91,8 @@ class TreeModelTest {
         Run(Life life) {
             this.life = life;
             TenantShares shares = life.shares(life.seed);
-            scheduler = new FairScheduler(life.permits, shares, life.horizon, life.theta, now);
-            model = new TreeModel(life.permits, shares, life.horizon.toNanos(), life.theta);
+            scheduler = new FairScheduler(life.permits, shares, life.settings, life.gain, now);
+            model = new TreeModel(life.permits, shares, life.gain.toNanos(), life.settings.memory().toNanos());
             models.add(model);
         }
 

@@ -19,11 +19,11 @@ import org.junit.jupiter.api.Test;
  */
 class TreeSafetyTest {
 
-    private static final int MOST_TURNS = 100;
+    private static final int MOST_COLLECTIONS = 100;
 
     private int grants;
-    /** Grants for which a turn had to end, while everybody else kept what they held. */
-    private int grantsOfTurns;
+    /** Grants for which a collection had to end, while nothing was given back. */
+    private int grantsOfEndedCollections;
 
     @Test
     void no_grant_exceeds_the_pool_or_a_cap_or_takes_what_is_reserved_for_others_at_any_level() {
@@ -32,7 +32,7 @@ class TreeSafetyTest {
             return new Life(permits, 1 + random.nextInt(7), 1 + random.nextInt(permits + 1), random.nextInt());
         });
         assertThat(grants).isGreaterThan(SeededModel.partOf(20_000));
-        assertThat(grantsOfTurns).isGreaterThan(SeededModel.partOf(100));
+        assertThat(grantsOfEndedCollections).isGreaterThan(SeededModel.partOf(50));
     }
 
     private final class Life implements SeededModel.Scenario<Step> {
@@ -135,7 +135,7 @@ class TreeSafetyTest {
         @Override
         public void end() {
             scheduler.grant(now, claim -> granted((TestClaim) claim));
-            letTurnsEnd();
+            letCollectionsEnd();
             for (int i = 0; i < 1_000 && !holding.isEmpty(); i++) {
                 now += 1_000_000;
                 scheduler.release(holding.remove(0), now);
@@ -150,13 +150,13 @@ class TreeSafetyTest {
         }
 
         /** Nobody gives anything back any more, and yet nothing stays idle for that: but for what is guaranteed to somebody. */
-        private void letTurnsEnd() {
+        private void letCollectionsEnd() {
             int before = grants;
-            for (int i = 0; i < MOST_TURNS && scheduler.nextTurn() != Long.MAX_VALUE; i++) {
-                now = Math.max(now, scheduler.nextTurn());
+            for (int i = 0; i < MOST_COLLECTIONS && scheduler.nextEndOfCollection() != Long.MAX_VALUE; i++) {
+                now = Math.max(now, scheduler.nextEndOfCollection());
                 scheduler.grant(now, claim -> granted((TestClaim) claim));
             }
-            grantsOfTurns += grants - before;
+            grantsOfEndedCollections += grants - before;
             waiting.removeIf(claim -> !claim.isWaiting());
             if (!ledger.guaranteesAnything()) {
                 waiting.forEach(this::assertIsInNobodysPower);

@@ -1,0 +1,58 @@
+package io.fairgate.fairness;
+
+/**
+ * The gain H of the key: how much permit-time one permit in flight counts for, in nanoseconds.
+ *
+ * <p>A smaller gain tightens the bound on permit-time, a larger one keeps the numbers in flight smoother. Unless it is
+ * fixed, it is twice the mean hold, kept between 100 ms and 1 h. It follows at most once a second, and only when it would
+ * change by more than a quarter, because every change moves all keys. Nothing else depends on it: how long a debt is
+ * remembered is a setting, which no workload can move ({@link FairnessSettings#memory}).
+ */
+final class Gain {
+
+    private static final double SMALLEST = 100e6;
+    private static final double LARGEST = 3600e9;
+    private static final long PERIOD = 1_000_000_000L;
+    /** Weight of the newest hold in the moving mean: about the last 40 requests count. */
+    private static final double NEWEST = 0.05;
+
+    private final boolean fixed;
+    private long nanos;
+    private double meanHold = -1;
+    private long adjustedAt;
+
+    /** @param fixedNanos the gain for good, or 0 to let it follow the holds */
+    Gain(long fixedNanos, long now) {
+        this.fixed = fixedNanos > 0;
+        this.nanos = fixed ? fixedNanos : (long) SMALLEST;
+        this.adjustedAt = now - PERIOD;
+    }
+
+    long nanos() {
+        return nanos;
+    }
+
+    /** The moving mean of the holds; before the first one that of the smallest gain. */
+    double meanHoldNanos() {
+        return meanHold < 0 ? SMALLEST / 2 : meanHold;
+    }
+
+    void observeHold(long holdNanos) {
+        meanHold = meanHold < 0 ? holdNanos : meanHold + NEWEST * (holdNanos - meanHold);
+    }
+
+    boolean isDue(long now) {
+        return !fixed && meanHold >= 0 && now - adjustedAt >= PERIOD;
+    }
+
+    /** Returns whether it is another one now. */
+    boolean adjust(long now) {
+        adjustedAt = now;
+        double wanted = Math.min(LARGEST, Math.max(SMALLEST, 2 * meanHold));
+        boolean changes = Math.abs(wanted - nanos) > nanos / 4.0;
+        if (changes) {
+            nanos = Math.round(wanted);
+        }
+        return changes;
+    }
+}

@@ -1,0 +1,341 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.fairgate.fairness.FairnessSettings;
+import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a request gets that needs more permits than are free, and what it costs. The mean hold is not known here, so the first
+ * budget of a claim of four is 4 times 2 times 50 ms of idle permit-time; three permits use it up in 133.4 ms.
+ */
+class LargeClaimsTest {
+
+    private static final long NEVER = Long.MAX_VALUE;
+    private static final double FIRST_BUDGET = 0.4;
+
+    private final TestPool pool = new TestPool(4, TenantShares.EQUAL);
+    private final TestClaim held = pool.hold("holder", 1);
+
+    private double secondsToEnd() {
+        return (pool.scheduler.nextEndOfCollection() - pool.now()) / 1e9;
+    }
+
+    @Test
+    void others_get_what_was_collected_when_the_budget_is_used_up() {
+        pool.ask("large", 4);
+        pool.ask("small", 1, 8);
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.pinned()).isEqualTo(4);
+        assertThat(secondsToEnd()).isCloseTo(FIRST_BUDGET / 3, offset(1e-6));
+        pool.seconds(0.133);
+        assertThat(pool.grant()).isEmpty();
+
+        pool.seconds(0.001);
+
+        assertThat(pool.grant()).containsExactly("small", "small", "small");
+        assertThat(pool.pinned()).isZero();
+    }
+
+    @Test
+    void what_idled_counts_in_the_account_of_the_tenant_as_if_it_had_held_it() {
+        pool.ask("large", 4);
+        pool.ask("small", 1, 8);
+        pool.grant();
+        pool.seconds(0.1);
+
+        // 0.3 of which its own half of the level's rise is taken off: what it is ahead of the mean of both.
+        assertThat(pool.lagSeconds("large")).isCloseTo(-0.15, offset(1e-6));
+        assertThat(pool.lagSeconds("small")).isCloseTo(0.15, offset(1e-6));
+    }
+
+    @Test
+    void a_claim_that_is_cancelled_while_permits_idle_for_it_has_paid() {
+        TestClaim large = pool.ask("large", 4);
+        pool.ask("small", 1, 8);
+        pool.grant();
+        pool.seconds(0.1);
+
+        assertThat(pool.cancel(large)).containsExactly("small", "small", "small");
+        assertThat(pool.lagSeconds("large")).isLessThan(-0.14);
+    }
+
+    @Test
+    void what_a_tenant_was_behind_is_not_for_idling() {
+        // "large" is owed ten seconds when permits begin to idle for it.
+        TestPool owing = new TestPool(4, TenantShares.EQUAL);
+        TestClaim one = owing.hold("holder", 1);
+        TestClaim all = owing.hold("small", 3);
+        TestClaim large = owing.ask("large", 4);
+        owing.ask("small", 1, 8);
+        owing.grant();
+        owing.seconds(10);
+        owing.release(all);
+        assertThat(owing.lagSeconds("large")).isGreaterThan(10);
+        owing.seconds(0.1);
+
+        assertThat(owing.cancel(large)).isNotEmpty();
+        assertThat(owing.lagSeconds("large")).isNegative();
+        owing.release(one);
+    }
+
+    @Test
+    void the_next_collection_waits_for_what_the_last_one_waited_for() {
+        pool.ask("large", 4);
+        List<TestClaim> small = pool.ask("small", 1, 100);
+        pool.grant();
+        pool.seconds(0.134);
+        pool.grant();
+        for (int i = 0; i < 90; i++) {
+            pool.seconds(1);
+            assertThat(pool.release(small.get(i))).containsExactly("small");
+        }
+
+        assertThat(pool.release(held)).as("nothing is held that the collection waited for").isEmpty();
+        assertThat(pool.pinned()).isEqualTo(4);
+    }
+
+    @Test
+    void the_next_budget_of_the_same_claim_is_twice_as_large() {
+        pool.ask("large", 4);
+        List<TestClaim> small = pool.ask("small", 1, 100);
+        pool.grant();
+        pool.seconds(0.134);
+        pool.grant();
+        pool.seconds(100);
+        TestClaim other = pool.ask("holder", 1);
+        assertThat(pool.release(held)).containsExactly("holder");
+        assertThat(pool.release(small.get(0))).isEmpty();
+
+        assertThat(other.isHolding()).isTrue();
+        assertThat(pool.pinned()).isEqualTo(4);
+        // One permit idles; the mean of the holds is known now: one of 100 s and one a twentieth away from it.
+        assertThat(secondsToEnd()).as("bounded by max-collect").isCloseTo(1, offset(1e-6));
+    }
+
+    @Test
+    void permits_idle_no_longer_than_max_collect_in_one_go() {
+        TestPool patient = new TestPool(
+                1_000, TenantShares.EQUAL, FairnessSettings.USUAL.withMaxCollect(Duration.ofMillis(20)));
+        patient.hold("holder", 999);
+        patient.ask("large", 1_000);
+        patient.ask("small", 1);
+        assertThat(patient.grant()).isEmpty();
+        patient.seconds(0.019);
+        assertThat(patient.grant()).isEmpty();
+        patient.seconds(0.001);
+
+        assertThat(patient.grant()).containsExactly("small");
+    }
+
+    @Test
+    void permits_are_kept_without_an_end_while_no_other_request_waits() {
+        pool.ask("large", 4);
+        pool.grant();
+        pool.seconds(1_000);
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.scheduler.nextEndOfCollection()).isEqualTo(NEVER);
+        assertThat(pool.pinned()).isEqualTo(4);
+
+        pool.ask("small", 1);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(secondsToEnd()).isCloseTo(FIRST_BUDGET / 3, offset(1e-6));
+    }
+
+    @Test
+    void a_request_that_comes_after_a_failed_collection_waits_for_none() {
+        pool.ask("large", 4);
+        TestClaim first = pool.ask("small", 1);
+        pool.grant();
+        pool.seconds(0.134);
+        assertThat(pool.grant()).containsExactly("small");
+        assertThat(pool.release(first)).isEmpty();
+        assertThat(pool.pinned()).as("kept while no other request waits").isEqualTo(4);
+        for (int i = 0; i < 20; i++) {
+            pool.seconds(3);
+            TestClaim next = pool.ask("small", 1);
+            assertThat(pool.grant()).containsExactly("small");
+            pool.seconds(0.01);
+            assertThat(pool.release(next)).isEmpty();
+        }
+
+        assertThat(pool.release(held)).containsExactly("large");
+    }
+
+    @Test
+    void a_tenant_alone_keeps_its_order() {
+        pool.ask("holder", 4);
+        pool.ask("holder", 1, 3);
+        pool.grant();
+        pool.seconds(1_000);
+
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.release(held)).containsExactly("holder");
+    }
+
+    @Test
+    void a_smaller_one_is_collected_for_while_a_larger_one_is_aside() {
+        List<TestClaim> small = pool.ask("small", 1, 5);
+        pool.grant();
+        pool.ask("all", 4);
+        pool.ask("some", 3);
+        assertThat(pool.release(small.get(0))).isEmpty();
+        assertThat(pool.pinned()).isEqualTo(4);
+        pool.seconds(1);
+        assertThat(pool.grant()).as("the collection has failed").containsExactly("small");
+
+        assertThat(pool.release(small.get(1))).isEmpty();
+        assertThat(pool.pinned()).as("three fit beside the holder, and four do not").isEqualTo(3);
+        assertThat(pool.release(small.get(2), small.get(3))).containsExactly("some");
+    }
+
+    @Test
+    void permits_are_kept_without_an_end_for_what_is_guaranteed() {
+        TestPool promised = new TestPool(4, TestPool.shares(Map.of("large", TestPool.guaranteed(4, 0))));
+        TestClaim held = promised.hold("holder", 1);
+        promised.ask("large", 4);
+        promised.ask("small", 1, 8);
+        promised.grant();
+        promised.seconds(1_000);
+
+        assertThat(promised.grant()).isEmpty();
+        assertThat(promised.scheduler.nextEndOfCollection()).isEqualTo(NEVER);
+        assertThat(promised.release(held)).containsExactly("large");
+    }
+
+    @Test
+    void a_guarantee_is_first_only_for_what_fits_within_it_as_a_whole() {
+        TestPool promised = new TestPool(4, TestPool.shares(Map.of("gold", TestPool.guaranteed(1, 0))));
+        TestClaim four = promised.hold("other", 4);
+        TestClaim one = promised.ask("other", 1);
+        promised.seconds(1);
+        TestClaim large = promised.ask("gold", 2);
+        promised.grant();
+        promised.seconds(1);
+        assertThat(promised.cancel(large)).isEmpty();
+
+        promised.ask("gold", 1);
+        assertThat(promised.release(four)).containsExactly("gold", "other");
+        assertThat(one.isHolding()).isTrue();
+    }
+
+    @Test
+    void a_claim_beyond_the_guarantee_competes_by_its_key() {
+        TestPool promised = new TestPool(4, TestPool.shares(Map.of("gold", TestPool.guaranteed(1, 0))));
+        TestClaim gold = promised.hold("gold", 4);
+        promised.ask("other", 1, 4);
+        promised.ask("gold", 4);
+        promised.grant();
+        promised.seconds(1);
+
+        assertThat(promised.release(gold)).containsExactly("other", "other", "other", "other");
+    }
+
+    @Test
+    void within_the_cap_of_a_group_its_tenants_collect_and_pay_in_the_same_way() {
+        TestPool wide = grouped("holder", "large", "small");
+        wide.hold("holder", 1);
+        wide.ask("large", 4);
+        wide.ask("small", 1, 8);
+        assertThat(wide.grant()).isEmpty();
+
+        wide.seconds(0.134);
+        assertThat(wide.grant()).containsExactly("small", "small", "small");
+        assertThat(wide.lagSeconds("large")).isNegative();
+    }
+
+    @Test
+    void a_class_that_does_not_fit_beside_another_of_its_tenant_waits_until_that_gives_back() {
+        TestPool classes = new TestPool(
+                4, TenantShares.EQUAL.withClass("x", ShareSettings.EQUAL).withClass("y", ShareSettings.EQUAL));
+        TestClaim x = TestClaim.of("one", "x", 1);
+        classes.scheduler.enqueue(x, classes.now());
+        classes.grant();
+        classes.scheduler.enqueue(TestClaim.of("one", "y", 4), classes.now());
+        List<TestClaim> small = classes.ask("small", 1, 40);
+        classes.grant();
+        classes.seconds(1);
+        classes.grant();
+        for (int i = 0; i < 30; i++) {
+            classes.seconds(1);
+            assertThat(classes.release(small.get(i))).containsExactly("small");
+        }
+
+        assertThat(classes.release(x)).isEmpty();
+        assertThat(classes.pinned()).isEqualTo(4);
+    }
+
+    @Test
+    void a_tenant_that_comes_to_have_classes_while_permits_idle_for_it_pays_on() {
+        TestPool classes = new TestPool(4, TenantShares.EQUAL.withClass("x", ShareSettings.EQUAL));
+        classes.hold("holder", 1);
+        TestClaim large = classes.ask("large", 4);
+        classes.ask("small", 1, 8);
+        classes.grant();
+        classes.seconds(0.05);
+        TestClaim x = TestClaim.of("large", "x", 1);
+        classes.scheduler.enqueue(x, classes.now());
+        classes.grant();
+        classes.seconds(0.05);
+
+        assertThat(classes.lagSeconds("large")).isCloseTo(-0.15, offset(1e-6));
+        classes.cancel(x);
+        assertThat(classes.cancel(large)).containsExactly("small", "small", "small");
+    }
+
+    @Test
+    void a_claim_that_is_aside_is_granted_what_a_neighbour_gives_back_of_a_reservation_that_they_share() {
+        TenantShares shares = TenantShares.EQUAL.withGroup(
+                "group", Group.of(ShareSettings.ofWeight(10).withGuaranteed(2, 2)));
+        for (String tenant : List.of("a", "b")) {
+            shares = shares.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "group");
+        }
+        TestPool reserving = new TestPool(6, shares);
+        TestClaim reserved = reserving.hold("b", 2);
+        reserving.hold("holder", 1);
+        reserving.ask("large", 4);
+        List<TestClaim> small = reserving.ask("small", 1, 8);
+        reserving.grant();
+        reserving.seconds(1);
+        reserving.grant();
+        reserving.ask("a", 2);
+        reserving.release(small.get(0));
+
+        assertThat(reserving.release(reserved)).contains("a");
+    }
+
+    @Test
+    void large_ones_get_their_share_beside_small_ones_that_last_for_minutes() {
+        Holds holds = Holds.exponential(Duration.ofMinutes(10));
+        Workload workload = Workload.of(
+                        10,
+                        TenantShares.EQUAL,
+                        Duration.ofDays(10),
+                        1,
+                        Load.of("a", 20, holds).asking(8),
+                        Load.of("b", 30, holds))
+                .withSettings(FairnessSettings.USUAL.withMaxCollect(FairnessSettings.UNBOUNDED));
+        PermitTime time = Simulation.measure(workload, Duration.ZERO);
+
+        assertThat(time.partOfPool(1)).as("the small ones").isBetween(0.48, 0.55);
+        assertThat(time.partOfPool(0)).as("the large ones, without what idled for them").isGreaterThan(0.25);
+    }
+
+    /** All of them in one group that may hold 4 of 10 permits. */
+    private static TestPool grouped(String... tenants) {
+        TenantShares grouped = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL.withMaxInFlight(4)));
+        for (String tenant : tenants) {
+            grouped = grouped.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "group");
+        }
+        return new TestPool(10, grouped);
+    }
+}

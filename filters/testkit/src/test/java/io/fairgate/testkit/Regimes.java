@@ -1,0 +1,98 @@
+package io.fairgate.testkit;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * Tenants with long holds beside tenants with short ones: all combinations of how long and how distributed, how many permits
+ * and tenants, which weights, and whether clients leave, with the settings that a gateway uses.
+ *
+ * @param kind the distribution of the holds
+ * @param ratio the mean of the long holds, in means of the short ones, which are 2 ms
+ * @param tenants half of them have long holds and the weight 1
+ * @param weight that of the tenants with short holds
+ * @param leaving the part of the requests whose clients leave, while they wait or right after the grant
+ */
+record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, double leaving) {
+
+    /** How far the share of the tenants with long holds may be from the wanted one. */
+    static final double TOLERANCE = 0.05;
+
+    private static final double SHORT_SECONDS = 0.002;
+    private static final int[] RATIOS = {1, 10, 100, 1000};
+    private static final int[] PERMITS = {1, 4, 10};
+    private static final int[] TENANTS = {2, 20};
+    private static final int[] WEIGHTS = {1, 3, 100};
+    private static final double[] LEAVING = {0, 1 / 3.0};
+
+    /** A distribution, and how many times as many requests are simulated because of its tail. */
+    enum Kind {
+        CONSTANT(Holds::constant, 1),
+        EXPONENTIAL(Holds::exponential, 1),
+        PARETO(Holds::pareto, 8),
+        BIMODAL(mean -> Holds.bimodal(mean, 0.1), 4);
+
+        private final Function<Duration, Holds> holds;
+        private final int effort;
+
+        Kind(Function<Duration, Holds> holds, int effort) {
+            this.holds = holds;
+            this.effort = effort;
+        }
+    }
+
+    static List<Regimes> all() {
+        List<Regimes> all = new ArrayList<>();
+        for (Kind kind : Kind.values()) {
+            for (int ratio : RATIOS) {
+                for (double leaving : LEAVING) {
+                    for (int permits : PERMITS) {
+                        for (int tenants : TENANTS) {
+                            for (int weight : WEIGHTS) {
+                                all.add(new Regimes(kind, ratio, permits, tenants, weight, leaving));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    double wanted() {
+        return 1.0 / (1 + weight);
+    }
+
+    /** The share of permit-time of all tenants with long holds together. */
+    double measured(int thousandRequests) {
+        Workload workload = workload(1_000.0 * thousandRequests * kind.effort * (ratio == 1_000 ? 4 : 1));
+        PermitTime time = Simulation.measure(workload, workload.length().dividedBy(10));
+        double share = 0;
+        for (int i = 0; i < tenants / 2; i++) {
+            share += time.share(i);
+        }
+        return share;
+    }
+
+    private Workload workload(double requests) {
+        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
+        Load[] loads = new Load[tenants];
+        double longSeconds = SHORT_SECONDS * ratio;
+        for (int i = 0; i < tenants; i++) {
+            boolean isLong = i < tenants / 2;
+            members.put(TenantId.of("t" + i), ShareSettings.ofWeight(isLong ? 1 : weight));
+            Duration mean = Duration.ofNanos(Math.round(1e9 * (isLong ? longSeconds : SHORT_SECONDS)));
+            loads[i] = Load.of("t" + i, 2 * permits + 3, kind.holds.apply(mean)).leaving(leaving);
+        }
+        double requestsASecond = permits * (wanted() / longSeconds + (1 - wanted()) / SHORT_SECONDS);
+        Duration length = Duration.ofNanos(Math.round(1e9 * Math.max(60, requests / requestsASecond)));
+        return Workload.of(permits, new TenantShares(members, ShareSettings.EQUAL), length, 1, loads);
+    }
+}

@@ -1,6 +1,5 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.http.BrokenBodies;
 import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.spring.DurationSetting;
 import io.fairgate.spring.LivePolicy;
@@ -32,8 +31,8 @@ class GatewayApplication {
     }
 
     @Bean
-    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> wholeBodies() {
-        return factory -> factory.addServerCustomizers(BrokenBodies::refusedBy);
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp() {
+        return StrictHttp.customizer();
     }
 
     @Bean

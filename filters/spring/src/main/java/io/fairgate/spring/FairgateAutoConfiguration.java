@@ -157,6 +157,11 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        ConnectFilter fairgateConnectFilter(FairgateMeters meters) {
+            return new ConnectFilter(meters);
+        }
+
+        @Bean
         AmbiguousPaths fairgateAmbiguousPaths(
                 LivePolicy policy, Decisions decisions, FairgateMeters meters, FairgateProperties properties) {
             return new AmbiguousPaths(

@@ -159,6 +159,10 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         refused(NO_POOL, OTHER, "ambiguous-path", enforced);
     }
 
+    void connectRefused() {
+        refused(NO_POOL, OTHER, "connect", true);
+    }
+
     void drainRefused() {
         refused(NO_POOL, OTHER, "draining", true);
     }

@@ -48,6 +48,8 @@ final class Refusals {
                     HttpStatus.BAD_REQUEST,
                     "ambiguous-path",
                     "The path has an empty segment, a segment of dots, or an encoded slash, which servers read in different ways.");
+        } else if (failure instanceof ConnectRefusedException) {
+            return connect();
         } else if (failure instanceof PermitRefusedException permit) {
             return permit(permit);
         } else if (failure instanceof HoldExpiredException) {
@@ -55,6 +57,15 @@ final class Refusals {
         } else {
             return routed ? upstream(failure) : null;
         }
+    }
+
+    /** Over HTTP/1.1 the connection ends: what follows may have been sent into the tunnel, and is no request. */
+    private static Refusal connect() {
+        HttpHeaders headers = new HttpHeaders();
+        headers.set(HttpHeaders.ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        headers.set(HttpHeaders.CONNECTION, "close");
+        return new Refusal(
+                HttpStatus.METHOD_NOT_ALLOWED, "connect", "The gateway opens no tunnels.", List.of(), null, headers);
     }
 
     private Refusal identity(IdentityRefusedException failure) {

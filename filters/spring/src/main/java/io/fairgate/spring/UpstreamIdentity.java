@@ -22,6 +22,9 @@ final class UpstreamIdentity implements HttpHeadersFilter, Ordered {
 
     private static final String FENCING_TOKEN = "x-fencing-token";
 
+    /** Of an upgrade to HTTP/2, which is not passed on; a client may have left it out of {@code Connection}. */
+    private static final String HTTP2_SETTINGS = "http2-settings";
+
     private final Type type;
 
     /** @param type the way that it looks at; each has a filter of its own, because a filter is not told which it is on */
@@ -61,7 +64,7 @@ final class UpstreamIdentity implements HttpHeadersFilter, Ordered {
                 return true;
             }
         }
-        return HeaderAlias.isSame(name, FENCING_TOKEN);
+        return HeaderAlias.isSame(name, FENCING_TOKEN) || HeaderAlias.isSame(name, HTTP2_SETTINGS);
     }
 
     private static boolean namesTenant(String name, Identification by) {

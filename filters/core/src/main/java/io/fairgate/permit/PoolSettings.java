@@ -1,6 +1,7 @@
 package io.fairgate.permit;
 
 import java.time.Duration;
+import java.util.Objects;
 
 /**
  * What a pool is made of.
@@ -10,8 +11,15 @@ import java.time.Duration;
  * @param maxWait how long a request waits at most before it is refused
  * @param maxHold how long a permit is held at most before its work is cancelled
  * @param leases how long those are held at most that are no request's
+ * @param onClientLeft what becomes of a request that is at work upstream when its client leaves
  */
-public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold, LeaseBounds leases) {
+public record PoolSettings(
+        int permits,
+        int maxWaiting,
+        Duration maxWait,
+        Duration maxHold,
+        LeaseBounds leases,
+        OnClientLeft onClientLeft) {
 
     public static final int DEFAULT_MAX_WAITING = 1000;
     public static final Duration DEFAULT_MAX_WAIT = Duration.ofSeconds(2);
@@ -33,6 +41,12 @@ public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Durati
         }
         requirePositive("max-wait", maxWait);
         requirePositive("max-hold", maxHold);
+        Objects.requireNonNull(onClientLeft, "on-client-left");
+    }
+
+    /** What is begun upstream is finished. */
+    public PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold, LeaseBounds leases) {
+        this(permits, maxWaiting, maxWait, maxHold, leases, OnClientLeft.FINISH);
     }
 
     /** With the usual bounds of leases. */
@@ -46,15 +60,19 @@ public record PoolSettings(int permits, int maxWaiting, Duration maxWait, Durati
     }
 
     public PoolSettings withMaxWaiting(int maxWaiting) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, onClientLeft);
     }
 
     public PoolSettings withMaxWait(Duration maxWait) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, onClientLeft);
     }
 
     public PoolSettings withMaxHold(Duration maxHold) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, onClientLeft);
+    }
+
+    public PoolSettings withOnClientLeft(OnClientLeft onClientLeft) {
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, onClientLeft);
     }
 
     static void requirePositive(String name, Duration value) {

@@ -68,6 +68,10 @@ final class FairShareReference {
         if (requestClass != null && className != null) {
             Names.isKnown(className, classes, requestClass, "a class");
         }
+        Value onClientLeft = byName.get("onClientLeft");
+        if (onClientLeft != null) {
+            var unused = PoolsReader.onClientLeft(onClientLeft);
+        }
         Value pool = byName.get("pool");
         if (pool == null) {
             filter.value().mistake("no args.pool", "the name of a pool, such as args: { pool: orders }");

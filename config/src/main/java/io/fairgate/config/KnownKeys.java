@@ -42,8 +42,8 @@ record KnownKeys(String place, List<String> keys, String expected) {
             Stream.concat(Stream.of("plan", "api-keys", "certificates"), CLAIM.stream())
                     .toList());
     static final KnownKeys MEMBER_QUOTA = new KnownKeys("tenants.members.*.quotas[]", QUOTA_KEYS);
-    static final KnownKeys POOL =
-            new KnownKeys("pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold", "lease", "enforce"));
+    static final KnownKeys POOL = new KnownKeys(
+            "pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold", "on-client-left", "lease", "enforce"));
     static final KnownKeys LEASE = new KnownKeys("pools.*.lease", List.of("max-ttl", "max-hold"));
     static final KnownKeys ROUTE =
             new KnownKeys("routes[]", List.of("id", "uri", "predicates", "filters", "metadata", "order", "enabled"));
@@ -53,7 +53,7 @@ record KnownKeys(String place, List<String> keys, String expected) {
     /** The arguments of filters in the long form, by what the filter is called; those of others are for the gateway to know. */
     static final Map<String, KnownKeys> ARGUMENTS = Map.of(
             FairShareReference.FILTER,
-            new KnownKeys("routes[].filters[].args", List.of("pool", "permits", "maxHold", "class")),
+            new KnownKeys("routes[].filters[].args", List.of("pool", "permits", "maxHold", "onClientLeft", "class")),
             CostReference.FILTER,
             new KnownKeys(
                     "routes[].filters[].args",

@@ -1,14 +1,18 @@
 package io.fairgate.config;
 
 import io.fairgate.permit.LeaseBounds;
+import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code pools}. */
 final class PoolsReader {
+    private static final String ON_CLIENT_LEFT = "finish or close";
+
     private PoolsReader() {}
 
     static Pools read(Value value) {
@@ -40,16 +44,33 @@ final class PoolsReader {
                 .read("max-hold", Value::duration);
         Value leases = section.get("lease");
         LeaseBounds bounds = leases == null ? LeaseBounds.USUAL : leaseBounds(leases);
+        Value left = section.get("on-client-left");
+        OnClientLeft onClientLeft = left == null ? null : onClientLeft(left);
         PoolSettings settings = given.accepted(keys -> new PoolSettings(
                 keys.integer("permits", 1),
                 keys.integer("max-waiting", PoolSettings.DEFAULT_MAX_WAITING),
                 keys.duration("max-wait", PoolSettings.DEFAULT_MAX_WAIT),
                 keys.duration("max-hold", PoolSettings.DEFAULT_MAX_HOLD),
-                bounds));
+                bounds,
+                onClientLeft == null ? OnClientLeft.FINISH : onClientLeft));
         // Without permits of its own the pool is noted already, and not fit to be compared with what is reserved.
         Value enforce = section.get("enforce");
         boolean enforced = enforce == null || !Boolean.FALSE.equals(enforce.truth());
         return settings == null || !given.has("permits") ? null : new Pool(section, settings, enforced);
+    }
+
+    /** Null, and a mistake, when it is neither. */
+    static @Nullable OnClientLeft onClientLeft(Value value) {
+        String text = value.text(ON_CLIENT_LEFT);
+        for (OnClientLeft each : OnClientLeft.values()) {
+            if (each.name().toLowerCase(Locale.ROOT).equals(text)) {
+                return each;
+            }
+        }
+        if (text != null) {
+            value.mistake(ON_CLIENT_LEFT);
+        }
+        return null;
     }
 
     /** Those with a mistake are noted, and count as the usual ones. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.LeaseBounds;
+import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.Cidr;
@@ -44,6 +45,17 @@ class PolicyReaderTest {
         assertThat(file.policy().pools())
                 .containsExactly(
                         Map.entry("orders", new PoolSettings(64, 10, Duration.ofMillis(250), Duration.ofMinutes(2))));
+    }
+
+    @Test
+    void a_pool_says_what_becomes_of_a_request_whose_client_has_left_and_else_it_is_finished() {
+        assertThat(read(IDENTIFY + " }\npools: { a: { permits: 1, on-client-left: close },"
+                                + " b: { permits: 1, on-client-left: finish }, c: { permits: 1 } }")
+                        .policy()
+                        .pools()
+                        .values())
+                .extracting(PoolSettings::onClientLeft)
+                .containsExactly(OnClientLeft.CLOSE, OnClientLeft.FINISH, OnClientLeft.FINISH);
     }
 
     @Test

@@ -177,6 +177,7 @@ final class PolicySchema {
             case "per" -> numberOrText(1, Long.MAX_VALUE, "^" + CostReference.SIZE + "$");
             case "response" ->
                 orPlaceholder(ordered("type", "string", "pattern", "^(" + CostReference.RESPONSE + ")$"));
+            case "onClientLeft" -> orPlaceholder(ordered("enum", List.of("finish", "close")));
             case "maxHold" -> orPlaceholder(ordered("type", "string", "pattern", DURATION));
             default -> TEXT;
         };
@@ -213,6 +214,7 @@ final class PolicySchema {
                 orPlaceholder(
                         ordered("type", "string", "pattern", "^(hour|day|week|month|total|" + DURATION.substring(2)));
             case "rate-limit-headers" -> orPlaceholder(ordered("enum", List.of("draft", "legacy", "none")));
+            case "on-client-left" -> orPlaceholder(ordered("enum", List.of("finish", "close")));
             case "algorithms" ->
                 list(ordered("enum", TokenRules.ALGORITHMS.stream().sorted().toList()));
             case "api-keys" -> any(orPlaceholder(ordered("type", "string", "pattern", "^sha256:[0-9a-f]{64}$")));

@@ -84,6 +84,11 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         return highest.get();
     }
 
+    /** Connections that are open on this side. */
+    int connections() {
+        return open.size();
+    }
+
     int concurrency() {
         return now.get();
     }

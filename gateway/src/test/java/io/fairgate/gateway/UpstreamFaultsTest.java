@@ -80,13 +80,15 @@ class UpstreamFaultsTest {
     }
 
     @Test
-    void an_upstream_that_stalls_before_its_headers_is_504_and_its_connection_is_closed() throws Exception {
+    void an_upstream_that_stalls_before_its_headers_is_504_and_with_close_its_connection_is_closed() throws Exception {
         CountDownLatch closed = new CountDownLatch(1);
         upstream.on("/fair/x", exchange -> {
             exchange.awaitClose();
             closed.countDown();
         });
-        start("--spring.cloud.gateway.server.webflux.httpclient.response-timeout=300ms");
+        gateway.start(
+                TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 20s, on-client-left: close"),
+                "--spring.cloud.gateway.server.webflux.httpclient.response-timeout=300ms");
         assertThat(get("/fair/x")).contains("504 Gateway Timeout", "\"reason\":\"upstream-timeout\"");
         closed.await();
         assertPermitIsBack();
@@ -191,7 +193,7 @@ class UpstreamFaultsTest {
     }
 
     @Test
-    void a_client_that_leaves_before_the_headers_closes_the_upstreams_connection_and_gives_its_permit_back()
+    void with_close_a_client_that_leaves_before_the_headers_closes_the_upstreams_connection_and_gives_its_permit_back()
             throws Exception {
         CountDownLatch arrived = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
@@ -200,7 +202,7 @@ class UpstreamFaultsTest {
             exchange.awaitClose();
             closed.countDown();
         });
-        start();
+        gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 20s, on-client-left: close"));
         RawClient client = new RawClient(gateway.port()).get("/fair/x", "a");
         arrived.await();
         client.reset();

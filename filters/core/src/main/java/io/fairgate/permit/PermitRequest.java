@@ -19,8 +19,10 @@ import reactor.core.publisher.Mono;
  *     Netty's event loops have ({@link java.util.concurrent.ScheduledExecutorService}), one bounds the settling of a work
  *     that is cut short. Null for {@link reactor.core.scheduler.Schedulers#parallel()}, or the scheduler that the pool was
  *     given, and for the subscribing thread when the request need not wait
- * @param settled what is waited for before the permits of a work that was cancelled or failed come back, at most
- *     {@link #SETTLE_WITHIN}; null when the work has then ended at once. The signals to the subscriber do not wait for it
+ * @param settled what is waited for before the permits of a work that was cancelled or failed come back; null when the work
+ *     has then ended at once. The signals to the subscriber do not wait for it
+ * @param settleWithin how long that is waited for at most, from the cancellation or the failure on; {@link #SETTLE_WITHIN} if
+ *     null
  * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw
  * @param requestClass the class of the request within its tenant; null, or one that the pool's shares do not know, for none
  */
@@ -31,10 +33,11 @@ public record PermitRequest(
         @Nullable Duration maxHold,
         @Nullable Executor home,
         @Nullable Mono<Void> settled,
+        @Nullable Duration settleWithin,
         @Nullable Runnable onWaiting,
         @Nullable String requestClass) {
 
-    /** How long a work may take to settle before its permits come back all the same. */
+    /** How long a work may take to settle before its permits come back all the same, unless the request says otherwise. */
     public static final Duration SETTLE_WITHIN = Duration.ofSeconds(1);
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
@@ -50,11 +53,14 @@ public record PermitRequest(
         if (maxHold != null) {
             PoolSettings.requirePositive("max-hold", maxHold);
         }
+        if (settleWithin != null) {
+            PoolSettings.requirePositive("settle-within", settleWithin);
+        }
     }
 
     /** One permit for the tenant, and all else as the pool has it. */
     public static PermitRequest of(TenantId tenant) {
-        return new PermitRequest(tenant, 1, null, null, null, null, null, null);
+        return new PermitRequest(tenant, 1, null, null, null, null, null, null, null);
     }
 
     /** One permit for the tenant, and all else as the pool has it. */
@@ -63,30 +69,42 @@ public record PermitRequest(
     }
 
     public PermitRequest withPermits(int permits) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
+        return new PermitRequest(
+                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withMaxWait(@Nullable Duration maxWait) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
+        return new PermitRequest(
+                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withMaxHold(@Nullable Duration maxHold) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
+        return new PermitRequest(
+                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withHome(Executor home) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
+        return new PermitRequest(
+                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withSettled(Mono<Void> settled) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
+        return new PermitRequest(
+                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+    }
+
+    public PermitRequest withSettleWithin(@Nullable Duration settleWithin) {
+        return new PermitRequest(
+                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withOnWaiting(Runnable onWaiting) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
+        return new PermitRequest(
+                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withClass(@Nullable String requestClass) {
-        return new PermitRequest(tenant, permits, maxWait, maxHold, home, settled, onWaiting, requestClass);
+        return new PermitRequest(
+                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
     }
 }

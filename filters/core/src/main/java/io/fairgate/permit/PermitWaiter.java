@@ -190,7 +190,8 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
 
     /** On the home's own clock when it has one: whatever it has to do to end the work is before that in its queue. */
     private @Nullable Disposable settleAtTheLatest() {
-        long nanos = PermitRequest.SETTLE_WITHIN.toNanos();
+        long nanos = Objects.requireNonNullElse(request.settleWithin(), PermitRequest.SETTLE_WITHIN)
+                .toNanos();
         if (request.home() instanceof ScheduledExecutorService loop) {
             try {
                 Future<?> timer = loop.schedule(this::giveBackWhenSettled, nanos, TimeUnit.NANOSECONDS);

@@ -2,6 +2,7 @@ package io.fairgate.permit;
 
 import io.fairgate.fairness.FairnessSettings;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  *     forgotten
  * @param maxCollect how long permits stay idle in one go for a request that needs more than are free, while other requests
  *     wait; null for half of {@code maxWait}
+ * @param onClientLeft what becomes of a request that is at work upstream when its client leaves
  */
 public record PoolSettings(
         int permits,
@@ -24,7 +26,8 @@ public record PoolSettings(
         Duration maxHold,
         LeaseBounds leases,
         Duration memory,
-        @Nullable Duration maxCollect) {
+        @Nullable Duration maxCollect,
+        OnClientLeft onClientLeft) {
 
     public static final int DEFAULT_MAX_WAITING = 1000;
     public static final Duration DEFAULT_MAX_WAIT = Duration.ofSeconds(2);
@@ -50,11 +53,20 @@ public record PoolSettings(
         if (maxCollect != null) {
             requirePositive("max-collect", maxCollect);
         }
+        Objects.requireNonNull(onClientLeft, "on-client-left");
     }
 
-    /** With the usual memory, and permits that collect for half of the maximum wait. */
+    /** With the usual memory, permits that collect for half of the maximum wait, and requests that are finished upstream. */
     public PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold, LeaseBounds leases) {
-        this(permits, maxWaiting, maxWait, maxHold, leases, FairnessSettings.DEFAULT_MEMORY, null);
+        this(
+                permits,
+                maxWaiting,
+                maxWait,
+                maxHold,
+                leases,
+                FairnessSettings.DEFAULT_MEMORY,
+                null,
+                OnClientLeft.FINISH);
     }
 
     /** With the usual bounds of leases. */
@@ -68,24 +80,34 @@ public record PoolSettings(
     }
 
     public PoolSettings withMaxWaiting(int maxWaiting) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
+        return new PoolSettings(
+                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     public PoolSettings withMaxWait(Duration maxWait) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
+        return new PoolSettings(
+                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     public PoolSettings withMaxHold(Duration maxHold) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
+        return new PoolSettings(
+                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     public PoolSettings withMemory(Duration memory) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
+        return new PoolSettings(
+                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     /** With permits that collect for at most this long in one go; null for half of the maximum wait. */
     public PoolSettings withMaxCollect(@Nullable Duration maxCollect) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect);
+        return new PoolSettings(
+                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
+    }
+
+    public PoolSettings withOnClientLeft(OnClientLeft onClientLeft) {
+        return new PoolSettings(
+                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     /** What the scheduler needs to know. */

@@ -62,7 +62,7 @@ final class AccessLog implements GlobalFilter, Ordered, DisposableBean {
         return switch (end) {
             case ON_COMPLETE -> "done";
             case ON_ERROR -> brokenOff ? "broken-off" : "refused";
-            default -> "broken-off";
+            default -> "client-left";
         };
     }
 

@@ -2,14 +2,17 @@ package io.fairgate.spring;
 
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CACHED_REQUEST_BODY_ATTR;
 
+import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
@@ -31,7 +34,8 @@ import reactor.core.scheduler.Scheduler;
  * <p>Arguments: {@code pool}, and optionally {@code permits} (how many a request of this route takes, 1 by default) and
  * {@code maxHold} (how long it may hold them, such as {@code 30s}, the pool's {@code max-hold} by default; a number without a
  * unit is refused); in the long form also {@code class}
- * (the class of its requests within their tenants, by default none). For the Java DSL:
+ * (the class of its requests within their tenants, by default none) and {@code onClientLeft} ({@code finish} or {@code close},
+ * as the pool says by default). For the Java DSL:
  * {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
  *
  * <p>One on a route: a request that holds permits of one pool while it waits for another can wait for one that does the
@@ -46,13 +50,20 @@ public final class FairShareGatewayFilterFactory
     private final PermitPools pools;
     private final ByteBudget waitingBodies;
     private final Decisions decisions;
+    private final PermitsWithoutClient withoutClient;
     private final Scheduler time;
 
     FairShareGatewayFilterFactory(
-            LivePolicy policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
+            LivePolicy policy,
+            PermitPools pools,
+            ByteBudget waitingBodies,
+            Decisions decisions,
+            PermitsWithoutClient withoutClient,
+            Scheduler time) {
         super(Config.class);
         this.policy = policy;
         this.pools = pools;
+        this.withoutClient = withoutClient;
         this.decisions = decisions;
         this.waitingBodies = waitingBodies;
         this.time = time;
@@ -103,15 +114,7 @@ public final class FairShareGatewayFilterFactory
                 Exchanges.setPool(exchange, pool.name());
                 return PoolOnTrial.beside(
                         pool,
-                        new PermitRequest(
-                                tenant.id(),
-                                config.permits,
-                                null,
-                                config.maxHold,
-                                Exchanges.home(exchange),
-                                Mono.empty(),
-                                () -> {},
-                                config.requestClass),
+                        request(exchange, tenant, config),
                         chain.filter(exchange),
                         failure -> decisions.onTrial(exchange, failure));
             }
@@ -119,37 +122,54 @@ public final class FairShareGatewayFilterFactory
             boolean readable = mayReadAhead(exchange);
             AtomicBoolean waited = new AtomicBoolean();
             long askedAt = time.now(TimeUnit.NANOSECONDS);
-            UpstreamConnection upstream = new UpstreamConnection();
-            PermitRequest request = new PermitRequest(
-                    tenant.id(),
-                    config.permits,
-                    null,
-                    config.maxHold,
-                    Exchanges.home(exchange),
-                    upstream.closed(),
-                    () -> {
+            PoolSettings settings = pools.settings(pool.name());
+            Duration maxHold = config.maxHold == null ? settings.maxHold() : config.maxHold;
+            OnClientLeft onClientLeft = config.onClientLeft == null ? settings.onClientLeft() : config.onClientLeft;
+            UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
+            PermitRequest request = request(exchange, tenant, config)
+                    .withSettled(withoutClient.during(pool.name(), config.permits, upstream.settled()))
+                    .withSettleWithin(settleWithin(onClientLeft, maxHold))
+                    .withOnWaiting(() -> {
                         waited.set(true);
                         if (readable) {
                             body.start();
                         }
-                    },
-                    config.requestClass);
+                    });
             Mono<Void> forward = Mono.defer(() -> {
                 boolean unwatched = waited.get() && (body.isPaused() || !readable);
                 if (unwatched && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
                     return Mono.error(new ClientLeftException());
                 }
+                upstream.begin();
                 Exchanges.setPool(exchange, pool.name());
                 long waitedNanos = time.now(TimeUnit.NANOSECONDS) - askedAt;
                 Exchanges.setWaited(exchange, waitedNanos);
                 reportWait(exchange, waitedNanos);
                 return chain.filter(exchange.mutate()
-                        .request(new WithBody(exchange.getRequest(), body))
+                        .request(new WithBody(exchange.getRequest(), body, upstream))
                         .build());
             });
             return pool.withPermit(request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
                     .doFinally(end -> body.discard());
         });
+    }
+
+    private static PermitRequest request(ServerWebExchange exchange, TenantPolicy tenant, Config config) {
+        PermitRequest request = PermitRequest.of(tenant.id())
+                .withPermits(config.permits)
+                .withMaxHold(config.maxHold)
+                .withClass(config.requestClass);
+        Executor home = Exchanges.home(exchange);
+        return home == null ? request : request.withHome(home);
+    }
+
+    /** The connection is closed when the hold is over; that is then waited for as usual. */
+    private static @Nullable Duration settleWithin(OnClientLeft onClientLeft, Duration maxHold) {
+        if (onClientLeft == OnClientLeft.CLOSE) {
+            return null;
+        }
+        Duration within = maxHold.plus(PermitRequest.SETTLE_WITHIN);
+        return within.compareTo(PoolSettings.MAX_DURATION) < 0 ? within : PoolSettings.MAX_DURATION;
     }
 
     /** By its name, for a route that does not come from the policy outlives a pool that goes and comes again. */
@@ -183,15 +203,36 @@ public final class FairShareGatewayFilterFactory
 
     private static final class WithBody extends ServerHttpRequestDecorator {
         private final ReadAheadBody body;
+        private final UpstreamConnection upstream;
 
-        WithBody(ServerHttpRequest request, ReadAheadBody body) {
+        WithBody(ServerHttpRequest request, ReadAheadBody body, UpstreamConnection upstream) {
             super(request);
             this.body = body;
+            this.upstream = upstream;
         }
 
+        /**
+         * Over HTTP/2 a body may be there as long as Content-Length says, and its end may never come. The upstream has all of
+         * it then and is at work, whatever becomes of the end.
+         */
         @Override
         public Flux<DataBuffer> getBody() {
-            return body.body();
+            long length = getHeaders().getContentLength();
+            return length < 0
+                    ? body.body()
+                    : Flux.defer(() -> {
+                        AtomicLong left = new AtomicLong(length);
+                        return body.body()
+                                .doOnSubscribe(begun -> endOf(left, 0))
+                                .doOnNext(buffer -> endOf(left, buffer.readableByteCount()))
+                                .onErrorComplete(failure -> left.get() <= 0);
+                    });
+        }
+
+        private void endOf(AtomicLong left, int bytes) {
+            if (left.addAndGet(-bytes) <= 0) {
+                upstream.bodyIsWhole();
+            }
         }
     }
 
@@ -200,6 +241,7 @@ public final class FairShareGatewayFilterFactory
         private @Nullable String pool;
         private int permits = 1;
         private @Nullable Duration maxHold;
+        private @Nullable OnClientLeft onClientLeft;
         private @Nullable String requestClass;
 
         public @Nullable String getPool() {
@@ -232,6 +274,16 @@ public final class FairShareGatewayFilterFactory
         /** For the Java DSL. */
         public Config setMaxHold(Duration maxHold) {
             this.maxHold = maxHold;
+            return this;
+        }
+
+        public @Nullable OnClientLeft getOnClientLeft() {
+            return onClientLeft;
+        }
+
+        /** As the pool says if it is never called. */
+        public Config setOnClientLeft(OnClientLeft onClientLeft) {
+            this.onClientLeft = onClientLeft;
             return this;
         }
 

@@ -144,9 +144,20 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        PermitsWithoutClient fairgatePermitsWithoutClient() {
+            return new PermitsWithoutClient();
+        }
+
+        @Bean
         FairgateGauges fairgateGauges(
-                LivePolicy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
-            FairgateGauges gauges = new FairgateGauges(policy, pools, quotas, waitingBodies, meters, time());
+                LivePolicy policy,
+                PermitPools pools,
+                PermitsWithoutClient withoutClient,
+                Quotas quotas,
+                ByteBudget waitingBodies,
+                FairgateMeters meters) {
+            FairgateGauges gauges =
+                    new FairgateGauges(policy, pools, withoutClient, quotas, waitingBodies, meters, time());
             policy.add(gauges);
             return gauges;
         }
@@ -239,8 +250,12 @@ public class FairgateAutoConfiguration {
 
         @Bean
         FairShareGatewayFilterFactory fairShareGatewayFilterFactory(
-                LivePolicy policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions) {
-            return new FairShareGatewayFilterFactory(policy, pools, waitingBodies, decisions, time());
+                LivePolicy policy,
+                PermitPools pools,
+                ByteBudget waitingBodies,
+                Decisions decisions,
+                PermitsWithoutClient withoutClient) {
+            return new FairShareGatewayFilterFactory(policy, pools, waitingBodies, decisions, withoutClient, time());
         }
 
         @Bean

@@ -45,6 +45,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
 
     private final LivePolicy policy;
     private final PermitPools pools;
+    private final PermitsWithoutClient withoutClient;
     private final Quotas quotas;
     private final ByteBudget waitingBodies;
     private final Scheduler time;
@@ -55,12 +56,14 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
     FairgateGauges(
             LivePolicy policy,
             PermitPools pools,
+            PermitsWithoutClient withoutClient,
             Quotas quotas,
             ByteBudget waitingBodies,
             FairgateMeters meters,
             Scheduler time) {
         this.policy = policy;
         this.pools = pools;
+        this.withoutClient = withoutClient;
         this.quotas = quotas;
         this.waitingBodies = waitingBodies;
         this.meters = meters;
@@ -150,6 +153,12 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                                     t,
                                     look,
                                     l -> l.status().inFlight()),
+                            gauge(
+                                    registry,
+                                    Meter.PERMITS_WITHOUT_CLIENT,
+                                    t,
+                                    withoutClient,
+                                    w -> w.of(look.pool.name())),
                             gauge(
                                     registry,
                                     Meter.PERMITS_WAITING,

@@ -7,6 +7,13 @@ import java.util.List;
 enum Meter {
     PERMITS_LIMIT("fairgate.permits.limit", Type.GAUGE, "permits", "Size of the pool, in permits.", "pool"),
     PERMITS_IN_FLIGHT("fairgate.permits.in.flight", Type.GAUGE, "permits", "Permits held now.", "pool"),
+    PERMITS_WITHOUT_CLIENT(
+            "fairgate.permits.without.client",
+            Type.GAUGE,
+            "permits",
+            "Permits held now for requests whose client has left or was given another answer, until the upstream has"
+                    + " answered or its connection is closed.",
+            "pool"),
     PERMITS_WAITING("fairgate.permits.waiting", Type.GAUGE, "requests", "Requests that wait for permits.", "pool"),
     TENANT_IN_FLIGHT(
             "fairgate.tenant.in.flight", Type.GAUGE, "permits", "Permits that the tenant holds now.", "pool", "tenant"),

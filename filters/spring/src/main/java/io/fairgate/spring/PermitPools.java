@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
@@ -76,6 +77,11 @@ public final class PermitPools implements LivePolicy.Follower {
     /** The pool of this name, also when the policy does not name it any more and somebody is in it still. */
     public @Nullable PermitPool get(String name) {
         return pools.get(name);
+    }
+
+    /** How a pool that there is, is set now; the last settings of one that the policy does not name any more. */
+    PoolSettings settings(String name) {
+        return Objects.requireNonNull(pools.get(name), name).settings();
     }
 
     /** What a route may ask of this pool; null when a route may not name it. */

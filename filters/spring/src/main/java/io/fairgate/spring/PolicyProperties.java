@@ -3,6 +3,7 @@ package io.fairgate.spring;
 import io.fairgate.fairness.ShareGroups;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.LeaseBounds;
+import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.ApiKeys;
@@ -152,7 +153,8 @@ public record PolicyProperties(
             @DefaultValue("2s") DurationSetting maxWait,
             @DefaultValue("60s") DurationSetting maxHold,
             @DefaultValue Lease lease,
-            @DefaultValue("true") boolean enforce) {
+            @DefaultValue("true") boolean enforce,
+            @DefaultValue("finish") OnClientLeft onClientLeft) {
 
         /** How long permits are held that are leased; see {@link LeaseBounds}. */
         public record Lease(
@@ -166,7 +168,8 @@ public record PolicyProperties(
         private PoolSettings settings(PropertyPath at) {
             int size = at.at("permits").required(permits, "how many requests may be in flight at once");
             LeaseBounds leases = at.at("lease").read(lease::bounds);
-            return at.read(() -> new PoolSettings(size, maxWaiting, maxWait.value(), maxHold.value(), leases));
+            return at.read(
+                    () -> new PoolSettings(size, maxWaiting, maxWait.value(), maxHold.value(), leases, onClientLeft));
         }
     }
 

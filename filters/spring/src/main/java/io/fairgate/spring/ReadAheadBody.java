@@ -71,7 +71,8 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
             return;
         }
         cancel();
-        kept.tryEmitComplete();
+        // Not an end: whoever still takes it must not take what has come for the whole.
+        kept.tryEmitError(new ClientLeftException());
         if (taken.compareAndSet(false, true)) {
             var unused = kept.asFlux().subscribe(this::free, clientHasLeft -> {});
         }

@@ -1,80 +1,165 @@
 package io.fairgate.spring;
 
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
-import java.util.Optional;
+import io.fairgate.permit.OnClientLeft;
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
 import reactor.netty.Connection;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.client.HttpClientInfos;
+import reactor.util.context.Context;
 
 /**
- * The connection on which the upstream is at work for one exchange: from the sending of the request until the whole
- * response has come.
+ * The side to the upstream of one request that holds a permit: its {@link UpstreamExchange}, or one after the other when a
+ * filter of the route tries again.
  *
- * <p>When a client leaves, or the upstream is too slow, the exchange ends and this connection is closed, but perhaps on
- * another event loop and so a little later. If the permit went on before that, the upstream could see the next request
- * before it sees the end of this one: more at once than there are permits.
- *
- * <p>An exchange may also end between the coming of the response and the reading of its body. Nobody reads what has
- * come of it then, and Reactor Netty keeps it for a reader unless it is told that there will be none.
+ * <p>When a client leaves, or the upstream is too slow, everything between the client and the gateway's HTTP client ends at
+ * once. The exchange need not: with {@link OnClientLeft#FINISH} the cancellation goes no further than here while the upstream
+ * is at work, and {@link #settled} keeps the permit until it has answered. The cancellation is stopped at this place, and not
+ * around the whole chain, because nothing else is then kept for a client that is gone: no body, no timer, no filter.
  */
 final class UpstreamConnection {
 
-    /** Has every request of the gateway's client leave its connection with the exchange that it belongs to. */
+    /** Has every request of the gateway's client tell what becomes of it. */
     static final HttpClientCustomizer NOTED = UpstreamConnection::note;
 
-    /** Until the whole response has come. */
-    private volatile @Nullable Channel channel;
-
-    private volatile @Nullable Runnable discard;
-    /** The exchange is over: what has not been sent yet must not be sent any more. */
+    private final OnClientLeft onClientLeft;
+    private final Duration maxHold;
+    private final Scheduler time;
+    private volatile long grantedAt;
+    private volatile @Nullable UpstreamExchange latest;
+    /** The request has ended: what has not been sent yet must not be sent any more. */
     private volatile boolean over;
 
+    UpstreamConnection(OnClientLeft onClientLeft, Duration maxHold, Scheduler time) {
+        this.onClientLeft = onClientLeft;
+        this.maxHold = maxHold;
+        this.time = time;
+        this.grantedAt = time.now(TimeUnit.NANOSECONDS);
+    }
+
     private static HttpClient note(HttpClient client) {
-        return client.doOnRequest((request, connection) -> of(request).ifPresent(upstream -> upstream.send(connection)))
-                .doAfterResponseSuccess(
-                        (response, connection) -> of(response).ifPresent(upstream -> upstream.channel = null));
+        return client.mapConnect(UpstreamConnection::exchange)
+                .doOnRequest(
+                        (request, connection) -> tell(request, exchange -> exchange.send(request.method(), connection)))
+                .doAfterRequest((request, connection) -> tell(request, UpstreamExchange::sent))
+                .doOnResponse((response, connection) -> tell(response, UpstreamExchange::answered))
+                .doAfterResponseSuccess((response, connection) -> tell(response, UpstreamExchange::complete));
     }
 
-    private static Optional<UpstreamConnection> of(HttpClientInfos exchange) {
-        return exchange.currentContextView().getOrEmpty(UpstreamConnection.class);
-    }
-
-    /** Either this sees that the exchange is over, or who ends it sees the connection. */
-    private void send(Connection connection) {
-        Channel current = connection.channel();
-        channel = current;
-        // Once it is over for Reactor Netty, the connection stands for nothing and disposing of it closes nothing.
-        discard = () -> current.eventLoop().execute(connection::dispose);
-        if (over) {
-            var unused = current.close();
-            throw new ClientLeftException();
+    private static void tell(HttpClientInfos infos, Consumer<UpstreamExchange> what) {
+        UpstreamExchange exchange = infos.currentContextView().getOrDefault(UpstreamExchange.class, null);
+        if (exchange != null) {
+            what.accept(exchange);
         }
     }
 
+    private static Mono<? extends Connection> exchange(Mono<? extends Connection> connect) {
+        return Mono.deferContextual(context -> {
+            UpstreamConnection request = context.getOrDefault(UpstreamConnection.class, null);
+            return request == null ? connect.cast(Connection.class) : request.next(connect);
+        });
+    }
+
     /**
-     * Ends the exchange: closes its connection unless the whole response has come, and lets go of what has come of it
-     * and was not read. Completes when the connection is closed; at once when there is none, or nothing more is to
-     * come on it.
+     * A permit is for one exchange at a time: the next one waits until the earlier one has been answered, or, when that was given
+     * up, until the upstream is done with it.
      */
-    Mono<Void> closed() {
-        return Mono.create(sink -> {
+    private Mono<Connection> next(Mono<? extends Connection> connect) {
+        return Mono.defer(() -> {
+            UpstreamExchange earlier = latest;
+            Mono<Connection> next = Mono.defer(() -> {
+                UpstreamExchange exchange = new UpstreamExchange(this);
+                return follow(earlier, exchange) ? Mono.create(sink -> start(exchange, connect, sink)) : next(connect);
+            });
+            return earlier == null ? next : earlier.idle().then(next);
+        });
+    }
+
+    /** False when another one has begun meanwhile. */
+    private synchronized boolean follow(@Nullable UpstreamExchange earlier, UpstreamExchange exchange) {
+        boolean follows = latest == earlier;
+        if (follows) {
+            latest = exchange;
+        }
+        return follows;
+    }
+
+    private void start(UpstreamExchange exchange, Mono<? extends Connection> connect, MonoSink<Connection> sink) {
+        Disposable.Swap connecting = Disposables.swap();
+        sink.onCancel(() -> exchange.leave(connecting));
+        if (over) { // Either this sees it, or who has ended the request sees the exchange.
+            exchange.leave(connecting);
+            sink.error(new ClientLeftException());
+        }
+        if (exchange.isLeft()) {
+            return;
+        }
+        connecting.update(connect.subscribe(
+                connection -> {
+                    if (!exchange.isLeft()) {
+                        sink.success(connection);
+                    }
+                },
+                failure -> {
+                    if (!exchange.isLeft()) {
+                        exchange.fail();
+                        sink.error(failure);
+                    }
+                },
+                sink::success,
+                Context.of(sink.contextView()).put(UpstreamExchange.class, exchange)));
+    }
+
+    /** The permit has been granted now. */
+    void begin() {
+        grantedAt = time.now(TimeUnit.NANOSECONDS);
+    }
+
+    /** As many bytes of the client's body as it said there would be were given to the HTTP client. */
+    void bodyIsWhole() {
+        UpstreamExchange current = latest;
+        if (current != null) {
+            current.bodyIsWhole();
+        }
+    }
+
+    /** For how long an upstream that is at work may go on without the client; nothing when it may not. */
+    long mayGoOnNanos() {
+        return onClientLeft == OnClientLeft.CLOSE
+                ? 0
+                : maxHold.toNanos() - (time.now(TimeUnit.NANOSECONDS) - grantedAt);
+    }
+
+    /** On the event loop, once the time is up. */
+    Disposable after(long nanos, EventLoop loop, Runnable task) {
+        return time.schedule(() -> loop.execute(task), nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * Ends the request's side to the upstream. Completes when the upstream has nothing more to do for it as far as that can be
+     * known, and the connection is closed, or the whole response has come.
+     *
+     * <p>If the permit went on before the connection is closed, the upstream could see the next request before it sees the
+     * end of this one: more at once than there are permits.
+     */
+    Mono<Void> settled() {
+        return Mono.defer(() -> {
             over = true;
-            Runnable unread = discard;
-            if (unread != null) {
-                unread.run();
+            UpstreamExchange last = latest;
+            if (last == null) {
+                return Mono.empty();
             }
-            Channel current = channel;
-            if (current == null) {
-                sink.success();
-            } else {
-                ChannelFutureListener listener = closed -> sink.success();
-                current.closeFuture().addListener(listener);
-                sink.onDispose(() -> current.closeFuture().removeListener(listener));
-            }
+            last.leave();
+            return last.settled();
         });
     }
 }

@@ -2,6 +2,8 @@ package io.fairgate.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.permit.OnClientLeft;
+import io.fairgate.permit.PoolSettings;
 import io.netty.buffer.ByteBufHolder;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -17,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.Connection;
 import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
@@ -57,7 +60,8 @@ class UpstreamConnectionTest {
                 .bindNow();
         server = upstream;
         Sinks.One<Connection> emitted = Sinks.one();
-        UpstreamConnection exchange = new UpstreamConnection();
+        UpstreamConnection exchange =
+                new UpstreamConnection(OnClientLeft.FINISH, PoolSettings.DEFAULT_MAX_HOLD, Schedulers.parallel());
         Disposable client = UpstreamConnection.NOTED
                 .customize(HttpClient.create(connections))
                 .doOnRequest((request, connection) -> watch(connection))
@@ -74,7 +78,7 @@ class UpstreamConnectionTest {
             Awaitility.await().until(() -> !received.isEmpty());
             assertThat(received).allMatch(buffer -> buffer.refCnt() == 1, "is kept for a reader");
 
-            exchange.closed().block(Duration.ofSeconds(20));
+            exchange.settled().block(Duration.ofSeconds(20));
 
             Awaitility.await()
                     .untilAsserted(() -> assertThat(received).allMatch(buffer -> buffer.refCnt() == 0, "is released"));

@@ -316,6 +316,20 @@ public abstract class PermitPoolContract {
     }
 
     @Test
+    void a_request_may_say_how_long_its_permit_waits_for_a_cancelled_work_to_settle() {
+        PermitPool pool = poolOf(1);
+        Duration within = PermitRequest.SETTLE_WITHIN.multipliedBy(60);
+        pool.withPermit(request("a").withSettled(Mono.never()).withSettleWithin(within), new Work().mono)
+                .subscribe()
+                .dispose();
+        time.advanceBy(within.minusMillis(1));
+        assertThat(inFlight(pool)).isEqualTo(1);
+        time.advanceBy(Duration.ofMillis(1));
+        assertThat(inFlight(pool)).isZero();
+        assertThat(listener.released).hasValue(1);
+    }
+
+    @Test
     void the_permit_of_a_failed_work_comes_back_when_it_has_settled_and_the_error_goes_on_at_once() {
         PermitPool pool = poolOf(1);
         Sinks.Empty<Void> settled = Sinks.empty();

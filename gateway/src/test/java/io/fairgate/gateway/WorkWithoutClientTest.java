@@ -1,0 +1,320 @@
+package io.fairgate.gateway;
+
+import static io.fairgate.gateway.RunningGateway.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.PermitPools;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.NothingLeft;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * What an upstream still works on holds its permit, with the client or without it, and {@code on-client-left} says whether
+ * that is so.
+ *
+ * <p>Over 250 lines, because there is a test for each way in which a request ends before its work does.
+ */
+class WorkWithoutClientTest {
+
+    private static final String RESPONSE_TIMEOUT =
+            "--spring.cloud.gateway.server.webflux.httpclient.response-timeout=200ms";
+
+    @RegisterExtension
+    final RunningGateway gateway = new RunningGateway();
+
+    @RegisterExtension
+    final ScriptedUpstream upstream = new ScriptedUpstream();
+
+    private final UninterruptedWork work = new UninterruptedWork();
+
+    private void start(String pool, String... options) {
+        upstream.on("/fair/work", work);
+        gateway.start(policy(pool), options);
+    }
+
+    private String policy(String pool) {
+        return TestPolicy.onePool(upstream.url(), "max-wait: 60s, " + pool);
+    }
+
+    private int withoutClient() {
+        return (int) MetricsPage.of(gateway).value("fairgate_permits_without_client", "pool", "pool");
+    }
+
+    private double permitSeconds(String tenant) {
+        return MetricsPage.of(gateway).value("fairgate_permit_seconds_total", "pool", "pool", "tenant", tenant);
+    }
+
+    private void awaitWork(int begun) {
+        eventually(() -> assertThat(work.begun()).isEqualTo(begun));
+    }
+
+    /** The permit is where it was: somebody else waits for it, and the upstream works on one request. */
+    private RawClient assertPermitIsHeld() throws IOException {
+        RawClient next = new RawClient(gateway.port()).get("/fair/work", "b");
+        gateway.awaitWaiting("pool", 1);
+        eventually(() -> assertThat(withoutClient()).isOne());
+        assertThat(gateway.pool("pool").inFlight()).isOne();
+        assertThat(work.begun()).isOne();
+        return next;
+    }
+
+    private void assertPermitGoesOnWhenTheWorkEnds(RawClient next) throws IOException {
+        work.end();
+        assertThat(next.readUntil("ok")).contains("200 OK");
+        next.close();
+        assertThat(work.highest()).isOne();
+        assertThat(work.begun()).isEqualTo(2);
+        eventually(() -> assertThat(withoutClient()).isZero());
+    }
+
+    @ParameterizedTest
+    @EnumSource(LeaveBy.class)
+    void a_permit_is_held_for_work_whose_client_has_left_until_the_upstream_answers(LeaveBy way) throws Exception {
+        start("permits: 1");
+        LeaveBy.Client client = way.get(gateway, "/fair/work", "a");
+        awaitWork(1);
+        client.leave();
+        try (RawClient next = assertPermitIsHeld()) {
+            assertPermitGoesOnWhenTheWorkEnds(next);
+        }
+    }
+
+    @Test
+    void the_tenant_whose_client_has_left_is_charged_for_the_time_and_for_the_request() throws Exception {
+        upstream.on("/fair/work", work);
+        gateway.start(policy("permits: 1")
+                .replace("plan: {}", "plan: { quotas: [ { name: total, limit: 10, per: total } ] }"));
+        RawClient client = new RawClient(gateway.port()).get("/fair/work", "a");
+        awaitWork(1);
+        client.reset();
+        eventually(() -> assertThat(withoutClient()).isOne());
+        assertThat(gateway.pool("pool").tenants())
+                .filteredOn(tenant -> tenant.tenant().equals(TenantId.of("a")))
+                .extracting(TenantStatus::inFlight)
+                .containsExactly(1);
+        double left = permitSeconds("a");
+        eventually(() -> assertThat(permitSeconds("a")).isGreaterThan(left));
+        work.end();
+        gateway.awaitInFlight("pool", 0);
+        MetricsPage metrics = MetricsPage.of(gateway);
+        assertThat(metrics.value("fairgate_hold_seconds_count", "pool", "pool", "tenant", "a"))
+                .isOne();
+        assertThat(metrics.value("fairgate_quota_remaining", "tenant", "a", "quota", "total"))
+                .isEqualTo(9);
+    }
+
+    @Test
+    void the_connection_is_closed_when_the_headers_have_come_for_nobody() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        upstream.on("/fair/stream", exchange -> {
+            begun.countDown();
+            exchange.await(answer);
+            exchange.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+            exchange.awaitClose();
+            closed.countDown();
+        });
+        start("permits: 1");
+        RawClient client = new RawClient(gateway.port()).get("/fair/stream", "a");
+        begun.await();
+        client.reset();
+        eventually(() -> assertThat(withoutClient()).isOne());
+        answer.countDown();
+        closed.await();
+        gateway.awaitInFlight("pool", 0);
+    }
+
+    @Test
+    void a_permit_comes_back_when_the_upstream_breaks_off_without_an_answer() throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        upstream.on("/fair/lost", exchange -> {
+            begun.countDown();
+            exchange.await(end);
+            exchange.reset();
+        });
+        start("permits: 1");
+        RawClient client = new RawClient(gateway.port()).get("/fair/lost", "a");
+        begun.await();
+        client.close();
+        eventually(() -> assertThat(withoutClient()).isOne());
+        end.countDown();
+        gateway.awaitInFlight("pool", 0);
+        assertThat(withoutClient()).isZero();
+    }
+
+    @Test
+    void a_client_that_waits_for_too_long_gets_504_at_once_and_the_work_holds_its_permit() throws Exception {
+        start("permits: 1", RESPONSE_TIMEOUT);
+        try (RawClient client = new RawClient(gateway.port()).get("/fair/work", "a")) {
+            assertThat(client.readUntil("}")).contains("504 Gateway Timeout", "upstream-timeout");
+            try (RawClient next = assertPermitIsHeld()) {
+                assertPermitGoesOnWhenTheWorkEnds(next);
+            }
+        }
+    }
+
+    private void startWithRetries(UninterruptedWork work, int retries) {
+        upstream.on("/fair/work", work);
+        gateway.start(
+                policy("permits: 1")
+                        .replace("[ \"FairShare=pool\" ]", "[ \"FairShare=pool\", \"Retry=%d\" ]".formatted(retries)),
+                RESPONSE_TIMEOUT);
+    }
+
+    @Test
+    void a_retry_is_not_sent_while_the_upstream_works_on_what_was_given_up() throws Exception {
+        startWithRetries(work, 2);
+        try (RawClient client = new RawClient(gateway.port()).get("/fair/work", "a")) {
+            assertThat(client.readUntil("}")).contains("504 Gateway Timeout", "upstream-timeout");
+            try (RawClient next = assertPermitIsHeld()) {
+                next.reset();
+            }
+        }
+        work.end();
+    }
+
+    @Test
+    void a_retry_is_sent_when_the_upstream_is_done_with_what_was_given_up() throws Exception {
+        UninterruptedWork each = new UninterruptedWork(() -> 300);
+        startWithRetries(each, 10);
+        try (RawClient client = new RawClient(gateway.port()).get("/fair/work", "a")) {
+            assertThat(client.readUntil("}")).contains("504 Gateway Timeout", "upstream-timeout");
+        }
+        gateway.awaitInFlight("pool", 0);
+        assertThat(each.begun()).isGreaterThan(1);
+        assertThat(each.highest()).isOne();
+    }
+
+    @Test
+    void no_work_holds_its_permit_for_longer_than_max_hold() throws Exception {
+        CountDownLatch closed = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        upstream.on("/fair/forever", exchange -> {
+            begun.countDown();
+            exchange.awaitClose();
+            closed.countDown();
+        });
+        start("permits: 1, max-hold: 500ms");
+        RawClient client = new RawClient(gateway.port()).get("/fair/forever", "a");
+        begun.await();
+        client.reset();
+        closed.await();
+        gateway.awaitInFlight("pool", 0);
+        assertThat(withoutClient()).isZero();
+    }
+
+    @Test
+    void a_request_that_was_not_completely_sent_is_broken_off_at_once() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CompletableFuture<String> got = new CompletableFuture<>();
+        upstream.on("/fair/upload", exchange -> {
+            begun.countDown();
+            got.complete(new String(exchange.in().readAllBytes(), StandardCharsets.US_ASCII));
+        });
+        start("permits: 1");
+        RawClient client = new RawClient(gateway.port())
+                .send("POST /fair/upload HTTP/1.1\r\nHost: t\r\nX-Tenant-Id: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+                .send("4\r\npart\r\n");
+        begun.await();
+        client.close();
+        assertThat(got.join()).as("without the chunk that ends a body").doesNotContain("0\r\n\r\n");
+        gateway.awaitInFlight("pool", 0);
+    }
+
+    @Test
+    void a_body_that_is_there_in_full_length_is_work_though_its_end_never_comes() throws Exception {
+        start("permits: 1");
+        LeaveBy.Client client = LeaveBy.endlessPost(gateway, "/fair/work", "a", "body");
+        awaitWork(1);
+        client.leave();
+        try (RawClient next = assertPermitIsHeld()) {
+            assertPermitGoesOnWhenTheWorkEnds(next);
+        }
+    }
+
+    @Test
+    void with_close_the_permit_goes_on_at_once_and_the_upstream_works_on_more() throws Exception {
+        start("permits: 1, on-client-left: close");
+        for (int left = 1; left <= 3; left++) {
+            RawClient client = new RawClient(gateway.port()).get("/fair/work", "a");
+            awaitWork(left);
+            client.reset();
+            gateway.awaitInFlight("pool", 0);
+        }
+        assertThat(work.highest()).isEqualTo(3);
+        work.end();
+    }
+
+    @Test
+    void a_route_may_say_otherwise_than_its_pool() throws Exception {
+        upstream.on("/fair/work", work);
+        gateway.start(policy("permits: 1")
+                .replace(
+                        "[ \"FairShare=pool\" ]",
+                        "[ { name: FairShare, args: { pool: pool, on-client-left: close } } ]"));
+        RawClient client = new RawClient(gateway.port()).get("/fair/work", "a");
+        awaitWork(1);
+        client.reset();
+        gateway.awaitInFlight("pool", 0);
+        assertThat(work.now()).isOne();
+        work.end();
+    }
+
+    @Test
+    void a_policy_that_changes_is_followed_by_the_next_request(@TempDir Path folder) throws Exception {
+        upstream.on("/fair/work", work);
+        PolicyFileOnDisk file = new PolicyFileOnDisk(folder.resolve("fairgate.yml"));
+        gateway.start(file.write(policy("permits: 2")).path(), "--fairgate.watch-policy=10ms");
+        RawClient before = new RawClient(gateway.port()).get("/fair/work", "a");
+        awaitWork(1);
+        file.write(policy("permits: 2, on-client-left: close"));
+        eventually(() -> assertThat(MetricsPage.of(gateway).value("fairgate_policy_reloads_total", "result", "success"))
+                .isOne());
+        RawClient after = new RawClient(gateway.port()).get("/fair/work", "a");
+        awaitWork(2);
+        after.reset();
+        gateway.awaitInFlight("pool", 1);
+        before.reset();
+        eventually(() -> assertThat(withoutClient()).isOne());
+        assertThat(gateway.pool("pool").inFlight()).isOne();
+        work.end();
+    }
+
+    @Test
+    void a_shutdown_waits_for_work_without_a_client() throws Exception {
+        start("permits: 1");
+        RawClient client = new RawClient(gateway.port()).get("/fair/work", "a");
+        awaitWork(1);
+        client.reset();
+        eventually(() -> assertThat(withoutClient()).isOne());
+        PermitPool pool = Objects.requireNonNull(
+                gateway.context().getBean(PermitPools.class).get("pool"));
+        int port = gateway.port();
+        Thread shutdown = new Thread(gateway::close, "shutdown");
+        shutdown.start();
+        eventually(() -> {
+            try (RawClient late = new RawClient(port)) {
+                assertThat(late.get("/plain/late", "c").readUntil("}")).contains("503", "draining");
+            }
+        });
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isOne();
+        assertThat(shutdown.isAlive()).isTrue();
+        work.end();
+        shutdown.join();
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
+    }
+}

@@ -59,6 +59,11 @@ final class Given {
         return get(key) instanceof Duration given ? given : otherwise;
     }
 
+    @Nullable
+    Duration durationIfGiven(String key) {
+        return get(key) instanceof Duration given ? given : null;
+    }
+
     String text(String key, String otherwise) {
         return get(key) instanceof String given ? given : otherwise;
     }

@@ -43,7 +43,17 @@ record KnownKeys(String place, List<String> keys, String expected) {
                     .toList());
     static final KnownKeys MEMBER_QUOTA = new KnownKeys("tenants.members.*.quotas[]", QUOTA_KEYS);
     static final KnownKeys POOL = new KnownKeys(
-            "pools.*", List.of("permits", "max-waiting", "max-wait", "max-hold", "on-client-left", "lease", "enforce"));
+            "pools.*",
+            List.of(
+                    "permits",
+                    "max-waiting",
+                    "max-wait",
+                    "max-hold",
+                    "memory",
+                    "max-collect",
+                    "on-client-left",
+                    "lease",
+                    "enforce"));
     static final KnownKeys LEASE = new KnownKeys("pools.*.lease", List.of("max-ttl", "max-hold"));
     static final KnownKeys ROUTE =
             new KnownKeys("routes[]", List.of("id", "uri", "predicates", "filters", "metadata", "order", "enabled"));

@@ -1,5 +1,6 @@
 package io.fairgate.config;
 
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
@@ -41,7 +42,9 @@ final class PoolsReader {
                 .read("permits", Value::integer)
                 .read("max-waiting", Value::integer)
                 .read("max-wait", Value::duration)
-                .read("max-hold", Value::duration);
+                .read("max-hold", Value::duration)
+                .read("memory", Value::duration)
+                .read("max-collect", Value::duration);
         Value leases = section.get("lease");
         LeaseBounds bounds = leases == null ? LeaseBounds.USUAL : leaseBounds(leases);
         Value left = section.get("on-client-left");
@@ -52,6 +55,8 @@ final class PoolsReader {
                 keys.duration("max-wait", PoolSettings.DEFAULT_MAX_WAIT),
                 keys.duration("max-hold", PoolSettings.DEFAULT_MAX_HOLD),
                 bounds,
+                keys.duration("memory", FairnessSettings.DEFAULT_MEMORY),
+                keys.durationIfGiven("max-collect"),
                 onClientLeft == null ? OnClientLeft.FINISH : onClientLeft));
         // Without permits of its own the pool is noted already, and not fit to be compared with what is reserved.
         Value enforce = section.get("enforce");

@@ -208,7 +208,7 @@ final class PolicySchema {
                 orPlaceholder(ordered("type", "integer", "minimum", 1, "maximum", Quota.MAX_LIMIT));
             case "order" -> orPlaceholder(ordered("type", "integer"));
             case "enforce", "forward", "enabled" -> orPlaceholder(ordered("type", "boolean"));
-            case "max-wait", "max-hold", "max-ttl", "within", "refresh", "skew" ->
+            case "max-wait", "max-hold", "memory", "max-collect", "max-ttl", "within", "refresh", "skew" ->
                 orPlaceholder(ordered("type", "string", "pattern", DURATION));
             case "per" ->
                 orPlaceholder(

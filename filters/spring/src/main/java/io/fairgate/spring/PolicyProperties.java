@@ -154,6 +154,8 @@ public record PolicyProperties(
             @DefaultValue("60s") DurationSetting maxHold,
             @DefaultValue Lease lease,
             @DefaultValue("true") boolean enforce,
+            @DefaultValue("10m") DurationSetting memory,
+            @Nullable DurationSetting maxCollect,
             @DefaultValue("finish") OnClientLeft onClientLeft) {
 
         /** How long permits are held that are leased; see {@link LeaseBounds}. */
@@ -168,8 +170,15 @@ public record PolicyProperties(
         private PoolSettings settings(PropertyPath at) {
             int size = at.at("permits").required(permits, "how many requests may be in flight at once");
             LeaseBounds leases = at.at("lease").read(lease::bounds);
-            return at.read(
-                    () -> new PoolSettings(size, maxWaiting, maxWait.value(), maxHold.value(), leases, onClientLeft));
+            return at.read(() -> new PoolSettings(
+                    size,
+                    maxWaiting,
+                    maxWait.value(),
+                    maxHold.value(),
+                    leases,
+                    memory.value(),
+                    maxCollect == null ? null : maxCollect.value(),
+                    onClientLeft));
         }
     }
 

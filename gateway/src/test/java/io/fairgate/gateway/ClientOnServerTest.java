@@ -277,8 +277,47 @@ class ClientOnServerTest {
         b.release(next.join().json("id"));
     }
 
+    private static final String KEY = "--fairgate.leases.receipt-key=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
+
     @Test
-    void a_server_that_was_started_anew_counts_again_what_is_held_and_the_work_notices_nothing() throws Exception {
+    void a_server_that_was_started_anew_counts_past_the_queue_what_is_held_and_the_work_notices_nothing()
+            throws Exception {
+        start("permits: 2", KEY);
+        int port = LeasingTenant.port(gateway);
+        CompletableFuture<String> result = client(server(port).withTime(time))
+                .withLease(LeaseOptions.of("pool", 2).withTtl(Duration.ofMinutes(5)), this::work)
+                .toFuture();
+        Lease lease = awaitWork();
+        long token = lease.token();
+        gateway.close();
+        start("permits: 2", "--fairgate.leases.port=" + port, KEY);
+        assertThat(gateway.pool("pool").inFlight())
+                .as("in a server that knows nothing")
+                .isZero();
+        String early =
+                b.acquire("early", "pool", "{\"permits\":1,\"ttl\":\"5m\"}").json("id");
+        assertThat(b.acquire("next", "pool", "{\"permits\":2,\"ttl\":\"5m\"}").status())
+                .isEqualTo(202);
+
+        time.advanceBy(BEAT);
+        gateway.awaitInFlight("pool", 3);
+        eventually(() -> assertThat(lease.token()).isGreaterThan(token));
+        assertThat(lease.isHeld()).isTrue();
+        b.release(early);
+        assertThat(b.acquire("next", "pool", "{\"permits\":2,\"ttl\":\"5m\"}").status())
+                .isEqualTo(202);
+        assertThat(result).isNotDone();
+        assertThat(cancelled).hasValue(0);
+        work.tryEmitValue("done");
+        assertThat(result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("done");
+        Answer next = b.acquire("next", "pool", "{\"permits\":2,\"maxWait\":\"30s\"}");
+        assertThat(next.status()).isEqualTo(201);
+        b.release(next.json("id"));
+    }
+
+    @Test
+    void at_a_server_that_was_started_anew_without_a_key_a_lease_waits_for_its_permits_and_then_goes_on()
+            throws Exception {
         start("permits: 2");
         int port = LeasingTenant.port(gateway);
         CompletableFuture<String> result = client(server(port).withTime(time))
@@ -288,22 +327,21 @@ class ClientOnServerTest {
         long token = lease.token();
         gateway.close();
         start("permits: 2", "--fairgate.leases.port=" + port);
-        assertThat(gateway.pool("pool").inFlight())
-                .as("in a server that knows nothing")
-                .isZero();
+        String early =
+                b.acquire("early", "pool", "{\"permits\":1,\"ttl\":\"5m\"}").json("id");
 
         time.advanceBy(BEAT);
-        gateway.awaitInFlight("pool", 2);
-        eventually(() -> assertThat(lease.token()).isGreaterThan(token));
+        gateway.awaitWaiting("pool", 1);
+        assertThat(gateway.pool("pool").inFlight()).isOne();
         assertThat(lease.isHeld()).isTrue();
-        assertThat(b.acquire("next", "pool", "{\"ttl\":\"5m\"}").status()).isEqualTo(202);
-        assertThat(result).isNotDone();
-        assertThat(cancelled).hasValue(0);
+        b.release(early);
+        gateway.awaitInFlight("pool", 2);
+        eventually(() -> {
+            time.advanceBy(Duration.ofSeconds(2));
+            assertThat(lease.token()).isGreaterThan(token);
+        });
         work.tryEmitValue("done");
         assertThat(result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("done");
-        Answer next = b.acquire("next", "pool", "{\"maxWait\":\"30s\"}");
-        assertThat(next.status()).isEqualTo(201);
-        b.release(next.json("id"));
     }
 
     // ---- answers that are lost ----

@@ -170,14 +170,14 @@ class LeaseLifeTest {
                 .anySatisfy(line -> assertThat(line).contains("lease-extended", "\"tenant\":\"b\"", "\"ttl\":0.001"))
                 .anySatisfy(line -> assertThat(line).contains("lease-expired", "\"tenant\":\"b\"", "\"held\":"))
                 .anySatisfy(line -> assertThat(line)
-                        .contains("lease-restored", "\"holder\":\"back\"", "\"token\":", "\"pools\":{\"pool\":1}"))
+                        .contains("lease-granted", "\"holder\":\"back\"", "\"token\":", "\"pools\":{\"pool\":1}"))
                 .anySatisfy(line -> assertThat(line).contains("lease-released", "\"holder\":\"back\"", "\"held\":"))
                 .anySatisfy(line -> assertThat(line)
                         .contains("lease-refused", "\"pools\":{\"pool\":9}", "\"reason\":\"never-fits\""));
         assertThat(metrics())
                 .contains("fairgate_leases_ended_total{how=\"released\",tenant=\"a\"} 2")
                 .contains("fairgate_leases_ended_total{how=\"expired\",tenant=\"b\"} 1")
-                .contains("fairgate_leases_restored_total{tenant=\"a\"} 1")
+                .contains("fairgate_lease_restores_total{result=\"queue\",tenant=\"a\"} 1")
                 .contains("reason=\"never-fits\",tenant=\"a\"} 1")
                 .contains("fairgate_leases_open{state=\"held\"} 0", "fairgate_leases_open{state=\"waiting\"} 0");
     }

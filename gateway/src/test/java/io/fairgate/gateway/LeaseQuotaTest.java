@@ -133,7 +133,7 @@ class LeaseQuotaTest {
     }
 
     @Test
-    void several_pools_cost_one_unit_and_what_is_restored_costs_nothing() {
+    void several_pools_cost_one_unit_and_so_does_a_restore_without_a_receipt() {
         LeasingTenant restored = tenant("restored");
         Answer both = restored.acquireAll("1", "{\"pools\":{\"pool\":2,\"other\":1}}");
         assertThat(both.status()).as(both.body()).isEqualTo(201);
@@ -141,8 +141,9 @@ class LeaseQuotaTest {
         restored.release(both.json("id"));
         assertThat(restored.restore("5".repeat(32), "{\"pools\":{\"pool\":1}}").status())
                 .isEqualTo(200);
-        assertThat(left(restored)).isEqualTo(1);
+        assertThat(left(restored)).isZero();
         restored.release("5".repeat(32));
+        LeaseApiTest.assertProblem(restored.restore("6".repeat(32), "{\"pools\":{\"pool\":1}}"), 429, "quota");
     }
 
     @Test

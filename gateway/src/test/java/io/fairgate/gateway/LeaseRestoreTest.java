@@ -3,15 +3,23 @@ package io.fairgate.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Holders come back after a restart with what they held, though nobody knows them any more. */
+/** Holders come back after a restart with receipts of what they held, and those without one queue like everybody. */
+@ExtendWith(OutputCaptureExtension.class)
 class LeaseRestoreTest {
 
     private static final String ID = "0123456789abcdef0123456789abcdef";
+    private static final String KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
+    private static final String OTHER_KEY = "YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY3ODkw";
+    private static final String KEYS = "--fairgate.leases.receipt-key=";
     private static final String TWO = "{\"pools\":{\"pool\":2},\"ttl\":\"20s\",\"holder\":\"batch\"}";
 
     @RegisterExtension
@@ -19,36 +27,347 @@ class LeaseRestoreTest {
 
     private final LeasingTenant a = new LeasingTenant(gateway, "a");
     private final LeasingTenant b = new LeasingTenant(gateway, "b");
+    private final LeasingTenant c = new LeasingTenant(gateway, "c");
+    private String pool = "permits: 3";
+
+    private void startWithout(String... options) {
+        LeasingTenant.start(gateway, TestPolicy.onePool("http://127.0.0.1:9", pool), options);
+    }
 
     private void start(String... options) {
-        LeasingTenant.start(gateway, TestPolicy.onePool("http://127.0.0.1:9", "permits: 3"), options);
+        List<String> all = new ArrayList<>(Arrays.asList(options));
+        if (all.stream().noneMatch(option -> option.startsWith(KEYS))) {
+            all.add(KEYS + KEY);
+        }
+        startWithout(all.toArray(String[]::new));
+    }
+
+    private void restart(String... options) {
+        gateway.close();
+        start(options);
+    }
+
+    private static String with(String receipt) {
+        return "{\"receipt\":\"%s\",\"ttl\":\"20s\",\"holder\":\"batch\"}".formatted(receipt);
+    }
+
+    private static Answer restore(LeasingTenant tenant, Answer before) {
+        return tenant.restore(before.json("id"), with(before.json("receipt")));
+    }
+
+    private Answer held(LeasingTenant tenant, int permits) {
+        Answer lease = tenant.acquire("before" + permits, "pool", "{\"permits\":%d}".formatted(permits));
+        assertThat(lease.status()).isEqualTo(201);
+        return lease;
+    }
+
+    private int inFlight() {
+        return gateway.pool("pool").inFlight();
+    }
+
+    private void assertBelieved(Answer restored) {
+        assertThat(restored.status()).as(restored.body()).isEqualTo(200);
+        assertThat(restored.json()).containsEntry("state", "held").containsEntry("restored", "receipt");
+    }
+
+    private void assertQueued(Answer restored) {
+        assertThat(restored.status()).as(restored.body()).isEqualTo(202);
+        assertThat(restored.json()).containsEntry("state", "waiting").containsEntry("restored", "queue");
+    }
+
+    // ---- with a receipt ----
+
+    @Test
+    void a_receipt_restores_past_the_queue_what_was_held_before_and_nobody_gets_more_until_enough_has_come_back() {
+        start();
+        Answer before = held(a, 2);
+        restart();
+        Answer early = held(b, 2);
+        assertThat(b.acquire("late", "pool", "{\"permits\":2}").status()).isEqualTo(202);
+        Answer restored = restore(a, before);
+        assertBelieved(restored);
+        assertThat(restored.json())
+                .containsEntry("id", before.json("id"))
+                .containsEntry("holder", "batch")
+                .containsEntry("pools", before.json().get("pools"));
+        assertThat(restored.number("token"))
+                .isGreaterThan(early.number("token"))
+                .isGreaterThan(before.number("token"));
+        assertThat(restored.number("expiresInMillis")).isBetween(1L, 20_000L);
+        assertThat(inFlight()).isEqualTo(4);
+
+        b.release(early.json("id"));
+        assertThat(inFlight()).isEqualTo(2);
+        assertThat(a.extend(before.json("id"), "30s").status()).isEqualTo(200);
+        a.release(before.json("id"));
+        Answer late = b.acquire("late", "pool", "{\"permits\":2,\"maxWait\":\"30s\"}");
+        assertThat(late.status()).isEqualTo(201);
+        b.release(late.json("id"));
     }
 
     @Test
-    void what_was_held_is_held_again_and_nobody_gets_more_than_there_is_until_enough_has_come_back() {
+    void every_answer_about_a_lease_that_is_held_has_a_receipt_and_each_is_good_until_the_lease_expires() {
         start();
-        Answer early = b.acquire("early", "pool", "{\"permits\":2}");
-        Answer restored = a.restore(ID, TWO);
-        assertThat(restored.status()).as(restored.body()).isEqualTo(200);
-        assertThat(restored.json())
-                .containsEntry("id", ID)
-                .containsEntry("state", "held")
-                .containsEntry("holder", "batch");
-        assertThat(restored.number("token")).isGreaterThan(early.number("token"));
-        assertThat(restored.number("expiresInMillis")).isBetween(1L, 20_000L);
-        assertThat(gateway.pool("pool").inFlight()).isEqualTo(4);
-        assertThat(b.acquire("late", "pool", "{}").status()).isEqualTo(202);
+        Answer granted = held(a, 1);
+        String id = granted.json("id");
+        List<String> receipts = new ArrayList<>(List.of(
+                granted.json("receipt"),
+                a.get(id).json("receipt"),
+                a.extend(id, "5m").json("receipt")));
+        assertThat(a.acquire("w", "pool", "{\"permits\":3}").json()).doesNotContainKey("receipt");
+        restart();
+        receipts.add(a.restore(id, with(receipts.get(2))).json("receipt"));
+        for (String receipt : receipts.subList(0, 3)) {
+            assertBelieved(a.restore(id, with(receipt)));
+        }
+        assertThat(inFlight()).isOne();
+        restart();
+        assertBelieved(a.restore(id, with(receipts.get(3))));
+        a.release(id);
+    }
 
-        assertThat(a.restore(ID, TWO).json())
-                .as("again")
-                .containsEntry("token", restored.json().get("token"));
-        assertThat(gateway.pool("pool").inFlight()).isEqualTo(4);
-        assertThat(a.extend(ID, "30s").status()).isEqualTo(200);
-        a.release(ID);
-        assertThat(b.acquire("late", "pool", "{\"maxWait\":\"30s\"}").status()).isEqualTo(201);
+    @Test
+    void a_restore_with_a_receipt_is_in_the_audit_log_and_in_the_metrics_and_costs_no_quota(CapturedOutput output) {
+        String policy = TestPolicy.onePool("http://127.0.0.1:9", pool)
+                .replace("plan: {}", "plan: { quotas: [ { name: hourly, limit: 1, per: 1h } ] }");
+        LeasingTenant.start(gateway, policy, KEYS + KEY);
+        Answer before = held(a, 2);
+        gateway.close();
+        LeasingTenant.start(gateway, policy, KEYS + KEY, "--logging.level.io.fairgate.audit=info");
+        assertBelieved(restore(a, before));
+        a.restore(ID, with("v1.x.y.z"));
+        assertThat(a.acquire("next", "pool", "{}").status()).as("the only unit").isEqualTo(201);
+        a.release(a.acquire("next", "pool", "{}").json("id"));
+        a.release(before.json("id"));
+        RunningGateway.eventually(() -> assertThat(output.getOut().lines().filter(line -> line.startsWith("{")))
+                .anySatisfy(line -> assertThat(line)
+                        .contains(
+                                "\"lease-restored\"",
+                                "\"holder\":\"batch\"",
+                                before.json("id"),
+                                "\"pools\":{\"pool\":2}"))
+                .anySatisfy(
+                        line -> assertThat(line).contains("\"lease-refused\"", ID, "\"reason\":\"receipt-invalid\"")));
+        assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())
+                .contains("fairgate_lease_restores_total{result=\"receipt\",tenant=\"a\"} 1")
+                .contains("fairgate_lease_restores_total{result=\"refused\",tenant=\"a\"} 1");
+    }
+
+    // ---- what is no proof ----
+
+    @Test
+    void a_receipt_that_was_altered_or_is_of_another_tenant_or_lease_or_of_other_permits_is_refused() {
+        start();
+        Answer before = held(a, 2);
+        String id = before.json("id");
+        String receipt = before.json("receipt");
+        restart();
+        assertInvalid(b.restore(id, with(receipt)), "another tenant's");
+        assertInvalid(a.restore(ID, with(receipt)), "another lease");
+        assertInvalid(
+                a.restore(id, "{\"pools\":{\"pool\":3},\"receipt\":\"%s\"}".formatted(receipt)),
+                "other pools or permits");
+        assertInvalid(
+                a.restore(id, "{\"pools\":{\"others\":2},\"receipt\":\"%s\"}".formatted(receipt)),
+                "other pools or permits");
+        for (String altered : List.of(
+                receipt.replaceFirst("v1", "v2"),
+                receipt.substring(0, receipt.length() - 2),
+                receipt.replace('.', ' '),
+                receipt + "x",
+                "x")) {
+            assertInvalid(a.restore(id, with(altered)), "No key of this server");
+        }
+        LeaseApiTest.assertProblem(a.restore(id, "{\"receipt\":1}"), 400, "bad-request");
+        assertThat(inFlight()).isZero();
+        assertBelieved(a.restore(id, "{\"pools\":{\"pool\":2},\"receipt\":\"%s\"}".formatted(receipt)));
+        a.release(id);
+    }
+
+    private static void assertInvalid(Answer answer, String why) {
+        LeaseApiTest.assertProblem(answer, 409, "receipt-invalid");
+        assertThat(answer.json("detail")).contains(why);
+    }
+
+    @Test
+    void a_receipt_is_worth_nothing_when_its_lease_would_have_expired() {
+        start();
+        Answer before = a.acquire("k", "pool", "{\"ttl\":\"50ms\"}");
+        restart();
+        RunningGateway.eventually(() -> LeaseApiTest.assertProblem(restore(a, before), 409, "receipt-expired"));
+        assertThat(inFlight()).isZero();
+    }
+
+    @Test
+    void receipts_under_an_older_key_are_good_as_long_as_the_server_has_it() {
+        start();
+        Answer old = held(a, 1);
+        restart(KEYS + OTHER_KEY + "," + KEY);
+        assertBelieved(restore(a, old));
+        Answer renewed = held(a, 2);
+        restart(KEYS + OTHER_KEY);
+        assertInvalid(restore(a, old), "No key of this server");
+        assertBelieved(restore(a, renewed));
+        a.release(renewed.json("id"));
+    }
+
+    @Test
+    void after_the_window_nothing_is_restored_any_more() {
+        start();
+        Answer before = held(a, 1);
+        restart("--fairgate.leases.restore-window=0s");
+        LeaseApiTest.assertProblem(restore(a, before), 409, "restore-closed");
+        LeaseApiTest.assertProblem(a.restore(ID, TWO), 409, "restore-closed");
+        assertThat(inFlight()).isZero();
+    }
+
+    // ---- once ----
+
+    @Test
+    void calls_that_come_at_once_restore_one_lease() {
+        start();
+        Answer before = held(a, 2);
+        String id = before.json("id");
+        restart();
+        List<CompletableFuture<Answer>> calls = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            calls.add(a.future("POST", "/v1/leases/" + id + "/restore", with(before.json("receipt"))));
+        }
+        assertThat(calls).extracting(call -> call.join().status()).containsOnly(200);
+        assertThat(calls)
+                .extracting(call -> call.join().number("token"))
+                .as("one grant")
+                .containsOnly(a.get(id).number("token"));
+        assertThat(inFlight()).isEqualTo(2);
+        a.release(id);
+        assertThat(inFlight()).isZero();
+    }
+
+    @Test
+    void a_lease_that_this_process_saw_released_is_not_restored_also_when_it_has_forgotten_most_that_ended() {
+        String few = "--fairgate.leases.max-open=1";
+        start(few);
+        Answer before = held(a, 2);
+        restart(few);
+        assertBelieved(restore(a, before));
+        a.release(before.json("id"));
+        LeaseApiTest.assertProblem(restore(a, before), 409, "lease-ended");
+        Answer mine = a.acquire("k", "pool", "{}");
+        a.release(mine.json("id"));
+        a.release(a.acquire("l", "pool", "{}").json("id"));
+        LeaseApiTest.assertProblem(restore(a, before), 409, "lease-ended");
+        LeaseApiTest.assertProblem(restore(a, mine), 409, "lease-ended");
+        assertThat(inFlight()).isZero();
+    }
+
+    @Test
+    void a_lease_that_is_released_before_it_is_restored_stays_released() {
+        start();
+        Answer before = held(a, 2);
+        restart();
+        assertThat(b.release(before.json("id")).status()).isEqualTo(204);
+        a.release(before.json("id"));
+        LeaseApiTest.assertProblem(restore(a, before), 409, "lease-ended");
+        assertThat(inFlight()).isZero();
+    }
+
+    @Test
+    void nobody_ends_the_lease_of_another_tenant_by_releasing_it_before_it_is_restored() {
+        start();
+        Answer before = held(a, 2);
+        restart();
+        b.release(before.json("id"));
+        assertBelieved(restore(a, before));
+        a.release(before.json("id"));
+    }
+
+    // ---- what collecting receipts is worth ----
+
+    @Test
+    void a_tenant_that_collected_receipts_of_leases_that_it_gave_back_restores_no_more_than_it_may_hold() {
+        start();
+        List<Answer> collected = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            collected.add(a.acquire("a" + i, "pool", "{\"permits\":2,\"ttl\":\"5m\"}"));
+            a.release(collected.get(i).json("id"));
+        }
+        restart();
+        assertBelieved(restore(a, collected.get(0)));
+        assertQueued(restore(a, collected.get(1)));
+        assertQueued(restore(a, collected.get(2)));
+        assertThat(inFlight()).isEqualTo(2);
+        collected.forEach(each -> a.release(each.json("id")));
+    }
+
+    @Test
+    void all_tenants_together_restore_no_more_than_the_pool_has_and_the_rest_queues() {
+        start();
+        Answer ofA = held(a, 2);
+        a.release(ofA.json("id"));
+        Answer ofB = held(b, 3);
+        b.release(ofB.json("id"));
+        Answer ofC = held(c, 1);
+        restart();
+        assertBelieved(restore(a, ofA));
+        assertQueued(restore(b, ofB));
+        assertBelieved(restore(c, ofC));
+        assertThat(inFlight()).isEqualTo(3);
+        a.release(ofA.json("id"));
+        assertThat(restore(b, ofB).json("state")).isEqualTo("waiting");
+        c.release(ofC.json("id"));
+        Answer granted = b.restore(ofB.json("id"), with(ofB.json("receipt")).replace("}", ",\"maxWait\":\"30s\"}"));
+        assertThat(granted.status()).isEqualTo(200);
+        assertThat(granted.json()).containsEntry("restored", "queue");
+        assertThat(inFlight()).isEqualTo(3);
+        b.release(ofB.json("id"));
+    }
+
+    @Test
+    void what_a_smaller_cap_no_longer_allows_is_refused() {
+        start();
+        Answer before = held(a, 3);
+        pool = "permits: 2";
+        restart();
+        LeaseApiTest.assertProblem(restore(a, before), 409, "never-fits");
+        assertThat(inFlight()).isZero();
+    }
+
+    // ---- without a receipt ----
+
+    @Test
+    void a_tenant_that_never_had_a_lease_restores_nothing_past_the_queue_nor_beyond_what_there_is() {
+        start();
+        Answer early = held(b, 2);
+        String waits = b.acquire("late", "pool", "{\"permits\":2}").json("id");
+        assertQueued(a.restore(ID, "{\"pools\":{\"pool\":3}}"));
+        assertThat(inFlight()).isEqualTo(2);
         b.release(early.json("id"));
-        b.release(b.acquire("late", "pool", "{}").json("id"));
-        LeaseApiTest.assertProblem(a.restore(ID, TWO), 409, "lease-ended");
+        RunningGateway.eventually(() -> assertThat(b.get(waits).json("state")).isEqualTo("held"));
+        assertQueued(a.restore(ID, "{\"pools\":{\"pool\":3}}"));
+        assertThat(inFlight()).isEqualTo(2);
+        b.release(waits);
+        Answer granted = a.restore(ID, "{\"pools\":{\"pool\":3},\"maxWait\":\"30s\"}");
+        assertThat(granted.status()).isEqualTo(200);
+        assertThat(inFlight()).isEqualTo(3);
+        a.release(ID);
+    }
+
+    @Test
+    void a_server_without_a_key_gives_out_no_receipts_and_queues_who_comes_back() {
+        startWithout();
+        Answer before = held(a, 2);
+        assertThat(before.json()).doesNotContainKey("receipt");
+        gateway.close();
+        startWithout();
+        Answer early = held(b, 2);
+        String body = "{\"pools\":{\"pool\":2},\"receipt\":\"v1.of.another.server\"}";
+        assertQueued(a.restore(before.json("id"), body));
+        assertThat(inFlight()).isEqualTo(2);
+        b.release(early.json("id"));
+        Answer restored = a.restore(before.json("id"), body);
+        assertThat(restored.json()).containsEntry("state", "held").containsEntry("restored", "queue");
+        a.release(before.json("id"));
+        LeaseApiTest.assertProblem(a.restore(before.json("id"), body), 409, "lease-ended");
     }
 
     @Test
@@ -60,74 +379,29 @@ class LeaseRestoreTest {
         String acquired = b.acquire("k", "pool", "{}").json("id");
         LeaseApiTest.assertProblem(a.restore(acquired, "{\"pools\":{\"pool\":1}}"), 409, "restore-conflict");
         assertThat(b.restore(acquired, "{\"pools\":{\"pool\":1}}").status()).isEqualTo(200);
-        assertThat(gateway.pool("pool").inFlight()).isEqualTo(3);
+        assertThat(inFlight()).isEqualTo(3);
         a.release(ID);
         b.release(acquired);
-    }
-
-    @Test
-    void a_tenant_restores_no_more_than_it_could_ever_have_had() {
-        start();
-        LeaseApiTest.assertProblem(a.restore(ID, "{\"pools\":{\"pool\":4}}"), 409, "never-fits");
-        assertThat(a.restore(ID, TWO).status()).isEqualTo(200);
-        LeaseApiTest.assertProblem(a.restore("1".repeat(32), TWO), 409, "never-fits");
-        assertThat(a.restore("1".repeat(32), "{\"pools\":{\"pool\":1}}").status())
-                .isEqualTo(200);
-        a.release(ID);
-        assertThat(a.restore("2".repeat(32), TWO).status()).isEqualTo(200);
-        a.release("1".repeat(32));
-        a.release("2".repeat(32));
         LeaseApiTest.assertProblem(a.restore("3".repeat(32), "{\"pools\":{\"nowhere\":1}}"), 404, "unknown-pool");
+        LeaseApiTest.assertProblem(a.restore("4".repeat(32), "{\"pools\":{\"pool\":4}}"), 409, "never-fits");
         LeaseApiTest.assertProblem(a.restore("x", TWO), 400, "bad-request");
     }
 
+    /** The restore that is first is refused by the pool and becomes an acquisition while the others wait for it. */
     @Test
-    void after_the_window_nothing_is_restored_any_more() {
-        start("--fairgate.leases.restore-window=0s");
-        LeaseApiTest.assertProblem(a.restore(ID, TWO), 409, "restore-closed");
-        assertThat(gateway.pool("pool").inFlight()).isZero();
-    }
-
-    @Test
-    void calls_that_come_at_once_restore_one_lease() {
+    void calls_that_come_at_once_and_are_not_believed_wait_for_one_lease() {
         start();
+        Answer before = held(a, 2);
+        restart();
+        Answer mine = held(a, 2);
         List<CompletableFuture<Answer>> calls = new ArrayList<>();
-        for (int i = 0; i < 10; i++) {
-            calls.add(a.future("POST", "/v1/leases/" + ID + "/restore", TWO));
+        for (int i = 0; i < 8; i++) {
+            calls.add(a.future("POST", "/v1/leases/" + before.json("id") + "/restore", with(before.json("receipt"))));
         }
-        assertThat(calls).extracting(call -> call.join().status()).containsOnly(200);
-        assertThat(gateway.pool("pool").inFlight()).isEqualTo(2);
-        a.release(ID);
-        assertThat(gateway.pool("pool").inFlight()).isZero();
-    }
-
-    @Test
-    void many_that_come_at_once_and_hold_too_much_are_all_refused() {
-        start();
-        for (int round = 0; round < 20; round++) {
-            String id = Integer.toHexString(round % 16).repeat(32);
-            List<CompletableFuture<Answer>> calls = new ArrayList<>();
-            for (int i = 0; i < 8; i++) {
-                calls.add(a.future("POST", "/v1/leases/" + id + "/restore", "{\"pools\":{\"pool\":1000000}}"));
-            }
-            calls.forEach(call -> LeaseApiTest.assertProblem(call.join(), 409, "never-fits"));
-        }
-        assertThat(gateway.pool("pool").inFlight()).isZero();
-    }
-
-    /** The one that is refused by the pool is found by the others while it is asked. */
-    @Test
-    void who_comes_while_a_restore_is_refused_is_answered() {
-        start();
-        String held = a.acquire("k", "pool", "{\"permits\":2}").json("id");
-        for (int round = 0; round < 20; round++) {
-            List<CompletableFuture<Answer>> calls = new ArrayList<>();
-            for (int i = 0; i < 8; i++) {
-                calls.add(a.future("POST", "/v1/leases/" + ID + "/restore", TWO));
-            }
-            calls.forEach(call -> assertThat(call.join().status()).isIn(404, 409));
-        }
-        assertThat(gateway.pool("pool").inFlight()).isEqualTo(2);
-        a.release(held);
+        calls.forEach(call -> assertQueued(call.join()));
+        assertThat(inFlight()).isEqualTo(2);
+        assertThat(gateway.pool("pool").waiting()).isOne();
+        a.release(mine.json("id"));
+        a.release(before.json("id"));
     }
 }

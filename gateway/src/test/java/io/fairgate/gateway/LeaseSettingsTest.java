@@ -43,6 +43,7 @@ class LeaseSettingsTest {
             port=x                 | fairgate.leases.port
             restore-window=300     | 300 (expected: a duration such as
             fencing-file=/nowhere/fencing | fairgate.leases.fencing-file
+            receipt-key-file=/nowhere/keys | fairgate.leases.receipt-key-file
             address=203.0.113.1    | expected: an address of this machine
             enable=true            | fairgate.leases.enable: unknown setting
             """)
@@ -56,6 +57,8 @@ class LeaseSettingsTest {
             port=70000             | port: 70000 (expected: 0 to 65535)
             restore-window=-1s     | restore-window: PT-1S (expected: >= 0)
             max-open=0             | max-open: 0 (expected: >= 1)
+            receipt-key=c2hvcnQ=   | receipt-key: key 1: 5 bytes (expected: 32 random bytes or more in Base64, as from: openssl rand -base64 32)
+            receipt-key=           | receipt-key: 0 keys (expected: 1 to 8, each 32 random bytes or more in Base64, as from: openssl rand -base64 32)
             throttle.levels.x=high | throttle.levels.x: high (expected: a whole number of 32 bits)
             throttle.levels.x=4294967296 | throttle.levels.x: 4294967296 (expected: a whole number of 32 bits)
             """)

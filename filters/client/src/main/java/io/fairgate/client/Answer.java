@@ -66,7 +66,13 @@ record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
         if (isHeld && !(token.isIntegralNumber() && expires.isIntegralNumber())) {
             return null;
         }
-        return new Told(id.stringValue(), isHeld, token.asLong(0), Duration.ofMillis(expires.asLong(0)));
+        JsonNode receipt = body.path("receipt");
+        return new Told(
+                id.stringValue(),
+                isHeld,
+                token.asLong(0),
+                Duration.ofMillis(expires.asLong(0)),
+                receipt.isString() ? receipt.stringValue() : null);
     }
 
     /**
@@ -74,6 +80,12 @@ record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
      *
      * @param token meaningless unless it is held
      * @param expiresIn from when the answer was made
+     * @param receipt what proves to the server after a restart that the lease was held; null when it gives out none
      */
-    record Told(String id, boolean isHeld, long token, Duration expiresIn) {}
+    record Told(
+            String id,
+            boolean isHeld,
+            long token,
+            Duration expiresIn,
+            @Nullable String receipt) {}
 }

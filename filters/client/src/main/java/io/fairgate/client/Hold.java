@@ -61,6 +61,8 @@ final class Hold {
     private long ttlNanos;
     private long pauseNanos;
     private boolean isForgotten;
+    /** The newest one; null when the server gives out none, or has refused it. */
+    private @Nullable String receipt;
 
     Hold(LeaseCalls calls, LeaseOptions options, Told told, long sentAt) {
         this.calls = calls;
@@ -150,7 +152,7 @@ final class Hold {
         Sinks.Empty<Void> done = Sinks.empty();
         restoring = done;
         // Who released meanwhile has either seen that, or this sees that it was released.
-        Mono<Answer> call = isOpen() ? calls.restore(id, options, within) : Mono.empty();
+        Mono<Answer> call = isOpen() ? calls.restore(id, options, receipt, within) : Mono.empty();
         return call.doFinally(how -> {
             restoring = null;
             done.tryEmitEmpty();
@@ -165,6 +167,11 @@ final class Hold {
         } else if (!isForgotten && answer.is(404, "lease-expired")) {
             isForgotten = true;
             pauseNanos = 0;
+        } else if (answer.status() < 300 && told != null) {
+            restoreAgainLater();
+        } else if (isForgotten && receipt != null && isAboutReceipt(answer)) {
+            receipt = null;
+            pauseNanos = 0;
         } else if (isForgotten && (answer.status() == 404 || answer.status() == 409)) {
             lose("the server does not have it, and will not have it back", LeaseException.refused(answer));
         } else {
@@ -174,6 +181,17 @@ final class Hold {
                 pauseNanos = Math.max(pauseNanos, Math.min(later.toNanos(), ttlNanos / LATEST_RETRY));
             }
         }
+    }
+
+    /** It waits for its permits at the server. Whether it gets them in time is known by the time at which it is lost. */
+    private void restoreAgainLater() {
+        isForgotten = true;
+        pauseNanos = calls.pauses().spread(ttlNanos / RETRY);
+    }
+
+    /** The server does not believe it, and may have other keys now; it may still have room for the lease. */
+    private static boolean isAboutReceipt(Answer answer) {
+        return answer.is(409, "receipt-invalid") || answer.is(409, "receipt-expired");
     }
 
     /** What has failed may have been a restore that was read all the same, so it begins with extending again. */
@@ -197,6 +215,7 @@ final class Hold {
 
     private void set(Told told, long sentAt) {
         token = told.token();
+        receipt = told.receipt();
         ttlNanos =
                 Math.max(0, Math.min(told.expiresIn().toNanos(), options.ttl().toNanos()));
         lostAt = sentAt + ttlNanos - Math.min(ttlNanos / MARGIN, LONGEST_MARGIN_NANOS);

@@ -10,6 +10,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
@@ -93,9 +94,12 @@ final class LeaseCalls {
         return send(new Call("PUT", path(id), null, Map.of("ttl", text(options.ttl())), Duration.ZERO, within));
     }
 
-    Mono<Answer> restore(String id, LeaseOptions options, Duration within) {
+    Mono<Answer> restore(String id, LeaseOptions options, @Nullable String receipt, Duration within) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("pools", options.pools());
+        if (receipt != null) {
+            body.put("receipt", receipt);
+        }
         body.put("ttl", text(options.ttl()));
         body.put("holder", options.holder());
         return send(new Call("POST", path(id) + "/restore", null, body, Duration.ZERO, within));

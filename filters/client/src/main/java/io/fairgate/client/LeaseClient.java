@@ -24,8 +24,9 @@ import reactor.core.scheduler.Scheduler;
  * <p><b>Holding.</b> After a third of its time to live, as the server told it, a lease is extended in the background, one
  * call at a time, and on failure again and again until it is lost. It is lost when, counted from the <em>sending</em> of the last
  * call that succeeded, its time is over but for a margin: nobody else can have got the permits by then. When the server
- * was started anew and knows the lease no more, it is told, and the lease goes on with a larger
- * {@linkplain Lease#token fencing token}; if the server has given the permits away, the lease is lost.
+ * was started anew and knows the lease no more, the client shows the receipt that it got with the lease, and the lease goes on
+ * with a larger {@linkplain Lease#token fencing token}. A server that gives out no receipts, or does not believe this one, has
+ * the lease wait for permits like any other; if it does not get them before its time is over, it is lost.
  *
  * <p><b>Cancellation</b> gives back whatever there is: the lease, the place in the queue, and what the server may have done on
  * a call that it has not answered yet. That takes up to 5 seconds in the background; what could not be given back by

@@ -54,6 +54,10 @@ final class ModelServer {
     private final Map<String, Integer> permits;
     private final Map<String, Entry> leases = new LinkedHashMap<>();
     private final Set<String> endedKeys = new HashSet<>();
+    /** Of the processes before and of this one, by the lease; empty when there is no key. */
+    private final Map<String, String> receipts = new HashMap<>();
+
+    private boolean hasKey = true;
     private final List<Call> calls = new ArrayList<>();
 
     private Duration longestTtl = Duration.ofHours(1);
@@ -75,7 +79,7 @@ final class ModelServer {
         longestTtl = longest;
     }
 
-    /** Forgets everything; within the window it takes back what holders tell it, and grants nothing new. */
+    /** Forgets everything but its key; within the window it restores leases with receipts, and grants nothing new. */
     synchronized void restart(Duration window) {
         List<Entry> before = List.copyOf(leases.values());
         leases.clear();
@@ -83,6 +87,12 @@ final class ModelServer {
         restoreUntil = now() + window.toNanos();
         before.forEach(entry -> entry.answers.forEach(answer -> answer.tryEmitError(new IOException("closed"))));
         at(restoreUntil);
+    }
+
+    /** As if it had been started anew with another key, or without one. */
+    synchronized void changeKey(boolean hasNewKey) {
+        receipts.clear();
+        hasKey = hasNewKey;
     }
 
     synchronized List<Call> calls() {
@@ -216,11 +226,22 @@ final class ModelServer {
         if (entry != null && !entry.pools.equals(pools)) {
             return problem(409, "restore-conflict");
         }
+        Object receipt = body(call).get("receipt");
+        boolean isBelieved = receipt != null && receipt.equals(receipts.get(id));
+        if (hasKey && receipt != null && !isBelieved) {
+            return problem(409, "receipt-invalid");
+        }
         if (entry == null) {
             entry = open(id, "restored-" + id, pools, ttl(call));
-            hold(entry);
+            if (isBelieved) {
+                hold(entry);
+            }
         }
-        return told(entry, 200);
+        if (!entry.isHeld) {
+            entry.expiresAt = now() + entry.ttl;
+            promote();
+        }
+        return told(entry, entry.isHeld ? 200 : 202);
     }
 
     // ---- what goes on inside ----
@@ -298,6 +319,11 @@ final class ModelServer {
         lease.put("pools", entry.pools);
         if (entry.isHeld) {
             lease.put("token", entry.token);
+            if (hasKey) {
+                String receipt = "receipt-" + entry.id + "-" + entry.token;
+                receipts.put(entry.id, receipt);
+                lease.put("receipt", receipt);
+            }
         }
         lease.put("expiresInMillis", Math.max(0, (entry.expiresAt - now()) / 1_000_000));
         lease.put("addedByALaterServer", List.of(1));

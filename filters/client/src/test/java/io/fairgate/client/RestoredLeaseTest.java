@@ -1,6 +1,7 @@
 package io.fairgate.client;
 
 import static io.fairgate.client.Scene.s;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.client.Scene.Told;
@@ -8,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A lease that is held while its server is started anew, and does not know it any more. */
 class RestoredLeaseTest {
@@ -41,6 +44,60 @@ class RestoredLeaseTest {
         });
         scene.subscribe(lease.release());
         scene.assertNothingLeft();
+    }
+
+    @Test
+    void a_restore_shows_the_newest_receipt() {
+        Lease lease = scene.acquire(OPTIONS);
+        String id = lease.id();
+        scene.server.restart(s(60));
+        scene.passSeconds(11);
+        scene.server.restart(s(60));
+        scene.passSeconds(11);
+
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(receipts()).containsExactly("receipt-" + id + "-1", "receipt-" + id + "-2");
+    }
+
+    private List<Object> receipts() {
+        return network.sent().stream()
+                .map(Network.Sent::call)
+                .filter(call -> call.path().endsWith("/restore"))
+                .map(call -> requireNonNull(call.body()).getOrDefault("receipt", "none"))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_lease_whose_receipt_is_of_no_use_waits_at_the_server_and_goes_on_when_it_gets_its_permits_in_time(
+            boolean hasNewKey) {
+        Lease lease = scene.acquire(LeaseOptions.of("a", 2));
+        scene.server.restart(s(15));
+        scene.server.changeKey(hasNewKey);
+        scene.passSeconds(12);
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(scene.server.held()).isZero();
+        assertThat(scene.server.waiting()).isOne();
+        scene.passSeconds(100);
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(scene.server.held()).isEqualTo(2);
+        scene.subscribe(lease.release());
+        scene.assertNothingLeft();
+    }
+
+    @Test
+    void a_lease_that_waits_at_the_server_is_lost_when_its_own_time_is_over() {
+        Lease lease = scene.acquire(LeaseOptions.of("a", 2));
+        Told<Void> lost = scene.subscribe(lease.lost());
+        scene.server.restart(s(60));
+        scene.server.changeKey(false);
+        scene.passSeconds(28.9);
+        assertThat(lease.isHeld()).isTrue();
+        scene.passSeconds(0.2);
+
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lost.error).isInstanceOf(LeaseLostException.class);
+        assertThat(scene.time.timersLeft()).isZero();
     }
 
     @Test

@@ -92,6 +92,11 @@ public final class FencingTokens {
         return next;
     }
 
+    /** The next number is larger than this one, which was given out before a restart. */
+    void goOnAbove(long earlier) {
+        last.accumulateAndGet(earlier, Math::max);
+    }
+
     private long micros() {
         return clock.millis() * MICROS_PER_MILLI;
     }

@@ -15,14 +15,6 @@ public interface LeasedPools {
     @Nullable
     PermitPool find(String name);
 
-    /**
-     * Whether holders that come back after a restart are believed though they say that they hold more than their tenant could
-     * ever be granted ({@link PermitPool#restore}).
-     */
-    default boolean believeEverything() {
-        return false;
-    }
-
     /** For how long its permits are leased at most; each lease is bounded by all pools of which it holds any. */
     default LeaseBounds bounds(String pool) {
         return LeaseBounds.WIDEST;

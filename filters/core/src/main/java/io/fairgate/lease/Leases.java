@@ -118,11 +118,7 @@ public final class Leases {
         Demand waits = lease.waits;
         if (waits == null) {
             lacking.keySet().forEach(this::requirePool);
-            Demand demand = new Demand(this, lease, new LeaseRequest(lacking, request.patience(), request.ttl()), now);
-            lease.waits = demand;
-            open.queues().add(demand);
-            waits = demand;
-            after.then(() -> ask(demand, demand.pool()));
+            waits = wait(lease, new LeaseRequest(lacking, request.patience(), request.ttl()), now, after);
         } else if (!waits.wants().equals(lacking)) {
             throw new IllegalStateException(
                     "lease %s waits for %s, and was asked for %s (expected: to wait for one thing)"
@@ -134,6 +130,14 @@ public final class Leases {
             open.expireAt(lease, Math.max(lease.expiresAt, Math.min(asked, lastEnd(lease))));
         }
         return waits;
+    }
+
+    private Demand wait(OpenLease lease, LeaseRequest request, long now, Aftermath after) {
+        Demand demand = new Demand(this, lease, request, now);
+        lease.waits = demand;
+        open.queues().add(demand);
+        after.then(() -> ask(demand, demand.pool()));
+        return demand;
     }
 
     /**
@@ -173,7 +177,8 @@ public final class Leases {
     }
 
     /**
-     * Gives back what a lease holds of one pool, or its place in the queue there; the lease goes on.
+     * Gives back what a lease holds of one pool, or its place in the queue there; the lease goes on. If it waits for other
+     * pools as well, it asks for those anew.
      *
      * @return false when it has nothing to do with that pool
      * @throws LeaseGoneException when it is not there
@@ -192,6 +197,11 @@ public final class Leases {
             } else if (waits != null && waits.wants().containsKey(pool)) {
                 wantNoMore(waits, after);
                 after.then(() -> waits.tell(false));
+                Map<String, Integer> others = new TreeMap<>(waits.wants());
+                others.remove(pool);
+                if (!others.isEmpty()) {
+                    wait(lease, new LeaseRequest(others, Duration.ZERO, waits.ttl()), now, after);
+                }
                 return true;
             }
             return false;
@@ -252,43 +262,45 @@ public final class Leases {
     // ---- after a restart ----
 
     /**
-     * Opens a lease that holds permits already, though the pools have not given them out: after a restart, when holders
-     * come back ({@link PermitPool#restore}).
+     * Opens a lease that holds permits already, though the pools of this process have not granted them: after a restart, for
+     * a holder that has proof of what it held ({@link PermitPool#restore}). Its bounds count from when it was first granted,
+     * and its new fencing token is larger than its old one.
      *
-     * @param held permits by pool
-     * @return false, and nothing has changed, when there is one with this id. Errors with
-     *     {@link PermitRefusedException} when a pool refuses ({@link PermitPool#restore}), and then
-     *     there is none
+     * @return false, and nothing has changed, when there is one with this id. Errors with {@link PermitRefusedException} when
+     *     a pool refuses, which the listener is told, and then there is no lease
      */
-    public Mono<Boolean> restore(
-            LeaseId id, TenantId tenant, String holder, LeaseTerm term, Map<String, Integer> held) {
+    public Mono<Boolean> restore(LeaseId id, TenantId tenant, String holder, LeaseTerm term, HeldBefore before) {
         return Mono.defer(() -> {
-            held.keySet().forEach(this::requirePool);
-            Duration ttl = held.keySet().stream()
+            Map<String, Integer> permits = before.permits();
+            permits.keySet().forEach(this::requirePool);
+            Duration ttl = permits.keySet().stream()
                     .map(pool -> pools.bounds(pool).maxTtl())
                     .reduce(term.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
             if (!open(id, tenant, holder, new LeaseTerm(ttl, term.maxHold()))) {
                 return Mono.just(false);
             }
+            tokens.goOnAbove(before.token());
             long token = tokens.next();
-            return Flux.fromIterable(held.entrySet())
+            return Flux.fromIterable(permits.entrySet())
                     .concatMap(each -> requirePool(each.getKey())
-                            .restore(LeaseRequest.ask(tenant, each.getValue()), pools.believeEverything())
-                            .doOnNext(permits -> restored(id, each.getKey(), permits, token))
-                            .doOnError(PermitRefusedException.class, e -> tellNotRestored(id, each.getKey(), held, e)))
+                            .restore(LeaseRequest.ask(tenant, each.getValue()))
+                            .doOnNext(held -> restored(id, each.getKey(), held, token, before.heldFor()))
+                            .doOnError(
+                                    PermitRefusedException.class, e -> tellNotRestored(id, each.getKey(), permits, e)))
                     .then(Mono.fromCallable(() -> tellRestored(id)))
                     .doOnError(e -> release(id))
                     .doOnCancel(() -> release(id));
         });
     }
 
-    private void restored(LeaseId id, String pool, HeldPermits permits, long token) {
+    private void restored(LeaseId id, String pool, HeldPermits permits, long token, Duration heldFor) {
         var unused = open.did((now, after) -> {
             OpenLease lease = open.find(id);
             if (lease == null) {
                 after.then(permits::release);
             } else {
-                keep(lease, new OpenLease.Grant(pool, permits, token, 0, now));
+                keep(lease, new OpenLease.Grant(pool, permits, token, 0, now - heldFor.toNanos()));
+                open.expireAt(lease, Math.min(lease.expiresAt, lastEnd(lease)));
             }
             return true;
         });

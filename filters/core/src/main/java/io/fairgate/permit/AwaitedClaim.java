@@ -83,13 +83,13 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
     }
 
     /** The beginning of permits that are held already: nothing is waited for but the drain. */
-    void startRestored(boolean evenTooMany) {
+    void startRestored() {
         askedAt = pool.now();
         since = askedAt;
         waitUntil = Deadlines.NEVER;
         actual.onSubscribe(this);
         if (state == WAITING) {
-            pool.restore(this, evenTooMany);
+            pool.restore(this);
         }
     }
 

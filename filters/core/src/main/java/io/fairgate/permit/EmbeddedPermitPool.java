@@ -87,6 +87,8 @@ public final class EmbeddedPermitPool implements PermitPool {
     private final List<PoolClaim> arrived = new ArrayList<>();
     private int calm = Integer.MAX_VALUE;
     private boolean closing;
+    /** How many permits were restored, those that have come back included. */
+    private long restored;
     /** The time of this round: read once, because that takes as long as a grant. */
     private long round;
     /** When the first of those that hold an open permit has to give it back, as far as it has to be seen to. */
@@ -145,8 +147,8 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     @Override
-    public Mono<HeldPermits> restore(PermitRequest request, boolean evenTooMany) {
-        return new MonoHeldPermits(actual -> new AwaitedClaim(this, request, actual).startRestored(evenTooMany));
+    public Mono<HeldPermits> restore(PermitRequest request) {
+        return new MonoHeldPermits(actual -> new AwaitedClaim(this, request, actual).startRestored());
     }
 
     @Override
@@ -295,15 +297,17 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     /** Counts what a claim holds already. */
-    void restore(AwaitedClaim claim, boolean evenTooMany) {
+    void restore(AwaitedClaim claim) {
         tell(() -> {
             shutOpen(); // What lies open is nobody's in the eyes of the scheduler.
             if (closing) {
                 refuse(claim, RefusalReason.DRAINING);
             } else if (scheduler.inFlight() + (long) claim.permits() > PoolSettings.MAX_PERMITS
-                    || !(evenTooMany || scheduler.canEverFitBeside(claim.tenant(), claim.permits()))) {
+                    || restored + claim.permits() > settings.permits()
+                    || !scheduler.canEverFitBeside(claim.tenant(), claim.permits())) {
                 refuse(claim, RefusalReason.TOO_LARGE);
             } else if (claim.accept()) {
+                restored += claim.permits();
                 scheduler.restore(claim, round);
                 granted(claim);
             }

@@ -62,18 +62,23 @@ public interface PermitPool {
     Mono<HeldPermits> acquire(PermitRequest request);
 
     /**
-     * Counts permits as held that somebody holds already, though this pool has not given them out: after a restart, when
-     * holders come back that nobody knows any more. They get them at once, whoever waits, and though there may be none left:
-     * until enough have come back, nobody else gets any.
+     * Counts permits as held that were granted before a restart and are in use still. The caller must have proof of that, such
+     * as a receipt of its own. They are counted at once, past the queue, and though no permit may be free: until enough
+     * permits have come back, the pool grants nothing.
      *
      * <p>It emits once, and the permits are the subscriber's as with {@link #acquire}. It errors with
-     * {@link PermitRefusedException} when the pool is being closed; as {@link RefusalReason#TOO_LARGE} when it would count
-     * more than {@link PoolSettings#MAX_PERMITS}, or the tenant would then hold more than it could ever be granted. A maximum
-     * wait means nothing here.
+     * {@link PermitRefusedException} when the pool is being closed, and as {@link RefusalReason#TOO_LARGE} when
      *
-     * @param evenTooMany whether the tenant is believed whatever it says that it holds
+     * <ul>
+     *   <li>all that this pool has ever restored would be more permits than it has now: holders from before the restart
+     *       cannot have held more than that together, so some of the proofs are of permits that were given back, or
+     *   <li>the tenant would hold more than it could ever be granted, or
+     *   <li>more than {@link PoolSettings#MAX_PERMITS} would be in flight.
+     * </ul>
+     *
+     * <p>What is refused in this way can still be acquired. A maximum wait means nothing here.
      */
-    Mono<HeldPermits> restore(PermitRequest request, boolean evenTooMany);
+    Mono<HeldPermits> restore(PermitRequest request);
 
     /**
      * Takes permits if that needs no waiting, and never waits: for callers that have something else to do otherwise.

@@ -176,8 +176,8 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         count(Meter.LEASES_ENDED, Tags.of("tenant", tag(tenant), "how", how));
     }
 
-    void leaseRestored(TenantId tenant) {
-        count(Meter.LEASES_RESTORED, Tags.of("tenant", tag(tenant)));
+    void leaseRestore(TenantId tenant, String result) {
+        count(Meter.LEASE_RESTORES, Tags.of("tenant", tag(tenant), "result", result));
     }
 
     void leases(String state, IntSupplier count) {

@@ -101,12 +101,15 @@ enum Meter {
                     + " while they waited (left), or ended with the gateway (shut-down).",
             "tenant",
             "how"),
-    LEASES_RESTORED(
-            "fairgate.leases.restored",
+    LEASE_RESTORES(
+            "fairgate.lease.restores",
             Type.COUNTER,
-            "leases",
-            "Leases whose holders came back after a restart, and hold again what no pool had granted.",
-            "tenant"),
+            "restores",
+            "Leases whose holders came back after a restart: with a receipt, and hold again at once what they held (receipt);"
+                    + " without one or beyond what receipts may restore, and are acquired like any other lease (queue);"
+                    + " or not restored at all (refused).",
+            "tenant",
+            "result"),
     WAITING_BODY_BYTES(
             "fairgate.waiting.body.bytes",
             Type.GAUGE,

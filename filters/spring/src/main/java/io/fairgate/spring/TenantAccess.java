@@ -116,8 +116,8 @@ public final class TenantAccess {
         meters.leaseEnded(tenant, how);
     }
 
-    public void countLeaseRestored(TenantId tenant) {
-        meters.leaseRestored(tenant);
+    public void countLeaseRestore(TenantId tenant, String result) {
+        meters.leaseRestore(tenant, result);
     }
 
     /** Shows how many leases there are. */

@@ -1215,14 +1215,14 @@ public abstract class PermitPoolContract {
         List<HeldPermits> waiting = new ArrayList<>();
         pool.acquire(request("b")).subscribe(waiting::add);
         List<HeldPermits> restored = new ArrayList<>();
-        pool.restore(request("c").withPermits(3), true).subscribe(restored::add);
+        pool.restore(request("c").withPermits(2)).subscribe(restored::add);
         assertThat(restored).singleElement().satisfies(held -> {
             assertThat(held.isHeld()).isTrue();
-            assertThat(held.permits()).isEqualTo(3);
+            assertThat(held.permits()).isEqualTo(2);
         });
-        assertThat(inFlight(pool)).isEqualTo(5);
+        assertThat(inFlight(pool)).isEqualTo(4);
         first.release();
-        assertThat(inFlight(pool)).isEqualTo(3);
+        assertThat(inFlight(pool)).isEqualTo(2);
         assertThat(waiting).isEmpty();
         restored.get(0).release();
         restored.get(0).release();
@@ -1233,14 +1233,14 @@ public abstract class PermitPoolContract {
     }
 
     @Test
-    void what_is_restored_counts_against_the_cap_of_its_tenant_and_may_be_beyond_it() {
+    void what_is_restored_counts_against_the_cap_of_its_tenant() {
         PermitPool pool = poolOf(
                 PoolSettings.ofPermits(4),
                 new TenantShares(
                         Map.of(TenantId.of("a"), ShareSettings.EQUAL.withMaxInFlight(1)), ShareSettings.EQUAL));
         List<HeldPermits> restored = new ArrayList<>();
-        pool.restore(request("a").withPermits(2), true).subscribe(restored::add);
-        assertThat(inFlight(pool)).isEqualTo(2);
+        pool.restore(request("a")).subscribe(restored::add);
+        assertThat(inFlight(pool)).isOne();
         assertThat(pool.tryAcquire(request("a"))).isNull();
         HeldPermits other = taken(pool, "b", 1);
         List<HeldPermits> waiting = new ArrayList<>();
@@ -1253,21 +1253,17 @@ public abstract class PermitPoolContract {
     }
 
     @Test
-    void who_is_not_believed_everything_restores_no_more_than_it_could_ever_have_beside_what_it_has() {
+    void a_tenant_restores_no_more_than_it_could_ever_have_beside_what_it_has() {
         PermitPool pool = poolOf(
                 PoolSettings.ofPermits(4),
                 new TenantShares(
                         Map.of(TenantId.of("a"), ShareSettings.EQUAL.withMaxInFlight(3)), ShareSettings.EQUAL));
         HeldPermits others = taken(pool, "b", 4);
-        StepVerifier.create(pool.restore(request("a").withPermits(4), false))
-                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
-                .verify();
+        assertTooLarge(pool, request("a").withPermits(4));
         List<HeldPermits> restored = new ArrayList<>();
-        pool.restore(request("a").withPermits(2), false).subscribe(restored::add);
-        StepVerifier.create(pool.restore(request("a").withPermits(2), false))
-                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
-                .verify();
-        pool.restore(request("a"), false).subscribe(restored::add);
+        pool.restore(request("a").withPermits(2)).subscribe(restored::add);
+        assertTooLarge(pool, request("a").withPermits(2));
+        pool.restore(request("a")).subscribe(restored::add);
         assertThat(restored).hasSize(2);
         assertThat(inFlight(pool)).isEqualTo(7);
         others.release();
@@ -1275,13 +1271,31 @@ public abstract class PermitPoolContract {
     }
 
     @Test
+    void all_tenants_together_restore_no_more_than_the_pool_has_though_some_was_given_back_meanwhile() {
+        PermitPool pool = poolOf(3);
+        List<HeldPermits> restored = new ArrayList<>();
+        pool.restore(request("a").withPermits(2)).subscribe(restored::add);
+        assertTooLarge(pool, request("b").withPermits(2));
+        restored.get(0).release();
+        assertTooLarge(pool, request("b").withPermits(2));
+        pool.restore(request("b")).subscribe(restored::add);
+        assertThat(inFlight(pool)).isOne();
+        assertTooLarge(pool, request("c"));
+        restored.get(1).release();
+    }
+
+    @Test
     void what_was_granted_counts_against_what_can_be_restored_also_when_nobody_ever_had_to_wait() {
         PermitPool pool = poolOf(2);
         HeldPermits granted = taken(pool, "a", 1);
-        StepVerifier.create(pool.restore(request("a").withPermits(2), false))
+        assertTooLarge(pool, request("a").withPermits(2));
+        granted.release();
+    }
+
+    private static void assertTooLarge(PermitPool pool, PermitRequest request) {
+        StepVerifier.create(pool.restore(request))
                 .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
                 .verify();
-        granted.release();
     }
 
     @Test
@@ -1301,7 +1315,7 @@ public abstract class PermitPoolContract {
             @Override
             protected void hookOnSubscribe(Subscription subscription) {}
         };
-        pool.restore(request("a"), true).subscribe(wantsNothingYet);
+        pool.restore(request("a")).subscribe(wantsNothingYet);
         assertThat(inFlight(pool)).isOne();
         wantsNothingYet.dispose();
         assertThat(inFlight(pool)).isZero();
@@ -1310,16 +1324,14 @@ public abstract class PermitPoolContract {
     @Test
     void nothing_is_restored_before_it_is_subscribed_nor_in_a_pool_that_closes_nor_beyond_what_can_be_counted() {
         PermitPool pool = poolOf(1);
-        Mono<HeldPermits> lazy = pool.restore(request("a"), true);
+        Mono<HeldPermits> lazy = pool.restore(request("a"));
         assertThat(inFlight(pool)).isZero();
         List<HeldPermits> held = new ArrayList<>();
         lazy.subscribe(held::add);
         assertThat(inFlight(pool)).isOne();
-        StepVerifier.create(pool.restore(request("a").withPermits(PoolSettings.MAX_PERMITS), true))
-                .expectErrorSatisfies(e -> assertReason(e, RefusalReason.TOO_LARGE))
-                .verify();
+        assertTooLarge(pool, request("a").withPermits(PoolSettings.MAX_PERMITS));
         pool.close(Duration.ZERO).subscribe();
-        StepVerifier.create(pool.restore(request("a"), true))
+        StepVerifier.create(pool.restore(request("a")))
                 .expectErrorSatisfies(e -> assertReason(e, RefusalReason.DRAINING))
                 .verify();
         held.get(0).release();

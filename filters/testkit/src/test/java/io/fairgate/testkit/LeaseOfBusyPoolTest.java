@@ -88,8 +88,8 @@ class LeaseOfBusyPoolTest {
         }
 
         @Override
-        public Mono<HeldPermits> restore(PermitRequest request, boolean evenTooMany) {
-            return pool.restore(request, evenTooMany);
+        public Mono<HeldPermits> restore(PermitRequest request) {
+            return pool.restore(request);
         }
 
         @Override

@@ -38,7 +38,6 @@ final class LeaseScene {
     final TestTime time;
     final List<String> heard = new ArrayList<>();
     final Leases leases;
-    boolean believeEverything = true;
     private final EmbeddedPermitPool pool;
     private final EmbeddedPermitPool other;
 
@@ -118,11 +117,6 @@ final class LeaseScene {
         @Override
         public @Nullable PermitPool find(String name) {
             return name.equals("pool") ? pool : name.equals("other") ? other : null;
-        }
-
-        @Override
-        public boolean believeEverything() {
-            return believeEverything;
         }
     }
 

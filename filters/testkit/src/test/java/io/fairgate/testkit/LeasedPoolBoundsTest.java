@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
@@ -139,11 +140,25 @@ class LeasedPoolBoundsTest {
 
     @Test
     void a_restored_lease_is_bounded_by_what_it_holds() {
-        assertThat(leases.restore(id, ACME, "holder", LONG, Map.of("free", 1, "strict", 1))
-                        .block())
-                .isTrue();
+        assertThat(restore(Map.of("free", 1, "strict", 1), Duration.ZERO)).isTrue();
         assertThat(left()).isEqualTo(MINUTE);
         assertThat(leases.extend(id, HOUR)).isEqualTo(MINUTE);
         leases.release(id);
+    }
+
+    @Test
+    void a_restored_lease_is_held_no_longer_in_all_than_one_that_was_held_all_the_time() {
+        bounds.put("strict", new LeaseBounds(HOUR, HOUR));
+        assertThat(restore(Map.of("strict", 1), HOUR.minus(MINUTE))).isTrue();
+        assertThat(left()).isEqualTo(MINUTE);
+        assertThat(leases.extend(id, HOUR)).isEqualTo(MINUTE);
+        leases.release(id);
+        assertThat(restore(Map.of("strict", 1), HOUR)).isTrue();
+        assertThat(leases.status(id)).as("over already").isNull();
+    }
+
+    private @Nullable Boolean restore(Map<String, Integer> permits, Duration heldFor) {
+        return leases.restore(id, ACME, "holder", LONG, new HeldBefore(permits, heldFor, 0))
+                .block();
     }
 }

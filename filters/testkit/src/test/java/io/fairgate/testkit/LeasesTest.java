@@ -8,9 +8,11 @@ import static io.fairgate.testkit.LeaseScene.permits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
+import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
@@ -20,7 +22,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.test.StepVerifier;
@@ -131,7 +132,8 @@ class LeasesTest {
         leases.giveBack(waiting, "pool");
         leases.giveBack(waiting, "other");
         assertThat(leases.count()).isEqualTo(new LeaseCount(3, 1, 0));
-        leases.restore(LeaseId.random(), ACME, "batch", TERM, Map.of("pool", 1, "other", 1))
+        TenantId another = TenantId.of("globex");
+        leases.restore(LeaseId.random(), another, "batch", TERM, before(Map.of("pool", 1, "other", 1)))
                 .subscribe();
         assertThat(leases.count()).isEqualTo(new LeaseCount(4, 2, 0));
         scene.ask(waiting, one("pool"));
@@ -200,29 +202,62 @@ class LeasesTest {
 
     @Test
     void what_was_held_before_a_restart_is_held_again_though_there_may_be_none_left() {
-        LeaseId holder = scene.holding(2);
+        LeaseId others = LeaseId.random();
+        leases.open(others, TenantId.of("globex"), "", TERM);
+        assertThat(scene.ask(others, permits(2, "pool", TTL)).held).isTrue();
         LeaseId id = LeaseId.random();
         List<Boolean> restored = new ArrayList<>();
-        leases.restore(id, ACME, "batch", TERM, Map.of("pool", 2)).subscribe(restored::add);
-        leases.restore(id, ACME, "batch", TERM, Map.of("pool", 2)).subscribe(restored::add);
+        leases.restore(id, ACME, "batch", TERM, before(Map.of("pool", 2))).subscribe(restored::add);
+        leases.restore(id, ACME, "batch", TERM, before(Map.of("pool", 2))).subscribe(restored::add);
         assertThat(restored).containsExactly(true, false);
         assertThat(scene.heard).containsExactly("granted 2 of pool", "restored 1");
         assertThat(scene.inFlight()).isEqualTo(4);
         scene.time.advanceBy(TTL);
         assertThat(scene.inFlight()).isZero();
-        assertThat(leases.status(holder)).isNull();
     }
 
     @Test
-    void who_is_not_believed_restores_nothing_at_all_when_one_pool_refuses() {
-        scene.believeEverything = false;
+    void nothing_at_all_is_restored_when_one_pool_refuses() {
         LeaseId id = LeaseId.random();
-        StepVerifier.create(leases.restore(id, ACME, "holder", TERM, new TreeMap<>(Map.of("other", 1, "pool", 3))))
+        StepVerifier.create(leases.restore(id, ACME, "holder", TERM, before(Map.of("other", 1, "pool", 3))))
                 .expectError(PermitRefusedException.class)
                 .verify();
         assertThat(leases.status(id)).isNull();
         assertThat(scene.inFlightOfOther()).isZero();
         assertThat(scene.heard).containsExactly("refused too-large", "RELEASED with 1");
+    }
+
+    @Test
+    void a_restored_lease_has_held_for_as_long_as_before_and_has_a_token_larger_than_before() {
+        LeaseId id = LeaseId.random();
+        long token = 1L << 52;
+        HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ofMinutes(7), token);
+        leases.restore(id, ACME, "holder", TERM, before).subscribe();
+        LeaseStatus.Held held = scene.status(id).held().get(0);
+        assertThat(held.heldNanos()).isEqualTo(Duration.ofMinutes(7).toNanos());
+        assertThat(held.token()).isGreaterThan(token);
+        leases.release(id);
+        LeaseId next = scene.holding(1);
+        assertThat(scene.status(next).held().get(0).token()).isGreaterThan(held.token());
+        leases.release(next);
+    }
+
+    @Test
+    void a_lease_that_gives_one_place_back_keeps_waiting_for_the_other_pools() {
+        LeaseId all = scene.holding(2);
+        LeaseId waiting = scene.opened();
+        scene.ask(waiting, new LeaseRequest(Map.of("pool", 2, "other", 1), Duration.ZERO, null));
+        assertThat(leases.giveBack(waiting, "other")).isTrue();
+        assertThat(scene.status(waiting).waiting())
+                .isNotNull()
+                .satisfies(left -> assertThat(left.permits()).containsExactlyEntriesOf(Map.of("pool", 2)));
+        leases.release(all);
+        assertThat(scene.status(waiting).held()).hasSize(1);
+        leases.release(waiting);
+    }
+
+    private static HeldBefore before(Map<String, Integer> permits) {
+        return new HeldBefore(permits, Duration.ZERO, 0);
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
@@ -114,6 +115,23 @@ final class LeaseBody {
         Map<String, Integer> permits = new LinkedHashMap<>();
         pools.forEachEntry((pool, count) -> permits.put(pool, permits("pools." + shown(pool), count)));
         return permits;
+    }
+
+    boolean namesPools() {
+        return object.has("pools");
+    }
+
+    /** Null when there is none. */
+    @Nullable
+    String receipt() {
+        JsonNode found = object.path("receipt");
+        if (found.isMissingNode()) {
+            return null;
+        }
+        if (!found.isString()) {
+            throw LeaseProblem.badRequest("receipt", shown(found), "a text, as the lease came with it");
+        }
+        return found.stringValue();
     }
 
     private static int permits(String key, JsonNode found) {

@@ -62,6 +62,14 @@ public class LeaseConfiguration {
             return settings.fencingFile() == null ? null : FencingFile.open(settings.fencingFile());
         }
 
+        /** Null when there are no keys. */
+        @Bean
+        @Nullable
+        Receipts receipts(LeaseSettings settings) {
+            ReceiptKeys keys = settings.receiptKeys();
+            return keys == null ? null : new Receipts(keys, InstantSource.system());
+        }
+
         @Bean
         LeasePools leasePools(PermitPools pools, LivePolicy policy) {
             return new LeasePools(pools, policy);
@@ -88,8 +96,14 @@ public class LeaseConfiguration {
 
         @Bean
         @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
-        LeaseRoutes leaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools, LeaseRecords records) {
-            return new LeaseRoutes(access, desk, pools, records, new LeaseView(InstantSource.system()));
+        LeaseRoutes leaseRoutes(
+                TenantAccess access,
+                LeaseDesk desk,
+                LeasePools pools,
+                LeaseRecords records,
+                ObjectProvider<Receipts> receipts) {
+            LeaseView view = new LeaseView(InstantSource.system(), receipts.getIfAvailable());
+            return new LeaseRoutes(access, desk, pools, records, view);
         }
 
         @Bean

@@ -8,12 +8,15 @@ import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
+import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.spring.TenantAccess;
+import io.fairgate.spring.TenantAccess.Caller;
 import io.fairgate.spring.TenantCharge;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +46,8 @@ final class LeaseDesk {
     private final Leases leases;
     private final Map<LeaseId, LeaseAccount> accounts = new ConcurrentHashMap<>();
     private final EndedLeases over;
+    /** Leases that a receipt has restored: at most as many as the pools have permits. Emptied after the restore window. */
+    private final Set<LeaseId> restored = ConcurrentHashMap.newKeySet();
 
     private volatile LeaseListener others = LeaseListener.NONE;
     private volatile long restoreUntil;
@@ -265,38 +270,92 @@ final class LeaseDesk {
 
     // ---- after a restart ----
 
-    /** Has a lease hold again what it held before; when it does already, that is the answer. */
-    Mono<Standing> restore(LeaseAsk ask) {
+    /**
+     * Restores a lease that was held before a restart: with proof it holds at once what it held, and otherwise it is acquired
+     * like any other lease. When that was done before, this goes on with that lease.
+     *
+     * @param proof what its receipt proves; null without a receipt
+     * @param check as of {@link #acquire}, for a lease that is acquired
+     * @return how the lease stands when it holds, or at the end of what the call may wait
+     */
+    Mono<Standing> restore(LeaseAsk ask, Receipts.@Nullable Proof proof, Mono<TenantCharge> check) {
         return Mono.defer(() -> {
-            if (now() - restoreUntil >= 0) {
-                return Mono.error(LeaseProblem.restoreClosed());
-            }
             LeaseAccount there = accounts.get(ask.id());
             if (there != null) {
                 boolean isSame = there.owner().equals(ask.caller().named())
                         && there.permits().equals(ask.permits());
-                return isSame ? status(there) : Mono.error(LeaseProblem.restoreConflict());
+                return isSame ? restoredAgain(there, ask, proof, check) : Mono.error(LeaseProblem.restoreConflict());
             }
-            if (over.get(ask.caller().tenant().id(), ask.id()) != null) {
+            if (isKnownToBeOver(ask, proof)) {
                 return Mono.error(LeaseProblem.ended());
             }
-            return requireFits(ask).then(Mono.defer(() -> restoreFirst(ask)));
+            if (!mayRestore()) {
+                restored.clear();
+                return Mono.error(LeaseProblem.restoreClosed());
+            }
+            return proof == null
+                    ? restoreByQueue(ask, check)
+                    : requireFits(ask).then(Mono.defer(() -> restoreFirst(ask, proof, check)));
         });
     }
 
-    private Mono<Standing> restoreFirst(LeaseAsk ask) {
+    private boolean mayRestore() {
+        return now() - restoreUntil < 0;
+    }
+
+    private boolean isKnownToBeOver(LeaseAsk ask, Receipts.@Nullable Proof proof) {
+        return over.get(ask.caller().tenant().id(), ask.id()) != null
+                || restored.contains(ask.id())
+                || (proof != null && proof.isOfThisProcess());
+    }
+
+    /** The one that was first may have been refused and forgotten; then this one is the first. */
+    private Mono<Standing> restoredAgain(
+            LeaseAccount there, LeaseAsk ask, Receipts.@Nullable Proof proof, Mono<TenantCharge> check) {
+        return there.opened()
+                .then(Mono.defer(
+                        () -> accounts.get(ask.id()) == there ? held(there, ask) : restore(ask, proof, check)));
+    }
+
+    private Mono<Standing> restoreByQueue(LeaseAsk ask, Mono<TenantCharge> check) {
+        return Mono.defer(() -> {
+            records.restored(ask.caller().tenant().id(), "queue");
+            return acquire(ask, check);
+        });
+    }
+
+    private Mono<Standing> restoreFirst(LeaseAsk ask, Receipts.Proof proof, Mono<TenantCharge> check) {
         LeaseAccount mine = new LeaseAccount(ask, null, never -> {});
         return begin(mine, ask).flatMap(isFirst -> {
             if (!isFirst) {
-                return restore(ask);
+                return restore(ask, proof, check);
             }
-            return leases.restore(mine.id(), mine.tenant(), ask.holder(), term(ask), mine.permits())
+            return leases.restore(mine.id(), mine.tenant(), ask.holder(), term(ask), proof.before())
                     .doOnError(refused -> forget(mine))
+                    .doOnCancel(() -> {
+                        // Otherwise the call could not be repeated: the lease would be known to be over.
+                        forget(mine);
+                        restored.remove(mine.id());
+                    })
                     // Others may have found the account meanwhile, and hear what has become of it, also when it was
                     // cancelled.
                     .doFinally(end -> mine.open())
-                    .flatMap(isHeld -> isHeld ? status(mine) : taken(mine));
+                    .flatMap(isHeld -> isHeld ? status(mine) : taken(mine))
+                    .onErrorResume(LeaseDesk::isTooLarge, notAtOnce -> restoreByQueue(ask, check));
         });
+    }
+
+    private static boolean isTooLarge(Throwable failure) {
+        return failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE;
+    }
+
+    /** A release of a lease that this process does not know: its receipt must not restore it later. */
+    void releaseUnknown(Caller caller, LeaseId id) {
+        // Ids that share one tenant could end each other's leases in this way.
+        boolean isTenantItself = caller.named().equals(caller.tenant().id());
+        if (isTenantItself && mayRestore()) {
+            over.put(caller.named(), id, LeaseProblem.ended());
+        }
     }
 
     private void forget(LeaseAccount account) {
@@ -333,16 +392,21 @@ final class LeaseDesk {
 
         @Override
         public void restored(LeaseStatus lease) {
+            restored.add(lease.id());
             records.restored(lease, who(lease));
         }
 
         @Override
         public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
-            records.refused(lease, asked, reason.label(), who(lease));
             LeaseAccount account = accounts.get(lease.id());
             if (account != null && account.isRestored()) {
-                forget(account); // It has never been one that could be over.
-            } else if (account != null) {
+                forget(account); // It has never been a lease that could be over.
+                if (reason == RefusalReason.TOO_LARGE) {
+                    return; // It is acquired instead.
+                }
+            }
+            records.refused(lease, asked, reason.label(), who(lease));
+            if (account != null && !account.isRestored()) {
                 leases.release(lease.id());
             }
         }

@@ -127,7 +127,19 @@ final class LeaseProblem extends RuntimeException {
         return of(
                 HttpStatus.CONFLICT,
                 "restore-closed",
-                "Too long ago the server was started for a lease to be restored: acquire a new one.");
+                "The server was started too long ago for a lease to be restored: acquire a new one.");
+    }
+
+    /** @param why one sentence */
+    static LeaseProblem receiptInvalid(String why) {
+        return of(HttpStatus.CONFLICT, "receipt-invalid", why);
+    }
+
+    static LeaseProblem receiptExpired() {
+        return of(
+                HttpStatus.CONFLICT,
+                "receipt-expired",
+                "The lease of this receipt has expired: acquire a new one, or restore it without the receipt.");
     }
 
     static LeaseProblem restoreConflict() {

@@ -46,11 +46,16 @@ final class LeaseRecords {
     }
 
     void restored(LeaseStatus lease, TenantId who) {
-        access.countLeaseRestored(lease.tenant());
+        restored(lease.tenant(), "receipt");
         Map<String, Object> record = record("lease-restored", lease, who);
         putHeld(record, lease.held());
         record.put("ttl", seconds(lease.leftNanos()));
         access.audit(record);
+    }
+
+    /** A restore, by what came of it: believed (receipt), acquired like any other lease (queue), or refused. */
+    void restored(TenantId tenant, String result) {
+        access.countLeaseRestore(tenant, result);
     }
 
     void extended(LeaseStatus lease, Duration ttl, TenantId who) {

@@ -150,6 +150,8 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
             desk.release(account);
         } else if (id != null && desk.isOpen(id)) {
             accountFor(call, caller, LeaseProblem.expired()); // It is somebody else's.
+        } else if (id != null) {
+            desk.releaseUnknown(caller, id);
         }
         return call.answer(HttpStatus.NO_CONTENT);
     }
@@ -172,13 +174,38 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         if (id == null) {
             throw LeaseProblem.badRequest("id", "malformed", "32 hexadecimal digits in lower case");
         }
-        return LeaseBody.of(call, List.of("pools", "ttl", "holder"))
-                .map(body -> asked(caller, id, body.pools(), body))
-                .flatMap(ask -> {
+        return LeaseBody.of(call, List.of("pools", "receipt", "ttl", "maxWait", "holder"))
+                .flatMap(body -> {
+                    Receipts.Proof proof = proof(body, id, caller);
+                    LeaseAsk ask = asked(
+                            caller,
+                            id,
+                            proof == null ? body.pools() : proof.before().permits(),
+                            body);
                     call.exchange().getAttributes().put(ASK, ask);
-                    return desk.restore(ask);
+                    return desk.restore(ask, proof, access.check(call.exchange(), caller));
                 })
-                .flatMap(standing -> answer(call, standing));
+                .doOnError(
+                        LeaseProblem.class,
+                        e -> records.restored(caller.tenant().id(), "refused"))
+                .flatMap(standing -> {
+                    boolean isHeld = !standing.lease().held().isEmpty();
+                    return answer(call, isHeld ? HttpStatus.OK : HttpStatus.ACCEPTED, view.restored(standing));
+                });
+    }
+
+    /** What a receipt proves; null when there is none, or when this server has no keys and so cannot read any. */
+    private Receipts.@Nullable Proof proof(LeaseBody body, LeaseId id, Caller caller) {
+        String receipt = body.receipt();
+        Receipts receipts = view.receipts();
+        if (receipt == null || receipts == null) {
+            return null;
+        }
+        Receipts.Proof proof = receipts.verified(receipt, id, caller.named());
+        if (body.namesPools() && !body.pools().equals(proof.before().permits())) {
+            throw LeaseProblem.receiptInvalid("The receipt is of other pools or permits.");
+        }
+        return proof;
     }
 
     // ---- pools ----

@@ -13,8 +13,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * {@code fairgate.leases}: the port on which permits are leased.
  *
  * @param enabled whether the lease API is served
- * @param restoreWindow for how long after the start holders may say what they hold since before
+ * @param restoreWindow for how long after the start holders may restore what they held before
  * @param fencingFile keeps above which fencing token none was given out; null leaves that to the clock
+ * @param receiptKeyFile has the keys under which receipts are signed, one a line; null when there is no such file
+ * @param receiptKey the same keys, separated by commas or white space; null when they are in a file, or there are none
  * @param maxOpen leases at one time, those that wait included
  * @param throttle whether throttle's clients are served as well
  */
@@ -25,6 +27,8 @@ public record LeaseSettings(
         @DefaultValue("127.0.0.1") InetAddress address,
         @DefaultValue("5m") DurationSetting restoreWindow,
         @Nullable Path fencingFile,
+        @Nullable Path receiptKeyFile,
+        @Nullable HiddenText receiptKey,
         @DefaultValue("100000") int maxOpen,
         @DefaultValue Throttle throttle) {
 
@@ -73,6 +77,8 @@ public record LeaseSettings(
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     public LeaseSettings {
         fencingFile = fencingFile == null || fencingFile.toString().isEmpty() ? null : fencingFile;
+        receiptKeyFile = receiptKeyFile == null || receiptKeyFile.toString().isEmpty() ? null : receiptKeyFile;
+        requireReceiptKeys(receiptKeyFile, receiptKey);
         if (port < 0 || port > LAST_PORT) {
             throw new IllegalArgumentException(PREFIX + ".port: %d (expected: 0 to %d)".formatted(port, LAST_PORT));
         }
@@ -83,5 +89,29 @@ public record LeaseSettings(
         if (maxOpen < 1) {
             throw new IllegalArgumentException(PREFIX + ".max-open: %d (expected: >= 1)".formatted(maxOpen));
         }
+    }
+
+    private static void requireReceiptKeys(@Nullable Path file, @Nullable HiddenText keys) {
+        if (keys == null) {
+            return;
+        }
+        if (file != null) {
+            throw new IllegalArgumentException(
+                    PREFIX + ".receipt-key: set beside receipt-key-file (expected: one of them)");
+        }
+        try {
+            ReceiptKeys.of(keys.value());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(PREFIX + ".receipt-key: " + e.getMessage());
+        }
+    }
+
+    /** The keys under which receipts are signed; null when no receipts are given out. */
+    @Nullable
+    ReceiptKeys receiptKeys() {
+        if (receiptKeyFile != null) {
+            return ReceiptKeys.in(receiptKeyFile);
+        }
+        return receiptKey == null ? null : ReceiptKeys.of(receiptKey.value());
     }
 }

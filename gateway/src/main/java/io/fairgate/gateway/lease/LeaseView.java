@@ -13,9 +13,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** Leases and pools as callers see them: their own numbers, and of a pool those that do not say whose they are. */
-record LeaseView(InstantSource clock) {
+/**
+ * Leases and pools as callers see them: their own numbers, and of a pool those that do not say whose they are.
+ *
+ * @param receipts what makes receipts of leases that are held; null when none are given out
+ */
+record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern(
                     "uuuu-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT)
@@ -44,7 +49,17 @@ record LeaseView(InstantSource clock) {
             long heldNanos = lease.held().get(0).heldNanos();
             view.put("grantedAt", TIME.format(clock.instant().minusNanos(heldNanos)));
             view.put("heldMillis", TimeUnit.NANOSECONDS.toMillis(heldNanos));
+            if (receipts != null) {
+                view.put("receipt", receipts.receipt(lease, standing.account().owner()));
+            }
         }
+        return view;
+    }
+
+    /** The same of a lease that was restored, with how. */
+    Map<String, Object> restored(Standing standing) {
+        Map<String, Object> view = lease(standing);
+        view.put("restored", standing.account().isRestored() ? "receipt" : "queue");
         return view;
     }
 

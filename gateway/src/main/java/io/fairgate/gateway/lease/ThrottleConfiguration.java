@@ -41,10 +41,8 @@ class ThrottleConfiguration {
         requireLevelsOfPools(throttle.levels().keySet(), policy.current());
         ThrottleTenants tenants = new ThrottleTenants(
                 access, desk, records, policy, defaultTenant(throttle.defaultTenant(), policy.current()));
-        ThrottleSettings bounds = ThrottleSettings.STANDARD.with(
-                settings.maxOpen(),
-                Math.max(1, settings.maxOpen() / OWNERS_AT_LEAST),
-                settings.restoreWindow().value());
+        ThrottleSettings bounds =
+                ThrottleSettings.STANDARD.with(settings.maxOpen(), Math.max(1, settings.maxOpen() / OWNERS_AT_LEAST));
         ThrottleProtocol protocol = new ThrottleProtocol(
                 new PeerLeases(desk::leases),
                 new PolicySemaphores(pools, policy, throttle.numbers()),

@@ -106,6 +106,11 @@ final class ThrottleTenants implements Tenants {
     }
 
     @Override
+    public void restored(PeerOwner owner) {
+        records.restored(owner.tenant(), "queue");
+    }
+
+    @Override
     public boolean areSentAway() {
         return desk.isEnding();
     }

@@ -12,7 +12,11 @@ import reactor.core.publisher.Mono;
 record Answer(HttpStatus status, String contentType, String body) {
 
     static Answer text(String body) {
-        return new Answer(HttpStatus.OK, "text/plain; charset=utf-8", body);
+        return text(HttpStatus.OK, body);
+    }
+
+    static Answer text(HttpStatus status, String body) {
+        return new Answer(status, "text/plain; charset=utf-8", body);
     }
 
     static Answer json(String body) {

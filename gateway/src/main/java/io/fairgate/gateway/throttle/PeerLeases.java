@@ -6,6 +6,7 @@ import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.Leases;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
@@ -20,6 +21,8 @@ public final class PeerLeases {
     private final Leases leases;
     /** By semaphore; that of a lock that was given back stays until the lock is asked for again, or the peer ends. */
     private final Map<Peer, Map<String, Mono<Void>>> charges = new ConcurrentHashMap<>();
+
+    private final Set<Peer> restoring = ConcurrentHashMap.newKeySet();
 
     /** A number may be that of another peer as soon as one has ended, and before everybody has heard of that. */
     private record Peer(LeaseId id, long serial) {
@@ -46,21 +49,34 @@ public final class PeerLeases {
     }
 
     /**
-     * A lock is asked for, and is paid for when it is granted, whether anybody waits for it or not. One that cannot be paid
+     * Locks are asked for, and are paid for when they are granted, whether anybody waits for them or not. What cannot be paid
      * for is given back.
      *
+     * @param semaphores all those of one request, which costs one unit
      * @param peer as it stands; the lock of the leases is held
      */
-    Mono<Void> payFor(LeaseStatus peer, String semaphore, Tenants.Charge charge) {
+    Mono<Void> payFor(LeaseStatus peer, Set<String> semaphores, Tenants.Charge charge) {
+        restoring.remove(Peer.of(peer));
         if (charge.equals(Tenants.Charge.NONE)) {
             return charge.made();
         }
         Mono<Void> made = charge.made()
-                .doOnError(unpaid -> giveBack(peer.id(), semaphore))
+                .doOnError(unpaid -> semaphores.forEach(semaphore -> giveBack(peer.id(), semaphore)))
                 .cache();
-        charges.computeIfAbsent(Peer.of(peer), first -> new ConcurrentHashMap<>())
-                .put(semaphore, made);
+        Map<String, Mono<Void>> own = charges.computeIfAbsent(Peer.of(peer), first -> new ConcurrentHashMap<>());
+        semaphores.forEach(semaphore -> own.put(semaphore, made));
         return made;
+    }
+
+    /** The same of the locks that a peer says it held before a restart. */
+    void restore(LeaseStatus peer, Set<String> semaphores, Tenants.Charge charge) {
+        var unused = payFor(peer, semaphores, charge);
+        restoring.add(Peer.of(peer));
+    }
+
+    /** Whether the locks that a peer asked for last are those that it says it held before a restart. */
+    boolean isRestoring(LeaseStatus peer) {
+        return restoring.contains(Peer.of(peer));
     }
 
     private void giveBack(LeaseId peer, String semaphore) {
@@ -76,6 +92,7 @@ public final class PeerLeases {
 
         @Override
         public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
+            restoring.remove(Peer.of(lease));
             // Nobody may be waiting for the answer; who does hears the same.
             var unused = charge(lease, permits.pool()).subscribe(nothing -> {}, unpaid -> {});
         }
@@ -83,6 +100,7 @@ public final class PeerLeases {
         @Override
         public void ended(LeaseStatus lease, End how) {
             charges.remove(Peer.of(lease));
+            restoring.remove(Peer.of(lease));
         }
     }
 }

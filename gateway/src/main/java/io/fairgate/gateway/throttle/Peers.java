@@ -8,6 +8,7 @@ import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -77,10 +78,41 @@ final class Peers {
         return leases.open(peer.lease(), peer.owner().tenant(), peer.owner().holder(), term(expiresIn));
     }
 
-    /** Opens one that holds locks already; false when there is one with this number. */
-    Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks) {
-        PeerOwner owner = peer.owner();
-        return leases.restore(peer.lease(), owner.tenant(), owner.holder(), term(expiresIn), locks);
+    /**
+     * Opens a peer and acquires locks for it, all of them together; nothing of that when a charge or a pool refuses.
+     *
+     * @param charge asked when there are locks to be paid for
+     * @return whether the locks are held; otherwise they are pending. Empty when there is a peer with this number
+     */
+    Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
+        return Mono.defer(() -> {
+            requireRoom(peer.owner());
+            if (locks.isEmpty()) {
+                return open(peer, expiresIn) ? Mono.just(true) : Mono.empty();
+            }
+            return charge.flatMap(checked -> open(peer, expiresIn) ? acquireAll(peer, locks, checked) : Mono.empty());
+        });
+    }
+
+    private Mono<Boolean> acquireAll(PeerId peer, Map<String, Integer> locks, Tenants.Charge charge) {
+        LeaseRequest request = new LeaseRequest(locks, Duration.ZERO, null);
+        return leases.take(peer.lease(), request, status -> peers.restore(status, locks.keySet(), charge))
+                .flatMap(held -> held ? Mono.just(true) : heldAfterAll(peer, locks.keySet()))
+                .flatMap(held -> held ? paid(require(peer), locks.keySet()) : Mono.just(false))
+                .onErrorMap(e -> translated(e, Collections.max(locks.values())))
+                .doOnError(e -> leases.release(peer.lease()))
+                .doOnCancel(() -> leases.release(peer.lease()));
+    }
+
+    private Mono<Boolean> heldAfterAll(PeerId peer, Set<String> semaphores) {
+        return Flux.fromIterable(semaphores)
+                .concatMap(this::settled)
+                .then(Mono.fromCallable(() -> require(peer).waiting() == null));
+    }
+
+    /** Whether what a peer waits for is what it held before a restart. */
+    boolean isRestoring(LeaseStatus peer) {
+        return peer.waiting() != null && peers.isRestoring(peer);
     }
 
     void requireRoom(PeerOwner owner) {
@@ -123,8 +155,14 @@ final class Peers {
         });
     }
 
+    /** Null when there is no such peer. */
+    @Nullable
+    LeaseStatus status(PeerId peer) {
+        return leases.status(peer.lease());
+    }
+
     LeaseStatus require(PeerId peer) {
-        LeaseStatus status = leases.status(peer.lease());
+        LeaseStatus status = status(peer);
         if (status == null) {
             throw ThrottleError.unknownPeer();
         }
@@ -153,9 +191,7 @@ final class Peers {
     Mono<Boolean> acquire(PeerId peer, Lock lock, Patience patience, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> {
             Semaphore semaphore = requireSemaphore(lock.semaphore);
-            if (lock.count > semaphore.largestLock()) {
-                throw ThrottleError.never(lock.count, semaphore.largestLock());
-            }
+            semaphore.requireCount(lock.count);
             if (patience.expiresIn != null) {
                 heartbeat(peer, patience.expiresIn);
             }
@@ -166,6 +202,12 @@ final class Peers {
             long until = time.now(TimeUnit.NANOSECONDS) + block.toNanos();
             LeaseRequest request = LeaseRequest.of(lock.semaphore, (int) lock.count, block, null);
             return ask(peer, semaphore, request, charge)
+                    .onErrorResume(
+                            StillRestoring.class,
+                            other -> waitFor(peer, other.request(block))
+                                    .flatMap(held -> held
+                                            ? acquire(peer, lock, new Patience(null, left(until)), charge)
+                                            : Mono.just(false)))
                     .onErrorResume(PendingElsewhere.class, other -> waitFor(peer, other.request(block)))
                     .flatMap(held -> held ? Mono.just(true) : notYet(peer, lock.semaphore, until))
                     .onErrorMap(e -> translated(e, lock.count));
@@ -189,7 +231,7 @@ final class Peers {
                     } else if (charge == null) {
                         throw new NewMeanwhile();
                     } else {
-                        paid.set(peers.payFor(status, semaphore.name(), charge));
+                        paid.set(peers.payFor(status, Set.of(semaphore.name()), charge));
                     }
                 })
                 .flatMap(held -> held ? Objects.requireNonNull(paid.get()).thenReturn(true) : Mono.just(false));
@@ -217,6 +259,9 @@ final class Peers {
         int count = request.permits().getOrDefault(semaphore.name(), 0);
         LeaseStatus.Held held = status.held(semaphore.name());
         LeaseStatus.Waiting waiting = status.waiting();
+        if (waiting != null && isRestoring(status) && !waiting.permits().equals(request.permits())) {
+            throw new StillRestoring(waiting);
+        }
         int pending = waiting == null ? 0 : waiting.permits().getOrDefault(semaphore.name(), 0);
         int demanded = held == null ? pending : held.permits();
         if (demanded == 0) {
@@ -246,7 +291,7 @@ final class Peers {
     }
 
     /** Who asks again for a lock that it holds is told of the one that is pending, and waits for that one. */
-    private static final class PendingElsewhere extends RuntimeException {
+    private static class PendingElsewhere extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         private final transient LeaseStatus.Waiting waiting;
@@ -258,6 +303,18 @@ final class Peers {
 
         LeaseRequest request(Duration patience) {
             return new LeaseRequest(waiting.permits(), patience, null);
+        }
+    }
+
+    /**
+     * A peer whose locks from before a restart are pending believes that it holds them, and asks for another. It waits for
+     * those first: an error would end a client that has done nothing wrong.
+     */
+    private static final class StillRestoring extends PendingElsewhere {
+        private static final long serialVersionUID = 1L;
+
+        StillRestoring(LeaseStatus.Waiting waiting) {
+            super(waiting);
         }
     }
 
@@ -289,14 +346,18 @@ final class Peers {
 
     /** The last look before the answer. Whose lock was given back while it waited for it waits until its time is up. */
     private Mono<Boolean> notYet(PeerId peer, String semaphore, long until) {
-        Duration left = Duration.ofNanos(until - time.now(TimeUnit.NANOSECONDS));
-        Mono<?> before = left.isNegative() || left.isZero() ? settled(semaphore) : Mono.delay(left, time);
+        Duration left = left(until);
+        Mono<?> before = left.isZero() ? settled(semaphore) : Mono.delay(left, time);
         return before.then(Mono.defer(() -> {
             LeaseStatus status = require(peer);
             return status.waiting() == null && status.held(semaphore) != null
                     ? paid(status, Set.of(semaphore))
                     : Mono.just(false);
         }));
+    }
+
+    private Duration left(long until) {
+        return Duration.ofNanos(Math.max(0, until - time.now(TimeUnit.NANOSECONDS)));
     }
 
     /**
@@ -314,7 +375,7 @@ final class Peers {
             return ThrottleError.unknownPeer();
         }
         if (error instanceof IllegalStateException) {
-            return ThrottleError.alreadyPending(); // It is being restored, and waits for what it says that it holds.
+            return ThrottleError.alreadyPending(); // Another call has asked for something else meanwhile.
         }
         if (error instanceof PermitRefusedException refused) {
             return switch (refused.reason()) {

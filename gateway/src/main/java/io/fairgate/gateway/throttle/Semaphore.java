@@ -15,8 +15,11 @@ public record Semaphore(PermitPool pool, long max, int level) {
         return pool.name();
     }
 
-    /** The largest count that a lock can have. */
-    long largestLock() {
-        return Math.min(max, PoolSettings.MAX_PERMITS);
+    /** @throws ThrottleError when no lock can have that count */
+    void requireCount(long count) {
+        long largest = Math.min(max, PoolSettings.MAX_PERMITS);
+        if (count > largest) {
+            throw ThrottleError.never(count, largest);
+        }
     }
 }

@@ -27,6 +27,9 @@ public interface Tenants {
     /** A call of somebody is refused, and nothing has told of that yet. */
     default void refused(Call call, PeerOwner owner, Refused what) {}
 
+    /** A peer came back after a restart, and has its locks or waits for them. */
+    default void restored(PeerOwner owner) {}
+
     /**
      * What is known of a call that is refused.
      *

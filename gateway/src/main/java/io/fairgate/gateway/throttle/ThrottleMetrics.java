@@ -38,11 +38,11 @@ final class ThrottleMetrics {
         StringBuilder page = new StringBuilder();
         heading(
                 page,
-                "throttle_restores_over_max_total",
-                "Restores that left a semaphore with more acquired than its maximum.",
+                "throttle_restores_pending_total",
+                "Restores of peers whose locks were not free, and so are pending.",
                 "counter");
-        page.append("throttle_restores_over_max_total ")
-                .append(restores.overLimit())
+        page.append("throttle_restores_pending_total ")
+                .append(restores.pending())
                 .append('\n');
         if (!rows.isEmpty()) {
             gauges(page, rows, "throttle_acquired", "Sum of all acquired locks.", row -> row.inFlight);

@@ -67,7 +67,7 @@ public final class ThrottleProtocol {
 
     /**
      * @param peers over the pools of the semaphores
-     * @param time the clock and the timer of the leases; the window for restores begins now
+     * @param time the clock and the timer of the leases
      */
     public ThrottleProtocol(
             PeerLeases peers, Semaphores semaphores, Tenants tenants, ThrottleSettings settings, Scheduler time) {
@@ -76,7 +76,7 @@ public final class ThrottleProtocol {
         this.tenants = tenants;
         this.time = time;
         this.peers = new Peers(peers, semaphores, settings, time);
-        this.restores = new Restores(this.peers, leases, settings, time);
+        this.restores = new Restores(this.peers, tenants);
         this.metrics = new ThrottleMetrics(leases, semaphores, restores);
     }
 
@@ -200,7 +200,7 @@ public final class ThrottleProtocol {
             call.exchange().getAttributes().put(LOCKS, restored.acquired());
             Map<String, Integer> locks = restores.checked(restored.acquired());
             return restores.restore(peer, restored.expiresIn(), locks, charge(call, peer, () -> locks))
-                    .thenReturn(Answer.text("Ok"));
+                    .map(isHeld -> Answer.text(isHeld ? HttpStatus.OK : HttpStatus.ACCEPTED, "Ok"));
         });
     }
 

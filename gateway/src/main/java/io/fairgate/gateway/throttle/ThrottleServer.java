@@ -103,17 +103,11 @@ public final class ThrottleServer {
         }
     }
 
-    /** They are the only source of what was held before a restart, as in throttle. */
     private record Pools(Declared semaphores) implements LeasedPools {
         @Override
         public @Nullable PermitPool find(String name) {
             Semaphore semaphore = semaphores.find(name);
             return semaphore == null ? null : semaphore.pool();
-        }
-
-        @Override
-        public boolean believeEverything() {
-            return true;
         }
     }
 }

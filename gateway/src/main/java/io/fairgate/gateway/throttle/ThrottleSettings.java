@@ -11,23 +11,12 @@ import java.time.Duration;
  * @param longestTerm until a silent peer expires ({@code expires_in})
  * @param longestHold how long heartbeats can keep one peer
  * @param longestBlock how long one request waits for a lock ({@code block_for})
- * @param restoreWindow for how long after the start a restored peer gets its locks though there may be none left
  */
 public record ThrottleSettings(
-        int mostPeers,
-        int mostPeersOfOne,
-        Duration longestTerm,
-        Duration longestHold,
-        Duration longestBlock,
-        Duration restoreWindow) {
+        int mostPeers, int mostPeersOfOne, Duration longestTerm, Duration longestHold, Duration longestBlock) {
 
-    public static final ThrottleSettings STANDARD = new ThrottleSettings(
-            1_000_000,
-            1_000_000,
-            Duration.ofHours(24),
-            LeaseTerm.LONGEST,
-            Duration.ofSeconds(30),
-            Duration.ofMinutes(5));
+    public static final ThrottleSettings STANDARD =
+            new ThrottleSettings(1_000_000, 1_000_000, Duration.ofHours(24), LeaseTerm.LONGEST, Duration.ofSeconds(30));
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     public ThrottleSettings {
@@ -38,7 +27,6 @@ public record ThrottleSettings(
         requireBounded("longest-term", longestTerm);
         requireBounded("longest-hold", longestHold);
         requireBounded("longest-block", longestBlock);
-        requireBounded("restore-window", restoreWindow);
     }
 
     private static void requireBounded(String name, Duration value) {
@@ -47,9 +35,9 @@ public record ThrottleSettings(
         }
     }
 
-    /** These with other bounds of the peers, and another time in which restores are believed. */
-    public ThrottleSettings with(int peers, int peersOfOne, Duration restores) {
-        return new ThrottleSettings(peers, peersOfOne, longestTerm, longestHold, longestBlock, restores);
+    /** These with other bounds of the peers. */
+    public ThrottleSettings with(int peers, int peersOfOne) {
+        return new ThrottleSettings(peers, peersOfOne, longestTerm, longestHold, longestBlock);
     }
 
     Duration term(Duration asked) {

@@ -34,7 +34,7 @@ final class DeadPool implements PermitPool {
     }
 
     @Override
-    public Mono<HeldPermits> restore(PermitRequest request, boolean evenTooMany) {
+    public Mono<HeldPermits> restore(PermitRequest request) {
         return Mono.never();
     }
 

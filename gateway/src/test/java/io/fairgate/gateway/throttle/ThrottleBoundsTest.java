@@ -221,8 +221,7 @@ class ThrottleBoundsTest {
     @Test
     void there_is_a_bound_to_the_peers_and_whoever_comes_later_may_try_again() {
         RunningThrottle two = new RunningThrottle(
-                new ThrottleSettings(
-                        2, 2, Duration.ofHours(1), Duration.ofDays(1), Duration.ofSeconds(30), Duration.ofMinutes(5)),
+                new ThrottleSettings(2, 2, Duration.ofHours(1), Duration.ofDays(1), Duration.ofSeconds(30)),
                 "[semaphores]\nA = 1\n");
         try {
             String first = two.peer();
@@ -243,8 +242,7 @@ class ThrottleBoundsTest {
     @Test
     void heartbeats_keep_no_peer_for_ever() {
         RunningThrottle daily = new RunningThrottle(
-                new ThrottleSettings(
-                        10, 10, Duration.ofHours(24), Duration.ofHours(30), Duration.ofSeconds(30), Duration.ZERO),
+                new ThrottleSettings(10, 10, Duration.ofHours(24), Duration.ofHours(30), Duration.ofSeconds(30)),
                 "[semaphores]\nA = 1\n");
         try {
             String peer = daily.peer("20h");
@@ -261,13 +259,13 @@ class ThrottleBoundsTest {
     @Test
     void settings_that_make_no_sense_are_refused() {
         Duration day = Duration.ofDays(1);
-        assertThatThrownBy(() -> new ThrottleSettings(0, 0, day, day, day, day))
+        assertThatThrownBy(() -> new ThrottleSettings(0, 0, day, day, day))
                 .hasMessage("most-peers: 0 in all, 0 of one (expected: >= 1, and no more of one)");
-        assertThatThrownBy(() -> new ThrottleSettings(1, 2, day, day, day, day))
+        assertThatThrownBy(() -> new ThrottleSettings(1, 2, day, day, day))
                 .hasMessage("most-peers: 1 in all, 2 of one (expected: >= 1, and no more of one)");
-        assertThatThrownBy(() -> new ThrottleSettings(1, 1, day, day, Duration.ofSeconds(-1), day))
+        assertThatThrownBy(() -> new ThrottleSettings(1, 1, day, day, Duration.ofSeconds(-1)))
                 .hasMessage("longest-block: PT-1S (expected: 0 to 365 days)");
-        assertThatThrownBy(() -> new ThrottleSettings(1, 1, Duration.ofDays(366), day, day, day))
+        assertThatThrownBy(() -> new ThrottleSettings(1, 1, Duration.ofDays(366), day, day))
                 .hasMessage("longest-term: PT8784H (expected: 0 to 365 days)");
     }
 }

@@ -6,6 +6,7 @@ import static io.fairgate.gateway.throttle.RunningThrottle.acquired;
 import static io.fairgate.gateway.throttle.RunningThrottle.domain;
 import static io.fairgate.gateway.throttle.RunningThrottle.json;
 import static io.fairgate.gateway.throttle.RunningThrottle.pending;
+import static io.fairgate.gateway.throttle.RunningThrottle.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.gateway.throttle.RunningThrottle.Seen;
@@ -13,11 +14,15 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Peers that come back after a restart of the server. */
+/**
+ * Peers that come back after a restart of the server: their locks are acquired like any other, and clients take 202 for
+ * success.
+ */
 class ThrottleRestoreTest {
 
     private static final Seen REFUSED = domain(409, "Restore is not allowed to change existing peers.");
-    private static final String OVER_LIMIT = "throttle_restores_over_max_total";
+    private static final Seen PENDING = text(202, "Ok");
+    private static final String PENDING_RESTORES = "throttle_restores_pending_total";
 
     @RegisterExtension
     final RunningThrottle throttle = new RunningThrottle("""
@@ -25,6 +30,7 @@ class ThrottleRestoreTest {
             A = 1
             Five = 5
             Closed = 0
+            Upper = { max = 1, level = 1 }
             """);
 
     private Seen restore(String peer, String acquired) {
@@ -34,10 +40,6 @@ class ThrottleRestoreTest {
                 "{\"expires_in\":\"5m\",\"peer_id\":%s,\"pending\":{},\"acquired\":%s}".formatted(peer, acquired));
     }
 
-    private void afterTheWindow() {
-        throttle.time.advanceBy(Duration.ofMinutes(5));
-    }
-
     @Test
     void a_peer_comes_back_under_its_number_with_all_its_locks() {
         assertThat(restore("18446744073709551615", "{\"A\":1,\"Five\":3}")).isEqualTo(OK);
@@ -45,75 +47,88 @@ class ThrottleRestoreTest {
         assertThat(throttle.remainder("A")).isEqualTo(json(200, "0"));
         assertThat(throttle.remainder("Five")).isEqualTo(json(200, "2"));
         assertThat(throttle.lock("18446744073709551615", "Five", 3)).isEqualTo(acquired("18446744073709551615"));
-        assertThat(throttle.metric(OVER_LIMIT)).isEqualTo("0");
+        assertThat(throttle.metric(PENDING_RESTORES)).isEqualTo("0");
         throttle.time.advanceBy(Duration.ofMinutes(5));
         assertThat(throttle.isAcquired("18446744073709551615")).isEqualTo(UNKNOWN_PEER);
     }
 
     @Test
-    void a_peer_without_locks_comes_back_at_any_time() {
+    void a_peer_without_locks_comes_back() {
         assertThat(restore("1", "{}")).isEqualTo(OK);
-        afterTheWindow();
-        assertThat(restore("2", "{}")).isEqualTo(OK);
-        assertThat(throttle.isAcquired("2")).isEqualTo(json(200, "true"));
+        assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "true"));
     }
 
     @Test
-    void within_the_window_more_may_be_acquired_than_there_is_which_is_counted() {
-        throttle.holder("A", 1);
-        assertThat(restore("1", "{\"A\":2}")).isEqualTo(OK);
-        assertThat(throttle.remainder("A")).isEqualTo(json(200, "-2"));
-        assertThat(throttle.metric("throttle_acquired{semaphore=\"A\"}")).isEqualTo("3");
-        assertThat(throttle.metric(OVER_LIMIT)).isEqualTo("1");
-        assertThat(restore("2", "{\"Closed\":1}")).isEqualTo(OK);
-        assertThat(throttle.metric(OVER_LIMIT)).isEqualTo("2");
-        String next = throttle.peer();
-        throttle.lock(next, "A", 1);
-        throttle.ask("DELETE", "/peers/1");
-        assertThat(throttle.isAcquired(next)).isEqualTo(json(200, "false"));
+    void locks_that_are_not_free_wait_all_together_and_a_semaphore_never_has_more_than_its_maximum() {
+        String holder = throttle.holder("Five", 3);
+        assertThat(restore("1", "{\"A\":1,\"Five\":3}")).isEqualTo(PENDING);
+        assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "false"));
+        assertThat(throttle.remainder("A")).isEqualTo(json(200, "1"));
+        assertThat(throttle.remainder("Five")).isEqualTo(json(200, "2"));
+        assertThat(throttle.metric(PENDING_RESTORES)).isEqualTo("1");
+        assertThat(restore("1", "{\"Five\":3,\"A\":1}")).as("again").isEqualTo(PENDING);
+        assertThat(throttle.metric(PENDING_RESTORES)).isEqualTo("1");
+        assertThat(throttle.ask("PUT", "/peers/1", "{\"expires_in\":\"5m\"}")).isEqualTo(OK);
+        throttle.ask("DELETE", "/peers/" + holder);
+        assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "true"));
+        assertThat(throttle.remainder("A")).isEqualTo(json(200, "0"));
+        assertThat(throttle.remainder("Five")).isEqualTo(json(200, "2"));
+        assertThat(restore("1", "{\"Five\":3,\"A\":1}")).isEqualTo(OK);
     }
 
     @Test
-    void within_the_window_nobody_who_waits_comes_before_a_peer_that_comes_back() {
+    void a_peer_that_comes_back_does_not_pass_those_who_wait() {
         String holder = throttle.holder("Five", 4);
         String next = throttle.peer();
         throttle.lock(next, "Five", 5);
-        assertThat(restore("1", "{\"Five\":1}")).isEqualTo(OK);
+        assertThat(restore("1", "{\"Five\":1}")).isEqualTo(PENDING);
         throttle.ask("DELETE", "/peers/" + holder);
-        assertThat(throttle.isAcquired(next)).isEqualTo(json(200, "false"));
-        throttle.ask("DELETE", "/peers/1");
         assertThat(throttle.isAcquired(next)).isEqualTo(json(200, "true"));
+        assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "false"));
+        throttle.ask("DELETE", "/peers/" + next);
+        assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "true"));
     }
 
     @Test
-    void after_the_window_a_peer_gets_its_locks_back_when_all_are_free() {
-        afterTheWindow();
-        throttle.holder("Five", 3);
-        assertThat(restore("1", "{\"A\":1,\"Five\":3}")).isEqualTo(REFUSED);
-        assertThat(throttle.isAcquired("1")).isEqualTo(UNKNOWN_PEER);
-        assertThat(throttle.remainder("A")).isEqualTo(json(200, "1"));
-        assertThat(throttle.remainder("Five")).isEqualTo(json(200, "2"));
-        assertThat(throttle.metric("throttle_pending{semaphore=\"Five\"}")).isEqualTo("0");
-        assertThat(restore("1", "{\"A\":1,\"Five\":2}")).isEqualTo(OK);
-        assertThat(throttle.remainder("A")).isEqualTo(json(200, "0"));
-        assertThat(throttle.metric(OVER_LIMIT)).isEqualTo("0");
+    void what_was_never_held_cannot_be_restored_beyond_the_maximum() {
+        for (int peer = 1; peer <= 7; peer++) {
+            assertThat(restore(Integer.toString(peer), "{\"Five\":1}")).isEqualTo(peer <= 5 ? OK : PENDING);
+        }
+        assertThat(throttle.metric("throttle_acquired{semaphore=\"Five\"}")).isEqualTo("5");
+        assertThat(throttle.remainder("Five")).isEqualTo(json(200, "0"));
+        assertThat(restore("8", "{\"A\":2}"))
+                .isEqualTo(domain(409, "Lock can never be acquired. Lock asks for count 2 yet full count is only 1."));
+        assertThat(restore("8", "{\"Closed\":1}"))
+                .isEqualTo(domain(409, "Lock can never be acquired. Lock asks for count 1 yet full count is only 0."));
+        assertThat(throttle.isAcquired("8")).isEqualTo(UNKNOWN_PEER);
+    }
+
+    /** The client believes that it holds the first lock, and an error would end it. */
+    @Test
+    void a_peer_whose_locks_are_pending_may_ask_for_another_and_waits_for_its_own_first() {
+        String holder = throttle.holder("Upper", 1);
+        assertThat(restore("1", "{\"Upper\":1}")).isEqualTo(PENDING);
+        assertThat(throttle.lock("1", "Upper", 1)).isEqualTo(pending("1"));
+        assertThat(throttle.lock("1", "Five", 2)).isEqualTo(pending("1"));
+        assertThat(throttle.remainder("Five")).isEqualTo(json(200, "5"));
+        var blocked = throttle.blocked("1", "Five", 2, Duration.ofSeconds(20));
+        throttle.ask("DELETE", "/peers/" + holder);
+        assertThat(blocked.join()).isEqualTo(acquired("1"));
+        assertThat(throttle.remainder("Upper")).isEqualTo(json(200, "0"));
+        assertThat(throttle.remainder("Five")).isEqualTo(json(200, "3"));
+        assertThat(throttle.lock("1", "Upper", 2).status()).isEqualTo(409);
     }
 
     @Test
-    void after_the_window_nobody_gets_more_than_there_is() {
-        afterTheWindow();
-        assertThat(restore("1", "{\"A\":2}")).isEqualTo(REFUSED);
-        assertThat(restore("1", "{\"Closed\":1}")).isEqualTo(REFUSED);
-        assertThat(throttle.isAcquired("1")).isEqualTo(UNKNOWN_PEER);
-    }
-
-    @Test
-    void after_the_window_who_waits_is_not_overtaken() {
-        afterTheWindow();
-        throttle.holder("Five", 2);
-        String next = throttle.peer();
-        throttle.lock(next, "Five", 4);
-        assertThat(restore("1", "{\"Five\":1}")).isEqualTo(REFUSED);
+    void a_lock_that_is_given_back_while_it_is_pending_leaves_the_other_one_pending() {
+        String holder = throttle.holder("Upper", 1);
+        assertThat(restore("1", "{\"Upper\":1,\"Five\":2}")).isEqualTo(PENDING);
+        assertThat(throttle.ask("DELETE", "/peers/1/Five")).isEqualTo(OK);
+        assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "false"));
+        throttle.ask("DELETE", "/peers/" + holder);
+        assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "true"));
+        assertThat(throttle.remainder("Upper")).isEqualTo(json(200, "0"));
+        assertThat(throttle.remainder("Five")).isEqualTo(json(200, "5"));
     }
 
     @Test
@@ -152,17 +167,5 @@ class ThrottleRestoreTest {
                                 "Lock can never be acquired. Lock asks for count 9223372036854775807 yet full count is only 1000000."));
         assertThat(throttle.isAcquired("1")).isEqualTo(UNKNOWN_PEER);
         assertThat(throttle.remainder("A")).isEqualTo(json(200, "1"));
-    }
-
-    @Test
-    void what_a_pool_cannot_count_any_more_changes_nothing() {
-        assertThat(restore("1", "{\"A\":1000000}")).isEqualTo(OK);
-        assertThat(restore("2", "{\"Five\":1,\"A\":1000000}"))
-                .isEqualTo(
-                        domain(
-                                409,
-                                "Lock can never be acquired. Lock asks for count 1000000, more than this tenant may ever hold."));
-        assertThat(throttle.isAcquired("2")).isEqualTo(UNKNOWN_PEER);
-        assertThat(throttle.remainder("Five")).isEqualTo(json(200, "5"));
     }
 }

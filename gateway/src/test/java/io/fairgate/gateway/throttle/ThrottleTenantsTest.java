@@ -55,7 +55,8 @@ import reactor.core.publisher.Sinks;
 class ThrottleTenantsTest {
 
     private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
-    private static final ThrottleSettings SETTINGS = ThrottleSettings.STANDARD.with(15, 10, Duration.ofMinutes(5));
+    private static final Seen PENDING = text(202, "Ok");
+    private static final ThrottleSettings SETTINGS = ThrottleSettings.STANDARD.with(15, 10);
 
     @RegisterExtension
     final NothingLeft nothingLeft = new NothingLeft();
@@ -342,17 +343,35 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void a_restore_that_is_believed_costs_nothing_and_a_later_one_what_locks_cost() {
+    void a_restore_costs_what_a_lock_costs_when_it_has_its_locks() {
         tenants.charge = Mono.just(counted(Mono.empty()));
-        assertThat(restore("acme", "7", 1)).isEqualTo(OK);
-        assertThat(charged).hasValue(0);
-        time.advanceBy(Duration.ofMinutes(5));
-        assertThat(restore("acme", "8", 1)).isEqualTo(OK);
+        assertThat(restore("acme", "7", 3)).isEqualTo(OK);
         assertThat(charged).hasValue(1);
+        assertThat(restore("acme", "8", 2)).isEqualTo(PENDING);
+        assertThat(restore("acme", "8", 2)).isEqualTo(PENDING);
+        assertThat(charged).hasValue(1);
+        ask("acme", "DELETE", "/peers/7", "");
+        assertThat(charged).hasValue(2);
+        assertThat(restore("acme", "8", 2)).isEqualTo(OK);
+        assertThat(charged).hasValue(2);
         tenants.charge = Mono.just(counted(Mono.error(ThrottleError.quotaUsedUp())));
         assertThat(restore("acme", "9", 1)).isEqualTo(QUOTA_USED_UP);
         assertThat(lock("acme", "9", 1)).isEqualTo(UNKNOWN_PEER);
-        assertThat(status().inFlight()).isEqualTo(1);
+        assertThat(status().inFlight()).isEqualTo(2);
+    }
+
+    @Test
+    void a_tenant_restores_nothing_past_those_who_wait_nor_beyond_its_cap() {
+        String holder = peer("acme");
+        assertThat(lock("acme", holder, 4)).isEqualTo(acquired(holder));
+        assertThat(restore("globex", "1", 1)).isEqualTo(PENDING);
+        assertThat(restore("capped", "2", 2)).isEqualTo(PENDING);
+        assertThat(status().inFlight()).isEqualTo(4);
+        ask("acme", "DELETE", "/peers/" + holder, "");
+        assertThat(restore("globex", "1", 1)).isEqualTo(OK);
+        assertThat(restore("capped", "2", 2)).isEqualTo(OK);
+        assertThat(restore("capped", "3", 1)).as("one is free").isEqualTo(PENDING);
+        assertThat(status().inFlight()).isEqualTo(3);
     }
 
     // ---- pools that others use ----

@@ -1,0 +1,25 @@
+package io.fairgate.lease;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a lease held before a restart.
+ *
+ * @param permits by the name of the pool
+ * @param heldFor how long ago they were granted
+ * @param token the fencing token that it had
+ */
+public record HeldBefore(Map<String, Integer> permits, Duration heldFor, long token) {
+
+    /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
+    public HeldBefore {
+        permits = Collections.unmodifiableMap(new TreeMap<>(permits));
+        if (permits.isEmpty()) {
+            throw new IllegalArgumentException("permits: none (expected: those of one pool or more)");
+        }
+        LeaseTerm.requireBounded("held-for", heldFor);
+    }
+}

@@ -1,0 +1,33 @@
+package io.fairgate.gateway.lease;
+
+import java.security.GeneralSecurityException;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/** HMAC-SHA-256 under one key. From any thread. */
+final class KeyedHash {
+
+    static final int BYTES = 32;
+
+    private static final String ALGORITHM = "HmacSHA256";
+
+    /** Is copied for each use: it is not safe for threads. */
+    private final Mac keyed;
+
+    KeyedHash(byte[] key) {
+        try {
+            keyed = Mac.getInstance(ALGORITHM);
+            keyed.init(new SecretKeySpec(key, ALGORITHM));
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every JDK has " + ALGORITHM, e);
+        }
+    }
+
+    byte[] of(byte[] text) {
+        try {
+            return ((Mac) keyed.clone()).doFinal(text);
+        } catch (CloneNotSupportedException e) {
+            throw new IllegalStateException("the JDK's own can be copied", e);
+        }
+    }
+}

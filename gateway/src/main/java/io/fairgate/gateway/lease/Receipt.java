@@ -1,0 +1,81 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.lease.LeaseId;
+import io.fairgate.tenant.TenantId;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/**
+ * What a receipt says: that a lease held these permits, and until when it could be held without being extended.
+ *
+ * @param process the process that made the receipt
+ * @param tenant as the holder was named
+ * @param permits by the name of the pool
+ * @param token the fencing token of the grant
+ * @param grantedAt when the permits were first granted, also before earlier restarts
+ * @param endsAt when the lease expires, and the receipt with it
+ */
+record Receipt(
+        UUID process,
+        LeaseId lease,
+        TenantId tenant,
+        Map<String, Integer> permits,
+        long token,
+        Instant grantedAt,
+        Instant endsAt) {
+
+    Receipt {
+        permits = Collections.unmodifiableMap(new TreeMap<>(permits));
+    }
+
+    /** Texts have their length before them, so that no name of a pool can be taken for something else. */
+    byte[] bytes() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeLong(process.getMostSignificantBits());
+            out.writeLong(process.getLeastSignificantBits());
+            out.writeLong(lease.high());
+            out.writeLong(lease.low());
+            out.writeUTF(tenant.value());
+            out.writeLong(token);
+            out.writeLong(grantedAt.toEpochMilli());
+            out.writeLong(endsAt.toEpochMilli());
+            out.writeInt(permits.size());
+            for (Map.Entry<String, Integer> each : permits.entrySet()) {
+                out.writeUTF(each.getKey());
+                out.writeInt(each.getValue());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** @param bytes as {@link #bytes} made them: they were signed */
+    static Receipt of(byte[] bytes) {
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+            UUID process = new UUID(in.readLong(), in.readLong());
+            LeaseId lease = new LeaseId(in.readLong(), in.readLong());
+            TenantId tenant = TenantId.of(in.readUTF());
+            long token = in.readLong();
+            Instant grantedAt = Instant.ofEpochMilli(in.readLong());
+            Instant endsAt = Instant.ofEpochMilli(in.readLong());
+            Map<String, Integer> permits = new TreeMap<>();
+            for (int left = in.readInt(); left > 0; left--) {
+                permits.put(in.readUTF(), in.readInt());
+            }
+            return new Receipt(process, lease, tenant, permits, token, grantedAt, endsAt);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -42,10 +42,12 @@ class LeasedWorkTest {
     private final Network network = scene.network;
     private final Scheduler workers = Schedulers.newSingle("worker");
 
+    private final PausedTime paused = new PausedTime(scene.time);
+
     /** Timers are virtual and run where the test advances time; works are subscribed on a thread of their own. */
     private final LeaseClient client = new LeaseClient(
             network,
-            new ForwardingScheduler(scene.time) {
+            new ForwardingScheduler(paused) {
                 @Override
                 public Disposable schedule(Runnable task) {
                     return workers.schedule(task);
@@ -336,6 +338,26 @@ class LeasedWorkTest {
 
         assertThat(given).hasValue(null);
         scene.assertNothingLeft();
+    }
+
+    @Test
+    void a_lease_whose_time_was_over_on_its_way_to_the_work_is_an_error_also_when_its_timer_is_late() {
+        CountDownLatch busy = new CountDownLatch(1);
+        workers.schedule(() -> await(busy));
+        network.always(call -> call.method().equals("PUT") ? network.requestLost() : network.straight());
+        AtomicReference<Lease> given = new AtomicReference<>();
+        Told<String> told = scene.subscribe(client.withLease(OPTIONS, lease -> {
+            given.set(lease);
+            return Mono.never();
+        }));
+        paused.pause(Duration.ofSeconds(40));
+        busy.countDown();
+        awaitWorker();
+        assertThat(given).hasValue(null);
+        scene.pass(Duration.ofSeconds(29));
+
+        assertThat(given).hasValue(null);
+        assertThat(told.error).isInstanceOf(LeaseLostException.class);
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.IdentityRefusedException.Reason;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -44,15 +45,25 @@ public final class FairShareGatewayFilterFactory
 
     private final LivePolicy policy;
     private final PermitPools pools;
+    private final QuotaCheck quotas;
+    private final FairgateMeters meters;
     private final ByteBudget waitingBodies;
     private final Decisions decisions;
     private final Scheduler time;
 
     FairShareGatewayFilterFactory(
-            LivePolicy policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
+            LivePolicy policy,
+            PermitPools pools,
+            QuotaCheck quotas,
+            FairgateMeters meters,
+            ByteBudget waitingBodies,
+            Decisions decisions,
+            Scheduler time) {
         super(Config.class);
         this.policy = policy;
         this.pools = pools;
+        this.quotas = quotas;
+        this.meters = meters;
         this.decisions = decisions;
         this.waitingBodies = waitingBodies;
         this.time = time;
@@ -99,6 +110,10 @@ public final class FairShareGatewayFilterFactory
             }
             PermitPool pool = pool(config);
             TenantPolicy tenant = Exchanges.requireTenant(exchange);
+            RequestQuotas used = quotas.quotasOf(exchange);
+            if (used == null) {
+                return meters.refuse(new IdentityRefusedException(Reason.UNKNOWN_TENANT));
+            }
             if (!policy.current().enforcement().isOn(pool.name())) {
                 Exchanges.setPool(exchange, pool.name());
                 return PoolOnTrial.beside(
@@ -147,8 +162,12 @@ public final class FairShareGatewayFilterFactory
                         .request(new WithBody(exchange.getRequest(), body))
                         .build());
             });
-            return pool.withPermit(request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
+            Mono<Void> held = pool.withPermit(
+                            request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
                     .doFinally(end -> body.discard());
+            return QuotaCheck.isNeeded(used, pool, tenant, config.permits)
+                    ? quotas.check(exchange, tenant, used).then(held)
+                    : held;
         });
     }
 

@@ -64,8 +64,8 @@ public final class LeaseClient implements AutoCloseable {
      *
      * <p>It emits once and completes, or errors with {@link LeaseException}. Cancelling gives the lease back, <em>also after
      * it was emitted</em>: so what is downstream may drop it, and may be cancelled at any time. It also means that an
-     * operator that cancels after its first element, such as {@link Flux#next}, ends the lease. Where there is a work to
-     * wrap, {@link #withLease} does all of it.
+     * operator that cancels after its first element, such as {@link Flux#next}, ends the lease. It does not wait for what
+     * was begun with the lease; {@link #withLease} does, so use that where there is a work to wrap.
      */
     public Mono<Lease> acquire(LeaseOptions options) {
         return new HandOver(calls, options);
@@ -74,23 +74,18 @@ public final class LeaseClient implements AutoCloseable {
     /**
      * Runs a work while holding a lease, from before its subscription until its end.
      *
-     * <p>The work's value, completion or error is told when the server was told to release, and has answered or could not be
-     * reached within 5 seconds; a release that fails changes nothing about the result. When the lease is lost, the work
-     * is cancelled, and the result is a {@link LeaseLostException} at once, before the permits can be somebody
-     * else's. Cancelling cancels the work, then releases. Errors with {@link LeaseException} when there was no lease to be had; the
-     * work is not made then.
+     * <p>The work's value, completion or error is passed on when the server has answered the release, or could not be reached
+     * within 5 seconds; a release that fails changes nothing about the result. When the lease is lost, the work is cancelled,
+     * and the result is a {@link LeaseLostException} at once, before the permits can be granted to another holder. Errors
+     * with {@link LeaseException} when there was no lease to be had; the work is not made then.
+     *
+     * <p>Cancelling cancels the work, then releases. While the work is being made or subscribed on another thread, the release
+     * waits until that has returned as well: until then the work may be doing something under the permits.
      *
      * @param work from the lease, whose {@linkplain Lease#token token} it may need
      */
     public <T> Mono<T> withLease(LeaseOptions options, Function<Lease, ? extends Mono<T>> work) {
-        return Mono.usingWhen(
-                claim(options),
-                claim -> claim.acquire()
-                        .flatMap(lease -> whileHeld(lease, Flux.defer(() -> work.apply(lease)))
-                                .singleOrEmpty()),
-                Claim::giveBack,
-                (claim, error) -> claim.giveBack(),
-                Claim::giveBack);
+        return new FluxWithLease<T>(calls, options, work).singleOrEmpty();
     }
 
     /**
@@ -98,31 +93,7 @@ public final class LeaseClient implements AutoCloseable {
      * for the release.
      */
     public <T> Flux<T> withLeaseMany(LeaseOptions options, Function<Lease, ? extends Publisher<T>> work) {
-        return Flux.usingWhen(
-                claim(options),
-                claim -> claim.acquire().flatMapMany(lease -> whileHeld(lease, Flux.defer(() -> work.apply(lease)))),
-                Claim::giveBack,
-                (claim, error) -> claim.giveBack(),
-                Claim::giveBack);
-    }
-
-    /**
-     * What travels here is a claim that nothing was sent for yet, made on the spot. With a lease in its place the operator
-     * could lose it when it is cancelled.
-     */
-    private Mono<Claim> claim(LeaseOptions options) {
-        return Mono.fromSupplier(() -> new Claim(calls, options));
-    }
-
-    /**
-     * The loss is told to {@code takeUntilOther} as a completion, and as an error behind it: on an error that operator would
-     * let the work run on (reactor-core issue 4230). A work that releases its lease may go on.
-     */
-    private static <T> Flux<T> whileHeld(Lease lease, Flux<T> work) {
-        Mono<Void> loss = lease.lost().then(Mono.<Void>never()).onErrorComplete();
-        return Flux.defer(() -> lease.isHeld() ? work : Flux.<T>never())
-                .takeUntilOther(loss)
-                .concatWith(Mono.defer(() -> lease.isLost() ? lease.lost().then(Mono.<T>empty()) : Mono.empty()));
+        return new FluxWithLease<>(calls, options, work);
     }
 
     /**

@@ -267,6 +267,11 @@ public final class EmbeddedPermitPool implements PermitPool {
         return false;
     }
 
+    @Override
+    public boolean hasOpenPermit(TenantId tenant) {
+        return unasked.includes(tenant) && open.hasFree();
+    }
+
     /** What only the scheduler can decide. */
     private boolean mustAsk(PoolClaim claim) {
         return claim.permits() != 1 || !unasked.includes(claim.tenant());

@@ -56,6 +56,18 @@ final class OpenPermits {
         return false;
     }
 
+    /** Whether one of the cells that {@link #take} looks at first is free; of a few more than that it says nothing. */
+    boolean hasFree() {
+        int first = lines == 1 ? 0 : spread(Thread.currentThread().getId()) % lines * LINE;
+        int end = Math.min(first + LINE, cells.length());
+        for (int i = first; i < end; i++) {
+            if (cells.getPlain(i) == null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Puts the permit back that the claim had taken; false when its cell has been shut meanwhile. */
     boolean giveBack(PoolClaim claim) {
         return cells.compareAndSet(claim.cell, claim, null);

@@ -93,6 +93,14 @@ public interface PermitPool {
     HeldPermits tryAcquire(PermitRequest request);
 
     /**
+     * Whether a permit lies open that a request of this tenant for one permit could take now without asking. A hint: another
+     * request may take it first, and the answer may be no although there is one.
+     */
+    default boolean hasOpenPermit(TenantId tenant) {
+        return false;
+    }
+
+    /**
      * How many permits are in flight, once the pool has seen to all that it had been asked before. Takes a few steps, where
      * {@link #snapshot} takes some for each tenant.
      *

@@ -15,15 +15,23 @@ final class Account {
     private final @Nullable UsageJournal journal;
     private final Map<UsageKey, Usage> usages = new HashMap<>(4); // most owners have two or three
 
+    /** The owner has another account by now, or none. */
+    private volatile boolean isDropped;
+
     /** @param journal where usage is written down; null for nowhere */
     Account(QuotaOwner owner, @Nullable UsageJournal journal) {
         this.owner = owner;
         this.journal = journal;
     }
 
-    /** What is used of a quota; nothing at first. */
+    /** What is used of a quota; nothing at first. In an account that was dropped meanwhile it is forgotten already. */
     synchronized Usage usage(Quota quota, Moment now) {
         UsageKey key = UsageKey.of(quota);
+        if (isDropped) {
+            Usage forgotten = Usage.of(quota, now, null);
+            forgotten.forget();
+            return forgotten;
+        }
         Usage usage = usages.get(key);
         if (usage == null) {
             usage = Usage.of(quota, now, journaled(key));
@@ -62,6 +70,28 @@ final class Account {
                 all.remove();
             }
         }
+    }
+
+    /**
+     * Ends the account, if forgetting it makes no difference. What still has a usage of it finds that forgotten, and asks for
+     * the owner's account anew.
+     *
+     * @param evenIfUsed also when units of it are used, unless a record of them is on its way to the disk
+     */
+    synchronized boolean drop(Moment now, boolean evenIfUsed) {
+        for (Usage usage : usages.values()) {
+            if (!usage.isNothing(now) && (!evenIfUsed || usage.isBeingWritten())) {
+                return false;
+            }
+        }
+        usages.values().forEach(Usage::forget);
+        usages.clear();
+        isDropped = true;
+        return true;
+    }
+
+    boolean isDropped() {
+        return isDropped;
     }
 
     /** How many quotas have a usage written down, for tests. */

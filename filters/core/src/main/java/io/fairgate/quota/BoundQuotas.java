@@ -30,6 +30,9 @@ final class BoundQuotas {
     private final OwnedQuota[] quotas;
 
     private final Usage[] usages;
+    /** Of each quota, the one of {@link #accounts} that has its usage. */
+    private final Account[] accountOf;
+
     private final int enforced;
     /** For each quota of the set, in its order, where it is in {@link #quotas}. */
     private final int[] places;
@@ -48,11 +51,13 @@ final class BoundQuotas {
         quotas = inOrder.toArray(OwnedQuota[]::new);
         places = set.quotas().stream().mapToInt(inOrder::indexOf).toArray();
         usages = new Usage[quotas.length];
+        accountOf = new Account[quotas.length];
         now.read(clock, this.calendar);
         SortedMap<QuotaOwner, Account> byOwner = new TreeMap<>();
         for (int i = 0; i < quotas.length; i++) {
             Account account = byOwner.computeIfAbsent(quotas[i].owner(), this::accountWithRoom);
             usages[i] = account.usage(quotas[i].quota(), now);
+            accountOf[i] = account;
         }
         accounts = byOwner.values().toArray(Account[]::new);
     }
@@ -142,17 +147,29 @@ final class BoundQuotas {
         }
     }
 
-    /** @param more units above what was charged; below 0 to give some back */
-    void settle(QuotaCharge charge, long more, int depth) {
+    /**
+     * Corrects what was charged.
+     *
+     * @param more units above what was charged; below 0 to give some back
+     * @return the quotas whose debt is owed by an account that has taken the place of one of these: it is to be charged when
+     *     these locks have been released, or the order of the locks would not hold
+     */
+    List<OwnedQuota> settle(QuotaCharge charge, long more, int depth) {
         synchronized (accounts[depth]) {
             if (depth + 1 < accounts.length) {
-                settle(charge, more, depth + 1);
-                return;
+                return settle(charge, more, depth + 1);
             }
             now.read(clock, calendar);
+            List<OwnedQuota> elsewhere = List.of();
             for (int i = 0; i < charge.counted(); i++) {
-                settle(i, charge.mark(i), more);
+                if (more > 0 && accountOf[i].isDropped()) {
+                    elsewhere = elsewhere.isEmpty() ? new ArrayList<>() : elsewhere;
+                    elsewhere.add(quotas[i]);
+                } else {
+                    settle(i, charge.mark(i), more);
+                }
             }
+            return elsewhere;
         }
     }
 
@@ -166,7 +183,7 @@ final class BoundQuotas {
         if (!usage.isForgotten()) {
             usage.settle(quota, mark, more, now);
         } else if (more > 0) {
-            home.account(quotas[i].owner()).usage(quota, now).settle(quota, mark, more, now);
+            accountOf[i].usage(quota, now).settle(quota, mark, more, now);
         }
     }
 

@@ -2,7 +2,9 @@ package io.fairgate.quota;
 
 import io.fairgate.quota.QuotaDecision.Balance;
 import java.time.InstantSource;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -23,14 +25,23 @@ import reactor.core.scheduler.Scheduler;
  * #chargeNow}, which allocate nothing for a request that passes.
  *
  * <p>An owner costs one small entry for each quota from its first request on; a sliding window about half a kilobyte.
- * Owners are not evicted, because a forgotten usage is a refill: whoever makes the sets bounds the owners.
+ * A usage is not evicted, because a forgotten usage is a refill; {@link #keep} and {@link #dropUnused} are for owners that are
+ * there no more.
  */
 public final class EmbeddedQuotas implements Quotas {
+
+    /** So many owners that are not to be kept have a balance: some 20 to 50 MB. */
+    static final int MOST_UNKEPT = 50_000;
 
     private final Scheduler clock;
     private final InstantSource calendar;
     private final @Nullable UsageJournal journal;
     private final ConcurrentMap<QuotaOwner, Account> accounts = new ConcurrentHashMap<>();
+
+    /** Whose balances are to be kept; null for those of everybody. */
+    private volatile @Nullable Set<QuotaOwner> kept;
+    /** Those that have an account and are not to be kept, in the order in which they went. Guarded by itself. */
+    private final Set<QuotaOwner> unkept = new LinkedHashSet<>();
 
     /**
      * @param clock monotonic, for rates and sliding windows: only {@link Scheduler#now(TimeUnit)} is used, in
@@ -101,6 +112,7 @@ public final class EmbeddedQuotas implements Quotas {
         while (decision == QuotaDecision.STALE) {
             decision = boundAnew(quotas).check(units, 0);
         }
+        quotas.note(decision);
         return decision;
     }
 
@@ -123,6 +135,9 @@ public final class EmbeddedQuotas implements Quotas {
         while (decision == QuotaDecision.STALE) {
             decision = boundAnew(quotas).charge(units, charge, 0);
         }
+        if (decision != QuotaDecision.NOT_YET) {
+            quotas.note(decision);
+        }
         return decision;
     }
 
@@ -134,7 +149,22 @@ public final class EmbeddedQuotas implements Quotas {
         long more = Math.min(actual, 2 * Quota.MAX_LIMIT) - charge.units();
         BoundQuotas at = charge.end() ? charge.at() : null;
         if (at != null && more != 0) {
-            at.settle(charge, more, 0);
+            at.settle(charge, more, 0).forEach(owned -> owe(owned, more));
+        }
+    }
+
+    /** A debt of a charge whose account was dropped. */
+    private void owe(OwnedQuota owned, long units) {
+        boolean isOwed = false;
+        while (!isOwed) {
+            Account account = account(owned.owner());
+            synchronized (account) {
+                if (!account.isDropped()) {
+                    Moment now = now();
+                    account.usage(owned.quota(), now).settle(owned.quota(), 0, units, now);
+                    isOwed = true;
+                }
+            }
         }
     }
 
@@ -146,10 +176,80 @@ public final class EmbeddedQuotas implements Quotas {
         accounts.values().forEach(Account::writeExactly);
     }
 
+    // ---- owners that are there no more ----
+
+    /**
+     * Names the owners whose balances are to be kept. Those of all others are kept until nothing of them is used any more, so
+     * that an owner that goes and comes back soon has not got new units: {@link #dropUnused} drops them then.
+     */
+    public void keep(Set<QuotaOwner> owners) {
+        kept = Set.copyOf(owners);
+        synchronized (unkept) {
+            unkept.removeIf(this::isKept);
+            accounts.keySet().stream().filter(owner -> !isKept(owner)).forEach(unkept::add);
+        }
+    }
+
+    /**
+     * Drops the balances of owners that are not to be kept and of which nothing is used any more: rates are full again, and
+     * windows are over. Of others the {@value #MOST_UNKEPT} that were last to go are left.
+     *
+     * @return how many are left
+     */
+    public int dropUnused() {
+        Moment now = now();
+        int tooMany = drop(now, Integer.MAX_VALUE, false) - MOST_UNKEPT;
+        return drop(now, Math.max(0, tooMany), true);
+    }
+
+    private int drop(Moment now, int most, boolean evenIfUsed) {
+        List<QuotaOwner> candidates;
+        synchronized (unkept) {
+            candidates = List.copyOf(unkept);
+        }
+        int dropped = 0;
+        for (QuotaOwner owner : candidates) {
+            if (dropped == most) {
+                break;
+            }
+            Account account = accounts.get(owner);
+            if (account != null && !isKept(owner) && account.drop(now, evenIfUsed)) {
+                accounts.remove(owner, account);
+                dropped++;
+            }
+        }
+        synchronized (unkept) {
+            unkept.removeIf(owner -> !accounts.containsKey(owner));
+            return unkept.size();
+        }
+    }
+
     // ---- where the balances are ----
 
     Account account(QuotaOwner owner) {
-        return accounts.computeIfAbsent(owner, o -> new Account(o, journal));
+        Account known = accounts.get(owner);
+        if (known != null && !known.isDropped()) {
+            return known;
+        }
+        Account account = accounts.compute(
+                owner, (o, found) -> found == null || found.isDropped() ? new Account(o, journal) : found);
+        if (!isKept(owner)) {
+            synchronized (unkept) {
+                unkept.add(owner);
+            }
+        }
+        return account;
+    }
+
+    private boolean isKept(QuotaOwner owner) {
+        Set<QuotaOwner> all = kept;
+        return all == null || all.contains(owner);
+    }
+
+    private Moment now() {
+        Moment now = new Moment();
+        now.read(clock, calendar);
+        return now;
     }
 
     private BoundQuotas bound(QuotaSet quotas) {
@@ -177,8 +277,8 @@ public final class EmbeddedQuotas implements Quotas {
         }
     }
 
-    /** How many owners have an account, for tests. */
-    int ownersKnown() {
+    /** How many owners have a balance. */
+    public int owners() {
         return accounts.size();
     }
 }

@@ -101,6 +101,10 @@ final class JournaledUsage {
         return !isWriting && (asked == null || wallMillis >= asked.window().endMillis());
     }
 
+    boolean isWriting() {
+        return isWriting;
+    }
+
     private long chunk() {
         return Math.max(1, limit / 100);
     }

@@ -23,6 +23,8 @@ public final class QuotaSet {
     /** Where the balances are in the backend that was asked last; a program has one. */
     private volatile @Nullable BoundQuotas bound;
 
+    private volatile boolean refusedLast;
+
     private QuotaSet(List<OwnedQuota> quotas) {
         this.quotas = quotas;
     }
@@ -59,6 +61,21 @@ public final class QuotaSet {
 
     public boolean isEmpty() {
         return quotas.isEmpty();
+    }
+
+    /**
+     * Whether the latest decision about a request of this set refused it. A hint, written without a lock: for a caller that
+     * could leave a check out, because the charge that follows at once decides the same.
+     */
+    public boolean refusedLast() {
+        return refusedLast;
+    }
+
+    /** Written only when it changes: all requests of the tenant read it. */
+    void note(QuotaDecision decision) {
+        if (refusedLast == decision.allowed()) {
+            refusedLast = !decision.allowed();
+        }
     }
 
     @Nullable

@@ -46,6 +46,11 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
     /** Whether forgetting it would make no difference. */
     abstract boolean isNothing(Moment now);
 
+    /** Whether a record of it is on its way to the disk. */
+    boolean isBeingWritten() {
+        return false;
+    }
+
     void forget() {
         forgotten = true;
     }

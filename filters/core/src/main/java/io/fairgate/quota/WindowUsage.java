@@ -140,6 +140,11 @@ final class WindowUsage extends Usage {
     }
 
     @Override
+    boolean isBeingWritten() {
+        return journaled != null && journaled.isWriting();
+    }
+
+    @Override
     boolean isNothing(Moment now) {
         CalendarWindow last = window;
         if (journaled == null) {

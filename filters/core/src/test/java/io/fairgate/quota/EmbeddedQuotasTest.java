@@ -101,9 +101,9 @@ class EmbeddedQuotasTest {
     void a_tenant_without_quotas_costs_no_state() {
         assertThat(virtual.charge(1)).isSameAs(QuotaDecision.UNLIMITED);
         assertThat(virtual.check(1)).isSameAs(QuotaDecision.UNLIMITED);
-        assertThat(virtual.quotas.ownersKnown()).isZero();
+        assertThat(virtual.quotas.owners()).isZero();
         virtual.charge(1, BURST, DAILY);
-        assertThat(virtual.quotas.ownersKnown()).isEqualTo(1);
+        assertThat(virtual.quotas.owners()).isEqualTo(1);
     }
 
     @Test

@@ -131,6 +131,42 @@ class SharedQuotasTest {
         }
     }
 
+    /** Of a group of 20,000 and tenants of 8,000 each, in opposite orders, with charges of different sizes. */
+    @Test
+    void tenants_that_charge_at_once_take_no_unit_too_many_and_a_refused_charge_leaves_nothing() throws Exception {
+        List<QuotaOwner> tenants = List.of(ACME, GLOBEX, QuotaOwner.tenant(TenantId.of("initech")));
+        ExecutorService threads = Executors.newFixedThreadPool(6);
+        try {
+            CyclicBarrier together = new CyclicBarrier(6);
+            List<Future<Long>> running = new ArrayList<>();
+            for (int thread = 0; thread < 6; thread++) {
+                OwnedQuota own = enforced(tenants.get(thread / 2), 8_000);
+                OwnedQuota shared = enforced(CORP, 20_000);
+                QuotaSet set = QuotaSet.of(thread % 2 == 0 ? List.of(own, shared) : List.of(shared, own));
+                running.add(threads.submit(() -> {
+                    together.await();
+                    long passed = 0;
+                    for (int i = 0; i < 5_000; i++) {
+                        int units = 1 + i % 7;
+                        passed += charge(set, units).allowed() ? units : 0;
+                    }
+                    return passed;
+                }));
+            }
+            long total = 0;
+            for (int i = 0; i < tenants.size(); i++) {
+                long passed = running.get(2 * i).get() + running.get(2 * i + 1).get();
+                assertThat(remaining(QuotaSet.of(List.of(enforced(tenants.get(i), 8_000)))))
+                        .containsExactly(8_000 - passed);
+                total += passed;
+            }
+            assertThat(total).isEqualTo(20_000);
+            assertThat(remaining(QuotaSet.of(List.of(enforced(CORP, 20_000))))).containsExactly(0L);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
     @Test
     void a_charge_is_given_back_where_it_was_made() {
         QuotaSet set = QuotaSet.of(List.of(enforced(ACME, 5)));

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,6 +95,19 @@ public final class DecisionLog {
         if (decisions.isEmpty()) {
             byOwner.remove(oldest.owner());
         }
+    }
+
+    /** Drops the decisions about these tenants that are older than {@code before}. */
+    synchronized void drop(Predicate<String> tenants, Instant before) {
+        byOwner.entrySet().removeIf(each -> {
+            Deque<Decision> own = each.getValue();
+            if (!each.getKey().isEmpty() && tenants.test(each.getKey())) {
+                while (!own.isEmpty() && own.element().at().isBefore(before)) {
+                    byId.remove(own.remove().id());
+                }
+            }
+            return own.isEmpty();
+        });
     }
 
     public synchronized @Nullable Decision get(String id) {

@@ -64,14 +64,9 @@ public final class Exchanges {
         exchange.getAttributes().put(QUOTAS, quotas);
     }
 
-    /** @throws IllegalStateException when the quotas were not checked before */
-    static RequestQuotas requireQuotas(ServerWebExchange exchange) {
-        RequestQuotas quotas = exchange.getAttribute(QUOTAS);
-        if (quotas == null) {
-            throw new IllegalStateException(
-                    "the request has no quotas: QuotaCheckFilter must run before (see FilterOrder)");
-        }
-        return quotas;
+    /** The quotas that apply to the request; null when that has not been worked out yet. */
+    static @Nullable RequestQuotas quotas(ServerWebExchange exchange) {
+        return exchange.getAttribute(QUOTAS);
     }
 
     static void setPool(ServerWebExchange exchange, String pool) {

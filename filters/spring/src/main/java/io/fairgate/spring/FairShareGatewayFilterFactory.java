@@ -7,6 +7,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.IdentityRefusedException.Reason;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -48,6 +49,8 @@ public final class FairShareGatewayFilterFactory
 
     private final LivePolicy policy;
     private final PermitPools pools;
+    private final QuotaCheck quotas;
+    private final FairgateMeters meters;
     private final ByteBudget waitingBodies;
     private final Decisions decisions;
     private final PermitsWithoutClient withoutClient;
@@ -56,6 +59,8 @@ public final class FairShareGatewayFilterFactory
     FairShareGatewayFilterFactory(
             LivePolicy policy,
             PermitPools pools,
+            QuotaCheck quotas,
+            FairgateMeters meters,
             ByteBudget waitingBodies,
             Decisions decisions,
             PermitsWithoutClient withoutClient,
@@ -64,6 +69,8 @@ public final class FairShareGatewayFilterFactory
         this.policy = policy;
         this.pools = pools;
         this.withoutClient = withoutClient;
+        this.quotas = quotas;
+        this.meters = meters;
         this.decisions = decisions;
         this.waitingBodies = waitingBodies;
         this.time = time;
@@ -110,6 +117,10 @@ public final class FairShareGatewayFilterFactory
             }
             PermitPool pool = pool(config);
             TenantPolicy tenant = Exchanges.requireTenant(exchange);
+            RequestQuotas used = quotas.quotasOf(exchange);
+            if (used == null) {
+                return meters.refuse(new IdentityRefusedException(Reason.UNKNOWN_TENANT));
+            }
             if (!policy.current().enforcement().isOn(pool.name())) {
                 Exchanges.setPool(exchange, pool.name());
                 return PoolOnTrial.beside(
@@ -149,8 +160,12 @@ public final class FairShareGatewayFilterFactory
                         .request(new WithBody(exchange.getRequest(), body, upstream))
                         .build());
             });
-            return pool.withPermit(request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
+            Mono<Void> held = pool.withPermit(
+                            request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
                     .doFinally(end -> body.discard());
+            return QuotaCheck.isNeeded(used, pool, tenant, config.permits)
+                    ? quotas.check(exchange, tenant, used).then(held)
+                    : held;
         });
     }
 

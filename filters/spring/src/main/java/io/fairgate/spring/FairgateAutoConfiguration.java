@@ -1,6 +1,7 @@
 package io.fairgate.spring;
 
 import io.fairgate.policy.Policy;
+import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -227,6 +228,18 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        RemovedTenants fairgateRemovedTenants(LivePolicy policy, Quotas quotas, DecisionLog decisions) {
+            RemovedTenants removed = new RemovedTenants(
+                    policy.current(),
+                    quotas instanceof EmbeddedQuotas embedded ? embedded : null,
+                    decisions,
+                    time(),
+                    InstantSource.system());
+            policy.add(removed);
+            return removed;
+        }
+
+        @Bean
         CostGatewayFilterFactory costGatewayFilterFactory() {
             return new CostGatewayFilterFactory();
         }
@@ -237,25 +250,27 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        QuotaCheckFilter fairgateQuotaCheckFilter(
-                Quotas quotas, RouteQuotas routes, Decisions decisions, FairgateMeters meters) {
-            return new QuotaCheckFilter(quotas, routes, decisions, meters);
+        QuotaCheck fairgateQuotaCheck(Quotas quotas, RouteQuotas routes, Decisions decisions, FairgateMeters meters) {
+            return new QuotaCheck(quotas, routes, decisions, meters);
         }
 
         @Bean
         QuotaChargeFilter fairgateQuotaChargeFilter(
-                Quotas quotas, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
-            return new QuotaChargeFilter(quotas, policy, decisions, meters);
+                Quotas quotas, QuotaCheck check, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+            return new QuotaChargeFilter(quotas, check, policy, decisions, meters);
         }
 
         @Bean
         FairShareGatewayFilterFactory fairShareGatewayFilterFactory(
                 LivePolicy policy,
                 PermitPools pools,
+                QuotaCheck quotas,
+                FairgateMeters meters,
                 ByteBudget waitingBodies,
                 Decisions decisions,
                 PermitsWithoutClient withoutClient) {
-            return new FairShareGatewayFilterFactory(policy, pools, waitingBodies, decisions, withoutClient, time());
+            return new FairShareGatewayFilterFactory(
+                    policy, pools, quotas, meters, waitingBodies, decisions, withoutClient, time());
         }
 
         @Bean

@@ -18,9 +18,10 @@ enum FilterOrder {
     TENANT(-400),
     /** What it takes of its quotas, before they are asked. */
     COST(-350),
-    /** Refuse early, before a place in the queue is taken. */
-    QUOTA_CHECK(-300),
-    /** Wait, and hold the permit around everything that follows, the writing of the last byte included. */
+    /**
+     * Refuse what would not pass its quotas, before a place in the queue is taken; wait, and hold the permit around everything
+     * that follows, the writing of the last byte included.
+     */
     FAIR_SHARE(-200),
     /** Charge when the permit is there: who waited in vain is not charged. */
     QUOTA_CHARGE(-100),

@@ -4,6 +4,7 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.IdentityRefusedException.Reason;
 import io.netty.channel.EventLoop;
 import java.util.function.Supplier;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
@@ -15,8 +16,8 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Charges the quotas of a request once it may go, and tells the client how they stand. A request that waited in vain never
- * comes here, so it is not charged. Others of the tenant may have used the quota up while it waited; then it is refused
- * here.
+ * comes here, so it is not charged. A request that did not have to wait was not checked before, and others of the tenant may
+ * have used the quota up while another waited; then it is refused here.
  *
  * <p>After the last byte, or whatever else ends the request, the charge is settled: given back when nothing was sent
  * upstream, corrected when the response tells the cost.
@@ -24,12 +25,14 @@ import reactor.core.scheduler.Schedulers;
 final class QuotaChargeFilter implements GlobalFilter, Ordered {
 
     private final Quotas quotas;
+    private final QuotaCheck check;
     private final LivePolicy policy;
     private final Decisions decisions;
     private final FairgateMeters meters;
 
-    QuotaChargeFilter(Quotas quotas, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+    QuotaChargeFilter(Quotas quotas, QuotaCheck check, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
         this.quotas = quotas;
+        this.check = check;
         this.policy = policy;
         this.decisions = decisions;
         this.meters = meters;
@@ -43,7 +46,10 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
         return Mono.defer(() -> {
-            RequestQuotas request = Exchanges.requireQuotas(exchange);
+            RequestQuotas request = check.quotasOf(exchange);
+            if (request == null) {
+                return meters.refuse(new IdentityRefusedException(Reason.UNKNOWN_TENANT));
+            }
             if (request.areUnlimited()) {
                 return chain.filter(exchange);
             }
@@ -51,7 +57,7 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
                     new QuotaCharge(request.quotas(), request.cost().units());
             UpstreamWork work = new UpstreamWork(request.cost());
             return quotas.charge(charge)
-                    .flatMap(decision -> atHome(exchange, () -> charged(exchange, chain, decision, work)))
+                    .flatMap(decision -> atHome(exchange, () -> charged(exchange, chain, decision, request, work)))
                     .contextWrite(context -> context.put(UpstreamWork.class, work))
                     // Not a step of the chain: what ends the request must not wait for it, and a cancelled one has
                     // none.
@@ -67,12 +73,16 @@ final class QuotaChargeFilter implements GlobalFilter, Ordered {
     }
 
     private Mono<Void> charged(
-            ServerWebExchange exchange, GatewayFilterChain chain, QuotaDecision decision, UpstreamWork work) {
+            ServerWebExchange exchange,
+            GatewayFilterChain chain,
+            QuotaDecision decision,
+            RequestQuotas request,
+            UpstreamWork work) {
         TenantPolicy tenant = Exchanges.requireTenant(exchange);
         if (!decision.allowed()) {
             return meters.refuse(tenant, decision);
         }
-        if (Exchanges.requireQuotas(exchange).isToBeCounted(decision)) {
+        if (request.isToBeCounted(decision)) {
             meters.wouldRefuse(tenant);
             decisions.onTrial(exchange, new QuotaRefusedException(tenant, decision));
         }

@@ -34,6 +34,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
     private final AtomicBoolean paused = new AtomicBoolean();
     private final AtomicBoolean taken = new AtomicBoolean();
     private volatile boolean started;
+    private volatile boolean discarded;
     private volatile boolean complete;
     private volatile boolean anyBytes;
 
@@ -42,10 +43,13 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         this.budget = budget;
     }
 
-    /** Begins to read. */
+    /** Begins to read. The exchange may be ended meanwhile on another thread: one of the two sees the other. */
     void start() {
         started = true;
         source.subscribe(this);
+        if (discarded) {
+            discard();
+        }
     }
 
     /** Whether nothing is being read from the client any more, so that its leaving goes unnoticed. */
@@ -67,6 +71,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
 
     /** Stops reading, and frees what was read and not taken. Does nothing when all was taken. */
     void discard() {
+        discarded = true;
         if (!started) {
             return;
         }

@@ -20,6 +20,8 @@ import reactor.core.scheduler.Scheduler;
 final class EndedLeases {
 
     private static final long REMEMBERED = Duration.ofMinutes(10).toNanos();
+    /** Those of tenants that have no more leases, and may not even be there any more, are looked at that often. */
+    private static final long LOOK_EVERY = Duration.ofMinutes(1).toNanos();
 
     private final int most;
     private final Scheduler time;
@@ -27,12 +29,14 @@ final class EndedLeases {
     private final Map<TenantId, Map<LeaseId, Ended>> ended = new HashMap<>();
 
     private int size;
+    private long lookedAt;
 
     private record Ended(Throwable told, long at) {}
 
     EndedLeases(int most, Scheduler time) {
         this.most = most;
         this.time = time;
+        this.lookedAt = now();
     }
 
     synchronized void put(TenantId tenant, LeaseId id, Throwable told) {
@@ -42,6 +46,11 @@ final class EndedLeases {
         own.put(id, new Ended(told, now));
         size++;
         removeOld(own, now);
+        if (now - lookedAt >= LOOK_EVERY) {
+            lookedAt = now;
+            ended.values().forEach(each -> removeOld(each, now));
+            ended.values().removeIf(Map::isEmpty);
+        }
         if (size > most) {
             removeOldestOfMost();
         }
@@ -69,6 +78,11 @@ final class EndedLeases {
     synchronized @Nullable Throwable get(TenantId tenant, LeaseId id) {
         Ended found = ended.getOrDefault(tenant, Map.of()).get(id);
         return found == null || now() - found.at >= REMEMBERED ? null : found.told;
+    }
+
+    /** How many tenants have some. */
+    synchronized int tenants() {
+        return ended.size();
     }
 
     private long now() {

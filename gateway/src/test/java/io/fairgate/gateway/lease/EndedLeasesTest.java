@@ -62,4 +62,21 @@ class EndedLeasesTest {
         LeaseId id = put(1);
         assertThat(ended.get(TenantId.of("other"), id)).isNull();
     }
+
+    @Test
+    void those_of_tenants_that_never_come_again_are_forgotten_when_their_time_is_over() {
+        EndedLeases many = new EndedLeases(100_000, time);
+        for (int i = 0; i < 1000; i++) {
+            many.put(TenantId.of("t" + i), new LeaseId(0, i), LeaseProblem.ended());
+        }
+        time.advanceBy(Duration.ofMinutes(9));
+        many.put(ACME, new LeaseId(0, 1), LeaseProblem.ended());
+        assertThat(many.tenants()).isEqualTo(1001);
+        assertThat(many.get(TenantId.of("t7"), new LeaseId(0, 7))).isNotNull();
+
+        time.advanceBy(Duration.ofMinutes(2));
+        many.put(ACME, new LeaseId(0, 2), LeaseProblem.ended());
+        assertThat(many.tenants()).isOne();
+        assertThat(many.get(ACME, new LeaseId(0, 1))).isNotNull();
+    }
 }

@@ -55,7 +55,23 @@ public class QuotaBenchmark {
         }
     }
 
-    /** As the gateway does it, which may have to settle the charge. */
+    /** As for a request that need not wait. */
+    @Benchmark
+    public void chargeOnly(Blackhole blackhole) {
+        for (int i = 0; i < BATCH; i++) {
+            blackhole.consume(quotas.chargeNow(set, 1));
+        }
+    }
+
+    /** The same as the gateway does it. */
+    @Benchmark
+    public void subscribeChargeOnly() {
+        for (int i = 0; i < BATCH; i++) {
+            quotas.charge(new QuotaCharge(set, 1)).subscribe(subscriber);
+        }
+    }
+
+    /** As the gateway does it for a request that has to wait; it may have to settle the charge. */
     @Benchmark
     public void subscribe() {
         for (int i = 0; i < BATCH; i++) {

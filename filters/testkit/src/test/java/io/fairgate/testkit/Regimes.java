@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 
 /**
  * Tenants with long holds beside tenants with short ones: all combinations of how long and how distributed, how many permits
@@ -34,17 +33,24 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
 
     /** A distribution, and how many times as many requests are simulated because of its tail. */
     enum Kind {
-        CONSTANT(Holds::constant, 1),
-        EXPONENTIAL(Holds::exponential, 1),
-        PARETO(Holds::pareto, 8),
-        BIMODAL(mean -> Holds.bimodal(mean, 0.1), 4);
+        CONSTANT(1),
+        EXPONENTIAL(1),
+        PARETO(8),
+        BIMODAL(4);
 
-        private final Function<Duration, Holds> holds;
         private final int effort;
 
-        Kind(Function<Duration, Holds> holds, int effort) {
-            this.holds = holds;
+        Kind(int effort) {
             this.effort = effort;
+        }
+
+        private Holds of(Duration mean) {
+            return switch (this) {
+                case CONSTANT -> Holds.constant(mean);
+                case EXPONENTIAL -> Holds.exponential(mean);
+                case PARETO -> Holds.pareto(mean);
+                case BIMODAL -> Holds.bimodal(mean, 0.1);
+            };
         }
     }
 
@@ -89,7 +95,7 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
             boolean isLong = i < tenants / 2;
             members.put(TenantId.of("t" + i), ShareSettings.ofWeight(isLong ? 1 : weight));
             Duration mean = Duration.ofNanos(Math.round(1e9 * (isLong ? longSeconds : SHORT_SECONDS)));
-            loads[i] = Load.of("t" + i, 2 * permits + 3, kind.holds.apply(mean)).leaving(leaving);
+            loads[i] = Load.of("t" + i, 2 * permits + 3, kind.of(mean)).leaving(leaving);
         }
         double requestsASecond = permits * (wanted() / longSeconds + (1 - wanted()) / SHORT_SECONDS);
         Duration length = Duration.ofNanos(Math.round(1e9 * Math.max(60, requests / requestsASecond)));

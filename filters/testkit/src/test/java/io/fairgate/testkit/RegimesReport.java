@@ -17,24 +17,29 @@ final class RegimesReport {
     /** A row of the report: all pools and weights with the same holds. */
     private record Holds(Regimes.Kind kind, int ratio, boolean leaving) {}
 
-    private RegimesReport() {}
+    private record Result(Regimes regime, double measured) {
+        Holds holds() {
+            return new Holds(regime.kind(), regime.ratio(), regime.leaving() > 0);
+        }
 
-    static double measured(Regimes regime) {
-        return regime.measured(THOUSAND_REQUESTS);
+        Result orWorse(Result other) {
+            return other.distance() > distance() ? other : this;
+        }
+
+        private double distance() {
+            return Math.abs(measured - regime.wanted());
+        }
     }
+
+    private RegimesReport() {}
 
     /** Runs all regimes: minutes. */
     static String write() {
-        List<Regimes> all = Regimes.all();
-        Map<Regimes, Double> off = all.parallelStream()
-                .collect(Collectors.toMap(regime -> regime, regime -> measured(regime) - regime.wanted()));
-        Map<Holds, Regimes> worst = new LinkedHashMap<>();
-        for (Regimes regime : all) {
-            worst.merge(
-                    new Holds(regime.kind(), regime.ratio(), regime.leaving() > 0),
-                    regime,
-                    (a, b) -> Math.abs(off.get(b)) > Math.abs(off.get(a)) ? b : a);
-        }
+        List<Result> results = Regimes.all().parallelStream()
+                .map(regime -> new Result(regime, regime.measured(THOUSAND_REQUESTS)))
+                .toList();
+        Map<Holds, Result> worst = new LinkedHashMap<>();
+        results.forEach(result -> worst.merge(result.holds(), result, Result::orWorse));
         return TITLE
                 + """
 
@@ -52,21 +57,22 @@ final class RegimesReport {
                 |---|---|---|---|---|---|
                 """
                 + worst.entrySet().stream()
-                        .map(row -> row(row.getKey(), row.getValue(), off.get(row.getValue())))
+                        .map(row -> row(row.getKey(), row.getValue()))
                         .collect(Collectors.joining());
     }
 
-    private static String row(Holds holds, Regimes worst, double off) {
+    private static String row(Holds holds, Result worst) {
+        Regimes regime = worst.regime();
         return String.format(
                 Locale.ROOT,
                 "| %s | %d : 1 | %s | %d permits, %d tenants, weights 1 : %d | %.3f | %.3f |\n",
                 holds.kind().name().toLowerCase(Locale.ROOT),
                 holds.ratio(),
                 holds.leaving() ? "a third" : "no",
-                worst.permits(),
-                worst.tenants(),
-                worst.weight(),
-                worst.wanted(),
-                worst.wanted() + off);
+                regime.permits(),
+                regime.tenants(),
+                regime.weight(),
+                regime.wanted(),
+                worst.measured());
     }
 }

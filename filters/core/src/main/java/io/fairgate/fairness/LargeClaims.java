@@ -15,7 +15,7 @@ import java.util.Set;
  * <p><b>A collection ends without a grant</b> when the claim is taken out, and when others have waited meanwhile for so long
  * that the idle permits have used up a budget, at first two mean holds of what the claim asks for and twice as much with
  * each failure of this claim, or when they have waited for {@link FairnessSettings#maxCollect}. It then has cost at least
- * what it idled, counted from the level: what its tenant was behind is not for idling. The permits go to the others at once.
+ * what it idled, counted from the level of the others: what its tenant was behind is not for idling. The permits go to the others at once.
  *
  * <p><b>The next collection</b> waits for what the failed one waited for. The permits that were in flight at its end are
  * noted. A claim that would not fit beside those of them that have not come back steps aside: permits would idle for it, and
@@ -57,6 +57,8 @@ final class LargeClaims {
             if (claim != null && isLimited(siblings, claim) && isUsedUp(siblings.collected, budget(siblings, claim))) {
                 claim.failedCollections++;
                 fail(siblings, claim);
+                path.tickUpFrom(SharePath.leafOf(claim));
+                path.settle(SharePath.leafOf(claim));
             }
             if (siblings.collected.isOver()) {
                 watched.remove(siblings);
@@ -200,7 +202,7 @@ final class LargeClaims {
         stop(siblings, claim);
         if (collected.othersWaited() > 0) {
             collected.failed(siblings.parent().inFlight, path.lastGrant());
-            path.chargeFromLevel(SharePath.leafOf(claim), siblings, Math.round(collected.idled()));
+            path.chargeFromLevelOfOthers(SharePath.leafOf(claim), siblings, Math.round(collected.idled()));
         }
     }
 

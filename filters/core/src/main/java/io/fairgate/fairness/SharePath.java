@@ -236,10 +236,10 @@ final class SharePath {
         }
     }
 
-    /** The same nodes have used at least so many permit-nanoseconds beyond the level of their siblings. */
-    void chargeFromLevel(Share leaf, Siblings upTo, long permitNanos) {
+    /** The same nodes have used at least so many permit-nanoseconds beyond the level of the others there. */
+    void chargeFromLevelOfOthers(Share leaf, Siblings upTo, long permitNanos) {
         for (Share node = leaf; ; node = node.parent()) {
-            node.siblings().chargeFromLevel(node, permitNanos);
+            node.siblings().chargeFromLevelOfOthers(node, permitNanos);
             if (node.siblings() == upTo) {
                 return;
             }

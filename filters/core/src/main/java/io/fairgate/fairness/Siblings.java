@@ -216,13 +216,17 @@ final class Siblings {
         }
     }
 
-    /** Its account is at least so many permit-nanoseconds beyond the level. */
-    void chargeFromLevel(Share share, long permitNanos) {
-        long least = Math.round(countableLevel() * share.weightUnits()) + permitNanos;
-        if (share.served(contendedNow) < least) {
-            beforeChange(share);
-            share.setServed(least, contendedNow);
-            afterChange(share);
+    /** Its account is at least so many permit-nanoseconds beyond the level of the others that are backlogged. */
+    void chargeFromLevelOfOthers(Share share, long permitNanos) {
+        if (share.backlogged) {
+            backlog.remove(share, contendedNow);
+        }
+        if (!backlog.isEmpty()) {
+            long least = Math.round(countableLevel() * share.weightUnits()) + permitNanos;
+            setServed(share, Math.max(served(share), least));
+        }
+        if (share.backlogged) {
+            backlog.add(share, contendedNow);
         }
     }
 

@@ -189,13 +189,13 @@ final class BacklogModel implements PoolWatch {
     }
 
     private double level() {
-        List<BacklogTenant> backlogged = backlogged();
-        List<BacklogTenant> byKey =
-                backlogged.stream().filter(t -> !t.servedFirst).toList();
-        List<BacklogTenant> counted = byKey.isEmpty() ? backlogged : byKey;
-        return counted.isEmpty()
-                ? lastLevel
-                : counted.stream().mapToDouble(t -> t.served).sum() / weightOf(counted);
+        return backlogged().isEmpty() ? lastLevel : level(backlogged());
+    }
+
+    private static double level(List<BacklogTenant> tenants) {
+        List<BacklogTenant> byKey = tenants.stream().filter(t -> !t.servedFirst).toList();
+        List<BacklogTenant> counted = byKey.isEmpty() ? tenants : byKey;
+        return counted.stream().mapToDouble(t -> t.served).sum() / weightOf(counted);
     }
 
     private static double weightOf(List<BacklogTenant> tenants) {
@@ -249,7 +249,11 @@ final class BacklogModel implements PoolWatch {
         if (othersWaited > 0) {
             stillHeld.clear();
             stillHeld.addAll(grantedAt.keySet());
-            tenant.served = Math.max(tenant.served, Math.rint(level() * tenant.weight()) + Math.rint(idled));
+            List<BacklogTenant> others =
+                    backlogged().stream().filter(t -> t != tenant).toList();
+            if (!others.isEmpty()) {
+                tenant.served = Math.max(tenant.served, level(others) * tenant.weight() + idled);
+            }
         }
     }
 

@@ -12,7 +12,7 @@ final class RegimesReport {
     static final String TITLE = "\n## Long holds beside short ones\n";
 
     /** Requests simulated for a regime, in thousands, before its distribution and its ratio ask for more. */
-    private static final int THOUSAND_REQUESTS = 250;
+    private static final int THOUSAND_REQUESTS = 60;
 
     /** A row of the report: all pools and weights with the same holds. */
     private record Holds(Regimes.Kind kind, int ratio, boolean leaving) {}

@@ -62,6 +62,11 @@ final class RawHttp2Client implements AutoCloseable {
             return headers;
         }
 
+        /** Whether any of its answer has come so far. */
+        boolean hasAnswer() {
+            return headers != null;
+        }
+
         String status() throws IOException {
             return String.valueOf(headers().status());
         }

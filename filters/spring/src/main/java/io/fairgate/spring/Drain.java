@@ -33,6 +33,7 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
     private final FairgateMeters meters;
     private final Duration drainTime;
     private final Scheduler time;
+    private final Http2Connections http2 = new Http2Connections();
     private volatile boolean running;
     private volatile boolean draining;
     private volatile Disposable tellWhenOver = Disposables.disposed();
@@ -59,8 +60,10 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
         return Mono.defer(() -> {
             if (draining) {
                 meters.drainRefused();
+                Http2Connections.goAway(exchange);
                 return Mono.error(new DrainingException());
             }
+            http2.add(exchange);
             Exchanges.noteOwnFields(exchange);
             exchange.getResponse().beforeCommit(() -> endConnectionWhileDraining(exchange.getResponse()));
             return chain.filter(exchange);
@@ -84,6 +87,7 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
     @Override
     public void stop(Runnable whenDone) {
         draining = true;
+        http2.goAway();
         var unused = pools.standing()
                 .doOnNext(standing -> log.info(
                         "Draining: {} in flight, {} waiting; new requests are refused, waiting ones are served for up to {}.",

@@ -370,6 +370,19 @@ class ThrottleInServeTest {
     }
 
     @Test
+    void a_restore_of_several_locks_costs_one_unit_of_the_quota() {
+        start(POLICY);
+        String both = "{\"expires_in\":\"1m\",\"peer_id\":%d,\"acquired\":{\"pool\":1,\"single\":1}}";
+        assertSays(call("counted:", "POST", "/restore", both.formatted(1)), 200, "Ok");
+        assertSays(call("counted:", "POST", "/restore", both.formatted(1)), 200, "Ok");
+        release("counted:", "1");
+        assertSays(call("counted:", "POST", "/restore", both.formatted(2)), 200, "Ok");
+        release("counted:", "2");
+        assertSays(call("counted:", "POST", "/restore", both.formatted(3)), 503, QUOTA_USED_UP);
+        assertThat(gateway.pool("pool").inFlight()).isZero();
+    }
+
+    @Test
     void what_is_restored_waits_for_its_turn_and_never_makes_a_pool_hold_more_than_it_has() {
         start(POLICY);
         String holder = peer("a:" + KEY_OF_A);

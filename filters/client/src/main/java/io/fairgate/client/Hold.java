@@ -168,7 +168,7 @@ final class Hold {
             isForgotten = true;
             pauseNanos = 0;
         } else if (answer.status() < 300 && told != null) {
-            restoreAgainLater();
+            failed(LeaseException.stillWaiting()); // To extend it keeps its place, and tells when it holds again.
         } else if (isForgotten && receipt != null && isAboutReceipt(answer)) {
             receipt = null;
             pauseNanos = 0;
@@ -181,12 +181,6 @@ final class Hold {
                 pauseNanos = Math.max(pauseNanos, Math.min(later.toNanos(), ttlNanos / LATEST_RETRY));
             }
         }
-    }
-
-    /** It waits for its permits at the server. Whether it gets them in time is known by the time at which it is lost. */
-    private void restoreAgainLater() {
-        isForgotten = true;
-        pauseNanos = calls.pauses().spread(ttlNanos / RETRY);
     }
 
     /** The server does not believe it, and may have other keys now; it may still have room for the lease. */

@@ -96,7 +96,11 @@ class RestoredLeaseTest {
         scene.passSeconds(0.2);
 
         assertThat(lease.isHeld()).isFalse();
-        assertThat(lost.error).isInstanceOf(LeaseLostException.class);
+        assertThat(lost.error)
+                .isInstanceOf(LeaseLostException.class)
+                .cause()
+                .isInstanceOfSatisfying(
+                        LeaseException.class, why -> assertThat(why.reason()).isEqualTo("max-wait"));
         assertThat(scene.time.timersLeft()).isZero();
     }
 

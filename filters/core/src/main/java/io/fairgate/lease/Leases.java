@@ -289,7 +289,18 @@ public final class Leases {
                                     PermitRefusedException.class, e -> tellNotRestored(id, each.getKey(), permits, e)))
                     .then(Mono.fromCallable(() -> tellRestored(id)))
                     .doOnError(e -> release(id))
-                    .doOnCancel(() -> release(id));
+                    .doOnCancel(() -> undoRestore(id));
+        });
+    }
+
+    /** Cancelled by a caller that has been answered already, such as one that fails to pass the answer on, it changes nothing. */
+    private void undoRestore(LeaseId id) {
+        var unused = open.did((now, after) -> {
+            OpenLease lease = open.find(id);
+            if (lease != null && !lease.isRestored) {
+                end(lease, End.RELEASED, now, after);
+            }
+            return true;
         });
     }
 
@@ -317,6 +328,7 @@ public final class Leases {
         return open.did((now, after) -> {
             OpenLease lease = open.find(id);
             if (lease != null) {
+                lease.isRestored = true;
                 LeaseStatus status = status(lease, now);
                 after.then(() -> listener.restored(status));
             }

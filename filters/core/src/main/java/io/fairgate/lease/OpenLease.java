@@ -33,6 +33,8 @@ final class OpenLease {
     OpenLease behind;
 
     boolean isGone;
+    /** Whether it was held before a restart, and all of that is counted. */
+    boolean isRestored;
     /** Mostly one; what a lease of several pools holds is in the order of the grants. */
     final List<Grant> grants = new ArrayList<>(1);
 

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
 /** The life of a lease, in virtual time: from its opening to its release or expiry, over a restart too. */
@@ -225,6 +226,17 @@ class LeasesTest {
         assertThat(leases.status(id)).isNull();
         assertThat(scene.inFlightOfOther()).isZero();
         assertThat(scene.heard).containsExactly("refused too-large", "RELEASED with 1");
+    }
+
+    @Test
+    void a_restore_that_is_done_is_not_undone_when_its_caller_is_cancelled_afterwards() {
+        LeaseId id = LeaseId.random();
+        leases.restore(id, ACME, "batch", TERM, before(Map.of("pool", 1)))
+                .flatMap(done -> Mono.never())
+                .subscribe()
+                .dispose();
+        assertThat(scene.status(id).held()).hasSize(1);
+        leases.release(id);
     }
 
     @Test

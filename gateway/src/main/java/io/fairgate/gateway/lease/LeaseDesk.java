@@ -332,11 +332,6 @@ final class LeaseDesk {
             }
             return leases.restore(mine.id(), mine.tenant(), ask.holder(), term(ask), proof.before())
                     .doOnError(refused -> forget(mine))
-                    .doOnCancel(() -> {
-                        // Otherwise the call could not be repeated: the lease would be known to be over.
-                        forget(mine);
-                        restored.remove(mine.id());
-                    })
                     // Others may have found the account meanwhile, and hear what has become of it, also when it was
                     // cancelled.
                     .doFinally(end -> mine.open())
@@ -421,7 +416,9 @@ final class LeaseDesk {
             records.ended(lease, word(lease, how), who(lease));
             others.ended(lease, how);
             LeaseAccount account = accounts.get(lease.id());
-            if (account != null) {
+            if (account != null && account.isRestored() && !restored.contains(lease.id())) {
+                forget(account); // Its restore was cancelled, and may be repeated.
+            } else if (account != null) {
                 Throwable refusal = account.refusal();
                 // Before it is forgotten: at no moment may a repeated call find neither.
                 over.put(account.tenant(), lease.id(), refusal == null ? LeaseProblem.ended() : refusal);

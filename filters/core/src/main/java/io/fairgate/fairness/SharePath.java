@@ -139,6 +139,7 @@ final class SharePath {
     private void wake(Share node) {
         if (node.isIdle()) {
             node.siblings().wake(node);
+            node.siblings().present.wake(node);
             active += node.tenant == null ? 0 : 1;
         }
     }
@@ -147,6 +148,7 @@ final class SharePath {
     private void noteIdle(Share node) {
         if (node.isIdle()) {
             node.siblings().noteIdle(node);
+            node.siblings().present.noteIdle(node, node.siblings().owes(node));
             active -= node.tenant == null ? 0 : 1;
         }
     }
@@ -156,6 +158,7 @@ final class SharePath {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             wake(node);
             node.waiting++;
+            node.siblings().present.queueChanged(node);
         }
         pool.waiting++;
     }
@@ -165,6 +168,7 @@ final class SharePath {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             node.waiting--;
             Siblings siblings = node.siblings();
+            siblings.present.queueChanged(node);
             noteIdle(node);
             if (siblings.pin.claim == claim) {
                 siblings.pin.claim = null;

@@ -31,7 +31,7 @@ final class ShareTree {
     private long ordinals;
     private int sweepAbove = SWEEP_ABOVE;
     private CalculatedCaps caps = CalculatedCaps.of(null, 1);
-    private int tenantCap = ShareSettings.UNBOUNDED;
+    private final CalculatedCap tenantCap = new CalculatedCap();
 
     ShareTree(SharePath path, Supplier<Siblings> newSiblings) {
         this.path = path;
@@ -87,7 +87,7 @@ final class ShareTree {
     private Share newTenant(TenantId id) {
         Share tenant = new Share(++ordinals, shares.of(id), shares.members().containsKey(id), null);
         tenant.tenant = id;
-        tenant.setCap(tenantCap);
+        tenant.calculatedCap = tenantCap;
         return addNew(tenant, siblingsIn(shares.groups().parents().get(id)));
     }
 
@@ -123,7 +123,7 @@ final class ShareTree {
         tenant.continueFrom(leaf);
         long idleSince = leaf.idleSince;
         tenant.tenant = id;
-        tenant.setCap(tenantCap);
+        tenant.calculatedCap = tenantCap;
         if (wasBacklogged) {
             siblings.leave(leaf);
         }
@@ -133,6 +133,7 @@ final class ShareTree {
         tenants.put(id, tenant);
 
         leaf.tenant = null;
+        leaf.calculatedCap = null;
         leaf.setSettings(ShareSettings.EQUAL);
         leaf.configured = true;
         classes.add(leaf);
@@ -163,23 +164,28 @@ final class ShareTree {
     }
 
     private static boolean isForgettable(Share share) {
-        Siblings siblings = share.siblings();
-        return !share.configured && share.isIdle() && (!siblings.isAhead(share) || siblings.hasIdledEnough(share));
+        return !share.configured && share.isIdle() && !share.siblings().owes(share);
     }
 
     /**
      * Tenants that were ahead when they became idle are forgotten when the level has caught up with them, or they have
-     * been idle for long enough. It happens so rarely that it takes constant time for each tenant that comes.
+     * been idle for long enough. It happens so rarely that it takes constant time for each tenant that comes. Tenants that
+     * are not configured are in no group, and those that owe are present.
      */
     void sweepWhenMany() {
-        if (tenants.size() > sweepAbove) {
-            for (Share tenant : List.copyOf(tenants.values())) {
-                if (isForgettable(tenant)) {
-                    forgetIfIdle(tenant);
+        if (others() > sweepAbove) {
+            for (Share share : top.present.inOrder()) {
+                if (share.tenant != null && isForgettable(share)) {
+                    forgetIfIdle(share);
                 }
             }
-            sweepAbove = Math.max(SWEEP_ABOVE, 2 * tenants.size());
+            sweepAbove = Math.max(SWEEP_ABOVE, 2 * others());
         }
+    }
+
+    /** How many tenants there are that are not configured. */
+    private int others() {
+        return tenants.size() - shares.members().size();
     }
 
     // ---- every node ----
@@ -228,6 +234,23 @@ final class ShareTree {
             path.settle(leaf);
             forgetIfIdle(leaf);
         }
+        allSiblings().forEach(siblings -> siblings.present.dropSettled(siblings));
+    }
+
+    /** The same where only caps of tenants have changed, of which those that are idle take no notice. */
+    private void settlePresent(Siblings siblings) {
+        for (Share share : siblings.present.inOrder()) {
+            if (share.below == null) {
+                path.tickUpFrom(share);
+                path.settle(share);
+                forgetIfIdle(share);
+            } else {
+                settlePresent(share.below);
+                if (share.tenant != null) {
+                    forgetIfIdle(share);
+                }
+            }
+        }
     }
 
     // ---- what changes while it is in use ----
@@ -235,10 +258,9 @@ final class ShareTree {
     /** Tenants have come or gone, on which the caps of all may depend. */
     void followActive() {
         int cap = caps.of(path.active);
-        if (cap != tenantCap) {
-            tenantCap = cap;
-            tenants.values().forEach(tenant -> tenant.setCap(cap));
-            settleAll();
+        if (cap != tenantCap.permits) {
+            tenantCap.permits = cap;
+            settlePresent(top);
         }
     }
 
@@ -251,7 +273,7 @@ final class ShareTree {
     void change(TenantShares changed, CalculatedCaps calculated) {
         shares = changed;
         caps = calculated;
-        tenantCap = caps.of(path.active);
+        tenantCap.permits = caps.of(path.active);
         changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
         changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
         path.turns.forget();
@@ -316,7 +338,6 @@ final class ShareTree {
         ShareGroups.Group group = shares.groups().byName().get(share.name);
         if (share.tenant != null) {
             share.setSettings(shares.of(share.tenant));
-            share.setCap(tenantCap);
             share.configured = shares.members().containsKey(share.tenant);
         } else if (groups.get(share.name) == share && group != null) {
             share.setSettings(group.settings());
@@ -338,6 +359,7 @@ final class ShareTree {
                 siblings.occupied += share.occupied();
                 siblings.reserved += share.keeps();
             }
+            siblings.present.rebuild(siblings.all);
             if (!parent.isPool() && parent.isIdle()) {
                 parent.siblings().noteIdle(parent);
             }

@@ -23,6 +23,8 @@ final class Siblings {
     final Horizon horizon;
     /** In the order in which they came to be known. */
     final Set<Share> all = new LinkedHashSet<>();
+    /** Those of them that a step may have to look at. */
+    final PresentNodes present = new PresentNodes();
 
     /** The parent. */
     private @Nullable Share parent;
@@ -73,10 +75,12 @@ final class Siblings {
         all.add(share);
         share.siblings = this;
         share.idleSince = contendedNow;
+        present.add(share);
         heaviest = Math.max(heaviest, share.weightUnits());
     }
 
     void remove(Share share) {
+        present.remove(share);
         all.remove(share);
     }
 
@@ -137,7 +141,7 @@ final class Siblings {
             leave(share);
             idleLevel = 0;
         }
-        all.remove(share);
+        remove(share);
     }
 
     /** It may have come from elsewhere, where the clock was another. */
@@ -177,6 +181,11 @@ final class Siblings {
     /** Whether what an idle node owes is forgiven. */
     boolean hasIdledEnough(Share share) {
         return contendedNow - share.idleSince > 2 * theta * horizon.nanos();
+    }
+
+    /** Whether an idle node is ahead, and that is not forgiven yet. */
+    boolean owes(Share share) {
+        return isAhead(share) && !hasIdledEnough(share);
     }
 
     /** Bounds how far it is ahead or behind; {@code permits} are those that all of them share. */

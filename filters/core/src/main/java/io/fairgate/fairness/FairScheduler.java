@@ -3,6 +3,7 @@ package io.fairgate.fairness;
 import io.fairgate.fairness.Claim.Place;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -179,19 +180,10 @@ public final class FairScheduler {
     /** Down to a leaf, at each node to the child with the longest queue per weight. */
     private static @Nullable Claim newestOfLongest(Share node) {
         Share longest = node;
-        while (longest.below != null) {
-            Share next = null;
-            for (Share share : longest.below.all) {
-                if (next == null || share.waiting / share.weight() > next.waiting / next.weight()) {
-                    next = share;
-                }
-            }
-            if (next == null) {
-                return null;
-            }
-            longest = next;
+        while (longest != null && longest.below != null) {
+            longest = longest.below.present.longestQueue();
         }
-        return longest.queue.newest();
+        return longest == null ? null : longest.queue.newest();
     }
 
     /** Whether a waiting claim waits for a cap of its tenant, its class or a group rather than for the pool. */
@@ -295,11 +287,38 @@ public final class FairScheduler {
         return path.pool.waiting;
     }
 
-    /** How everything stands, at {@code now}. Takes time in proportion to the tenants, times their logarithm. */
+    /** How every tenant and group stands, also those that are idle and owe nothing. Takes time in proportion to all of them. */
     public PoolStatus status(long now) {
         path.tick(now);
-        tree.allSiblings().forEach(path::tick);
-        return new StatusReport(path, tree).make();
+        return new StatusReport(path, siblings -> List.copyOf(siblings.all)).make();
+    }
+
+    /**
+     * The same without tenants and groups that are idle and owe nothing. Takes time in proportion to the others, times
+     * their logarithm.
+     */
+    public PoolStatus present(long now) {
+        path.tick(now);
+        return report().make();
+    }
+
+    public PoolTotals totals() {
+        return new PoolTotals(path.permits, path.pool.inFlight, path.pool.waiting);
+    }
+
+    /** How one tenant stands. Takes no longer than {@link #present}, and constant time for a tenant that is idle. */
+    public TenantStanding standing(TenantId tenant, long now) {
+        Share share = tree.tenant(tenant);
+        if (share == null || share.isIdle()) {
+            return new TenantStanding(
+                    totals(), 0, 0, 0, tree.shares().of(tenant).weight());
+        }
+        path.tick(now);
+        return new TenantStanding(totals(), share.inFlight, share.waiting, report().share(share), share.weight());
+    }
+
+    private StatusReport report() {
+        return new StatusReport(path, siblings -> siblings.present.thatCount(siblings));
     }
 
     // ---- the steps of it ----

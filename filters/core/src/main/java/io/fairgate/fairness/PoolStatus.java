@@ -6,15 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a pool stands at one moment.
+ * How a pool stands at one moment, tenant by tenant. A tenant or group that is not here is idle and owes nothing.
  *
  * @param permits its size
  * @param inFlight permits held; above {@code permits} only after the pool has shrunk
  * @param waiting requests that wait
  * @param pinned permits that the pinned request asks for, 0 when none is pinned
  * @param horizon permit-time that one permit in flight counts for now
- * @param tenants every tenant that is configured, or active, or still owes
- * @param groups every group of tenants that is configured
+ * @param tenants every tenant that holds permits, waits for some, or was ahead of the level when it last did and so still owes
+ * @param groups every group of tenants of which the same is true
  */
 public record PoolStatus(
         int permits,

@@ -37,8 +37,10 @@ final class Share {
 
     ShareSettings settings;
     private long weightUnits;
-    /** Permits that it may occupy at most. */
-    private int cap;
+    /** A cap beside that of the settings, which may change at any time; null where there is none. */
+    @Nullable
+    CalculatedCap calculatedCap;
+
     /** Whether it is configured; others are forgotten when they are idle and owe nothing. */
     boolean configured;
 
@@ -65,6 +67,8 @@ final class Share {
     int placeByKey = -1;
     int placeAmongPromised = -1;
     int placeByCost = -1;
+    int placeByQueue = -1;
+    int placeAmongPresent = -1;
     double filedKey;
     long filedCost;
 
@@ -85,7 +89,6 @@ final class Share {
         this.ordinal = ordinal;
         this.settings = settings;
         this.weightUnits = weightUnits(settings);
-        this.cap = settings.maxInFlight();
         this.configured = configured;
         this.below = below;
         if (below != null) {
@@ -127,16 +130,12 @@ final class Share {
     void setSettings(ShareSettings settings) {
         this.settings = settings;
         weightUnits = weightUnits(settings);
-        cap = settings.maxInFlight();
     }
 
+    /** Permits that it may occupy at most now. A calculated cap always leaves room for what is guaranteed. */
     int cap() {
-        return cap;
-    }
-
-    /** The cap for now: within that of the settings, and with room for what is guaranteed. */
-    void setCap(int calculated) {
-        cap = Math.min(settings.maxInFlight(), Math.max(calculated, settings.guaranteed()));
+        int most = settings.maxInFlight();
+        return calculatedCap == null ? most : Math.min(most, Math.max(calculatedCap.permits, settings.guaranteed()));
     }
 
     long weightUnits() {
@@ -247,6 +246,7 @@ final class Share {
 
     /** How much more its cap allows. */
     long room() {
+        int cap = cap();
         return cap == ShareSettings.UNBOUNDED ? Long.MAX_VALUE : (long) cap - used();
     }
 

@@ -137,6 +137,7 @@ final class SharePath {
     private void wake(Share node) {
         if (node.isIdle()) {
             node.siblings().wake(node);
+            node.siblings().present.wake(node);
             active += node.tenant == null ? 0 : 1;
         }
     }
@@ -145,6 +146,7 @@ final class SharePath {
     private void noteIdle(Share node) {
         if (node.isIdle()) {
             node.siblings().noteIdle(node);
+            node.siblings().present.noteIdle(node, node.siblings().owes(node));
             active -= node.tenant == null ? 0 : 1;
         }
     }
@@ -154,6 +156,7 @@ final class SharePath {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             wake(node);
             node.waiting++;
+            node.siblings().present.queueChanged(node);
         }
         pool.waiting++;
     }
@@ -162,6 +165,7 @@ final class SharePath {
     void countDeparture(Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             node.waiting--;
+            node.siblings().present.queueChanged(node);
             noteIdle(node);
         }
         pool.waiting--;

@@ -32,7 +32,7 @@ final class ShareTree {
     private long ordinals;
     private int sweepAbove = SWEEP_ABOVE;
     private CalculatedCaps caps = CalculatedCaps.of(null, 1);
-    private int tenantCap = ShareSettings.UNBOUNDED;
+    private final CalculatedCap tenantCap = new CalculatedCap();
 
     ShareTree(SharePath path, Supplier<Siblings> newSiblings) {
         this.path = path;
@@ -88,7 +88,7 @@ final class ShareTree {
     private Share newTenant(TenantId id) {
         Share tenant = new Share(++ordinals, shares.of(id), shares.members().containsKey(id), null);
         tenant.tenant = id;
-        tenant.setCap(tenantCap);
+        tenant.calculatedCap = tenantCap;
         return addNew(tenant, siblingsIn(shares.groups().parents().get(id)));
     }
 
@@ -124,7 +124,7 @@ final class ShareTree {
         tenant.continueFrom(leaf);
         long idleSince = leaf.idleSince;
         tenant.tenant = id;
-        tenant.setCap(tenantCap);
+        tenant.calculatedCap = tenantCap;
         if (wasBacklogged) {
             siblings.leave(leaf);
         }
@@ -134,6 +134,7 @@ final class ShareTree {
         tenants.put(id, tenant);
 
         leaf.tenant = null;
+        leaf.calculatedCap = null;
         leaf.setSettings(ShareSettings.EQUAL);
         leaf.configured = true;
         classes.add(leaf);
@@ -163,37 +164,45 @@ final class ShareTree {
     }
 
     private static boolean isForgettable(Share share) {
-        Siblings siblings = share.siblings();
-        return !share.configured && share.isIdle() && (!siblings.isAhead(share) || siblings.hasIdledEnough(share));
+        return !share.configured && share.isIdle() && !share.siblings().owes(share);
     }
 
     /**
      * Tenants that were ahead when they became idle are forgotten when the level has caught up with them, or they have
      * been idle for as long as debts are remembered. Of the others the largest debts are kept, {@value #MOST_DEBTS_KEPT} of
-     * them. At most as many tenants come until the next sweep, so it takes a few steps for each tenant that comes.
+     * them. At most as many tenants come until the next sweep, so it takes a few steps for each tenant that comes. Tenants
+     * that are not configured are in no group, and those that owe are present.
      */
     void sweepWhenMany() {
-        if (tenants.size() > sweepAbove) {
-            List.copyOf(tenants.values()).forEach(this::forgetIfIdle);
+        if (others() > sweepAbove) {
             List<Share> debtors = new ArrayList<>();
-            tenants.values().stream()
-                    .filter(tenant -> !tenant.configured && tenant.isIdle())
-                    .forEach(debtors::add);
-            if (debtors.size() > MOST_DEBTS_KEPT) {
-                debtors.sort(Comparator.comparingDouble(ShareTree::lag));
-                debtors.subList(MOST_DEBTS_KEPT, debtors.size()).forEach(this::remove);
+            for (Share share : top.present.inOrder()) {
+                if (share.tenant != null && !share.configured && share.isIdle()) {
+                    debtors.add(share);
+                }
             }
-            sweepAbove = Math.max(SWEEP_ABOVE, tenants.size() + Math.min(tenants.size(), MOST_DEBTS_KEPT));
+            debtors.sort(Comparator.comparingDouble(ShareTree::lag));
+            for (int i = 0; i < debtors.size(); i++) {
+                if (i >= MOST_DEBTS_KEPT || isForgettable(debtors.get(i))) {
+                    remove(debtors.get(i));
+                }
+            }
+            sweepAbove = Math.max(SWEEP_ABOVE, others() + Math.min(others(), MOST_DEBTS_KEPT));
         }
+    }
+
+    private void remove(Share tenant) {
+        tenant.siblings().remove(tenant);
+        tenants.remove(tenant.tenant);
     }
 
     private static double lag(Share tenant) {
         return tenant.siblings().lag(tenant);
     }
 
-    private void remove(Share tenant) {
-        tenant.siblings().remove(tenant);
-        tenants.remove(tenant.tenant);
+    /** How many tenants there are that are not configured. */
+    private int others() {
+        return tenants.size() - shares.members().size();
     }
 
     // ---- every node ----
@@ -242,6 +251,23 @@ final class ShareTree {
             path.settle(leaf);
             forgetIfIdle(leaf);
         }
+        allSiblings().forEach(siblings -> siblings.present.dropSettled(siblings));
+    }
+
+    /** The same where only caps of tenants have changed, of which those that are idle take no notice. */
+    private void settlePresent(Siblings siblings) {
+        for (Share share : siblings.present.inOrder()) {
+            if (share.below == null) {
+                path.tickUpFrom(share);
+                path.settle(share);
+                forgetIfIdle(share);
+            } else {
+                settlePresent(share.below);
+                if (share.tenant != null) {
+                    forgetIfIdle(share);
+                }
+            }
+        }
     }
 
     // ---- what changes while it is in use ----
@@ -249,10 +275,9 @@ final class ShareTree {
     /** Tenants have come or gone, on which the caps of all may depend. */
     void followActive() {
         int cap = caps.of(path.active);
-        if (cap != tenantCap) {
-            tenantCap = cap;
-            tenants.values().forEach(tenant -> tenant.setCap(cap));
-            settleAll();
+        if (cap != tenantCap.permits) {
+            tenantCap.permits = cap;
+            settlePresent(top);
         }
     }
 
@@ -265,7 +290,7 @@ final class ShareTree {
     void change(TenantShares changed, CalculatedCaps calculated) {
         shares = changed;
         caps = calculated;
-        tenantCap = caps.of(path.active);
+        tenantCap.permits = caps.of(path.active);
         changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
         changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
         path.large.forget();
@@ -330,7 +355,6 @@ final class ShareTree {
         ShareGroups.Group group = shares.groups().byName().get(share.name);
         if (share.tenant != null) {
             share.setSettings(shares.of(share.tenant));
-            share.setCap(tenantCap);
             share.configured = shares.members().containsKey(share.tenant);
         } else if (groups.get(share.name) == share && group != null) {
             share.setSettings(group.settings());
@@ -352,6 +376,7 @@ final class ShareTree {
                 siblings.occupied += share.occupied();
                 siblings.reserved += share.keeps();
             }
+            siblings.present.rebuild(siblings.all);
             if (!parent.isPool() && parent.isIdle()) {
                 parent.siblings().noteIdle(parent);
             }

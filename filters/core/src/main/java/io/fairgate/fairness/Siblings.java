@@ -21,6 +21,8 @@ final class Siblings {
     final Gain gain;
     /** In the order in which they came to be known. */
     final Set<Share> all = new LinkedHashSet<>();
+    /** Those of them that a step may have to look at. */
+    final PresentNodes present = new PresentNodes();
 
     /** The parent. */
     private @Nullable Share parent;
@@ -76,10 +78,12 @@ final class Siblings {
         all.add(share);
         share.siblings = this;
         share.idleSince = contendedNow;
+        present.add(share);
         heaviest = Math.max(heaviest, share.weightUnits());
     }
 
     void remove(Share share) {
+        present.remove(share);
         all.remove(share);
     }
 
@@ -154,7 +158,7 @@ final class Siblings {
             leave(share);
             idleLevel = 0;
         }
-        all.remove(share);
+        remove(share);
     }
 
     /** It may have come from elsewhere, where the clock was another. */
@@ -195,6 +199,11 @@ final class Siblings {
      */
     boolean hasIdledEnough(Share share) {
         return contendedNow - share.idleSince > memory;
+    }
+
+    /** Whether an idle node is ahead, and that is not forgotten yet. */
+    boolean owes(Share share) {
+        return isAhead(share) && !hasIdledEnough(share);
     }
 
     /**

@@ -3,53 +3,47 @@ package io.fairgate.fairness;
 import io.fairgate.fairness.PoolStatus.GroupStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.fairness.WaterFilling.Demand;
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Turns the scheduler's state into a {@link PoolStatus}; the clocks must have been brought forward. */
+/**
+ * Turns the scheduler's state into a {@link PoolStatus}, as far as nodes are to be looked at. Nodes that are idle count for
+ * others only by what they reserve.
+ */
 final class StatusReport {
 
     private final SharePath path;
-    private final ShareTree tree;
+    private final Function<Siblings, List<Share>> nodes;
+    private final Map<Siblings, List<Share>> looked = new HashMap<>();
     private final Map<Share, Wanted> wanted = new HashMap<>();
     private final Map<Share, Double> entitled = new HashMap<>();
+    private final List<Share> tenants = new ArrayList<>();
+    private final List<Share> groups = new ArrayList<>();
 
-    StatusReport(SharePath path, ShareTree tree) {
+    /** @param nodes which of some siblings to look at: at least all that are not idle */
+    StatusReport(SharePath path, Function<Siblings, List<Share>> nodes) {
         this.path = path;
-        this.tree = tree;
+        this.nodes = nodes;
+    }
+
+    private List<Share> nodes(Siblings siblings) {
+        return looked.computeIfAbsent(siblings, those -> {
+            path.tick(those);
+            return nodes.apply(those);
+        });
     }
 
     PoolStatus make() {
-        entitle(path.top, path.permits - wantedBelow(path.top).idle());
-        List<TenantStatus> tenants = new ArrayList<>(tree.tenants().size());
-        for (Share share : tree.tenants()) {
-            if (share.tenant != null) {
-                tenants.add(new TenantStatus(
-                        share.tenant,
-                        groupOf(share),
-                        share.weight(),
-                        share.inFlight,
-                        share.waiting,
-                        entitled.getOrDefault(share, 0.0),
-                        Duration.ofNanos(share.heldNanos(path.now())),
-                        lag(share)));
-            }
-        }
-        List<GroupStatus> groups = new ArrayList<>();
-        for (Share share : tree.groups().values()) {
-            groups.add(new GroupStatus(
-                    share.name,
-                    groupOf(share),
-                    share.weight(),
-                    share.inFlight,
-                    share.waiting,
-                    entitled.getOrDefault(share, 0.0),
-                    lag(share)));
-        }
+        entitle(path.top, forAll());
+        collect(path.top);
         Claim collecting = path.top.collected.claim;
         return new PoolStatus(
                 path.permits,
@@ -57,8 +51,64 @@ final class StatusReport {
                 path.pool.waiting,
                 collecting == null ? 0 : collecting.permits(),
                 Duration.ofNanos(path.top.gain.nanos()),
-                tenants,
-                groups);
+                inOrder(tenants, share -> tenant(share, Objects.requireNonNull(share.tenant))),
+                inOrder(groups, this::group));
+    }
+
+    /** Permits that one node is entitled to. */
+    double share(Share node) {
+        if (node.isPool()) {
+            return forAll();
+        }
+        List<Share> all = nodes(node.siblings());
+        return shares(all, share(node.parent()))[all.indexOf(node)];
+    }
+
+    private double forAll() {
+        return path.permits - wantedBelow(path.top).idle();
+    }
+
+    /** Puts the nodes below into the lists of tenants and groups. */
+    private void collect(Siblings siblings) {
+        for (Share share : nodes(siblings)) {
+            if (share.tenant != null) {
+                tenants.add(share);
+            } else if (share.below != null) {
+                groups.add(share);
+                collect(share.below);
+            }
+        }
+    }
+
+    private TenantStatus tenant(Share share, TenantId id) {
+        return new TenantStatus(
+                id,
+                groupOf(share),
+                share.weight(),
+                share.inFlight,
+                share.waiting,
+                entitled.getOrDefault(share, 0.0),
+                Duration.ofNanos(share.heldNanos(path.now())),
+                lag(share));
+    }
+
+    private GroupStatus group(Share share) {
+        return new GroupStatus(
+                share.name,
+                groupOf(share),
+                share.weight(),
+                share.inFlight,
+                share.waiting,
+                entitled.getOrDefault(share, 0.0),
+                lag(share));
+    }
+
+    /** In the order in which they came to be known. */
+    private static <T> List<T> inOrder(List<Share> shares, Function<Share, T> status) {
+        return shares.stream()
+                .sorted(Comparator.comparingLong(share -> share.ordinal))
+                .map(status)
+                .toList();
     }
 
     private static @Nullable String groupOf(Share share) {
@@ -100,29 +150,33 @@ final class StatusReport {
 
     private Wanted wantedBelow(Siblings siblings) {
         double asked = 0;
-        double idle = 0;
-        for (Share share : siblings.all) {
+        double idle = siblings.reserved;
+        for (Share share : nodes(siblings)) {
             Wanted one = wanted(share);
             asked += one.asked();
-            idle += one.idle();
+            idle += one.idle() - share.keeps();
         }
         return new Wanted(asked, idle);
     }
 
     private void entitle(Siblings siblings, double capacity) {
-        List<Share> all = List.copyOf(siblings.all);
+        List<Share> all = nodes(siblings);
+        double[] shares = shares(all, capacity);
+        for (int i = 0; i < shares.length; i++) {
+            Share share = all.get(i);
+            entitled.put(share, shares[i]);
+            if (share.below != null && share.tenant == null) {
+                entitle(share.below, shares[i]);
+            }
+        }
+    }
+
+    private double[] shares(List<Share> all, double capacity) {
         List<Demand> demands = new ArrayList<>(all.size());
         for (Share share : all) {
             double asked = wanted(share).asked();
             demands.add(new Demand(share.weight(), Math.min(asked, share.settings.guaranteed()), asked));
         }
-        double[] shares = WaterFilling.shares(Math.max(0, capacity), demands);
-        for (int i = 0; i < shares.length; i++) {
-            Share share = all.get(i);
-            entitled.put(share, shares[i]);
-            if (share.below != null) {
-                entitle(share.below, shares[i]);
-            }
-        }
+        return WaterFilling.shares(Math.max(0, capacity), demands);
     }
 }

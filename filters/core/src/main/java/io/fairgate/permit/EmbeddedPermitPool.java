@@ -3,7 +3,9 @@ package io.fairgate.permit;
 import io.fairgate.fairness.Claim;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.fairness.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
@@ -163,18 +165,28 @@ public final class EmbeddedPermitPool implements PermitPool {
             // What is known so far is worked off first, or there would be free permits and somebody who waits.
             handOut();
             shutOpen();
-            PoolStatus status = scheduler.status(round);
+            PoolStatus status = scheduler.present(round);
             ready.offer((Runnable) () -> sink.success(status));
         }));
     }
 
     @Override
-    public Mono<Integer> inFlight() {
+    public Mono<PoolTotals> totals() {
         return Mono.create(sink -> tell(() -> {
             handOut();
             shutOpen();
-            int count = scheduler.inFlight();
-            ready.offer((Runnable) () -> sink.success(count));
+            PoolTotals totals = scheduler.totals();
+            ready.offer((Runnable) () -> sink.success(totals));
+        }));
+    }
+
+    @Override
+    public Mono<TenantStanding> standing(TenantId tenant) {
+        return Mono.create(sink -> tell(() -> {
+            handOut();
+            shutOpen();
+            TenantStanding standing = scheduler.standing(tenant, round);
+            ready.offer((Runnable) () -> sink.success(standing));
         }));
     }
 

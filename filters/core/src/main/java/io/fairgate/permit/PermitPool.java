@@ -1,6 +1,8 @@
 package io.fairgate.permit;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolTotals;
+import io.fairgate.fairness.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -101,12 +103,25 @@ public interface PermitPool {
     }
 
     /**
-     * How many permits are in flight, once the pool has seen to all that it had been asked before. Takes a few steps, where
-     * {@link #snapshot} takes some for each tenant.
+     * How the pool stands as a whole, once it has seen to all that it had been asked before. Takes a few steps, however many
+     * tenants there are.
      *
      * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
      */
-    Mono<Integer> inFlight();
+    Mono<PoolTotals> totals();
+
+    /** How many permits are in flight; see {@link #totals}. */
+    default Mono<Integer> inFlight() {
+        return totals().map(PoolTotals::inFlight);
+    }
+
+    /**
+     * How one tenant stands. Takes time in proportion to the tenants that hold or want something, and a few steps for one
+     * that does not.
+     *
+     * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
+     */
+    Mono<TenantStanding> standing(TenantId tenant);
 
     /**
      * Whether the tenant could be granted that many permits at once if everybody else gave back theirs, under the settings
@@ -122,7 +137,12 @@ public interface PermitPool {
                         "no tenant in the context (expected: .contextWrite(c -> c.put(PermitPool.TENANT, tenantId)))"));
     }
 
-    /** How the pool stands. Completes at once, on the subscribing thread unless another thread is at work in the pool. */
+    /**
+     * How the pool stands, tenant by tenant. Takes time in proportion to the tenants that hold or want something, or owe
+     * ({@link PoolStatus}); the others cost nothing.
+     *
+     * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
+     */
     Mono<PoolStatus> snapshot();
 
     /**

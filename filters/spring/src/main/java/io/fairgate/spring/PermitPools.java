@@ -1,6 +1,6 @@
 package io.fairgate.spring;
 
-import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
@@ -155,17 +155,17 @@ public final class PermitPools implements LivePolicy.Follower {
                 pool.name(),
                 time.schedule(
                         () -> {
-                            var unused = pool.snapshot().subscribe(status -> goIfEmpty(pool, status));
+                            var unused = pool.totals().subscribe(totals -> goIfEmpty(pool, totals));
                         },
                         KEPT_AT_LEAST.toNanos(),
                         TimeUnit.NANOSECONDS));
     }
 
-    private synchronized void goIfEmpty(EmbeddedPermitPool pool, PoolStatus status) {
+    private synchronized void goIfEmpty(EmbeddedPermitPool pool, PoolTotals totals) {
         if (!leaving.containsKey(pool.name())) {
             return; // named again in the meantime
         }
-        if (status.inFlight() + status.waiting() > 0) {
+        if (totals.inFlight() + totals.waiting() > 0) {
             goWhenEmpty(pool);
             return;
         }
@@ -184,7 +184,7 @@ public final class PermitPools implements LivePolicy.Follower {
 
     Mono<Standing> standing() {
         return Flux.fromIterable(pools.values())
-                .concatMap(PermitPool::snapshot)
+                .concatMap(PermitPool::totals)
                 .reduce(
                         new Standing(0, 0),
                         (sum, pool) -> new Standing(sum.inFlight() + pool.inFlight(), sum.waiting() + pool.waiting()));

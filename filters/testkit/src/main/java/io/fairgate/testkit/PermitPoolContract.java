@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.fairness.TenantStanding;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitPool;
@@ -1306,6 +1309,37 @@ public abstract class PermitPoolContract {
         assertThat(pool.inFlight().block()).isEqualTo(2);
         held.release();
         assertThat(pool.inFlight().block()).isZero();
+    }
+
+    @Test
+    void the_standing_of_one_tenant_says_what_the_whole_status_says_of_it() {
+        PermitPool pool = poolOf(
+                PoolSettings.ofPermits(3), TenantShares.EQUAL.withMember(TenantId.of("a"), ShareSettings.ofWeight(2)));
+        HeldPermits held = taken(pool, "a", 3);
+        Work work = new Work();
+        pool.withPermit(request("b"), work.mono).subscribe();
+        time.runDue();
+        for (TenantStatus each : NothingLeft.statusOf(pool).tenants()) {
+            assertThat(pool.standing(each.tenant()).block())
+                    .isEqualTo(new TenantStanding(
+                            new PoolTotals(3, 3, 1), each.inFlight(), each.waiting(), each.share(), each.weight()));
+        }
+        assertThat(NothingLeft.statusOf(pool).tenants()).hasSize(2);
+        held.release();
+        time.runDue();
+        work.complete();
+    }
+
+    @Test
+    void a_tenant_that_is_idle_has_a_weight_and_nothing_else_and_is_not_in_the_status() {
+        TenantId a = TenantId.of("a");
+        PermitPool pool =
+                poolOf(PoolSettings.ofPermits(3), TenantShares.EQUAL.withMember(a, ShareSettings.ofWeight(2)));
+        assertThat(pool.standing(a).block()).isEqualTo(new TenantStanding(new PoolTotals(3, 0, 0), 0, 0, 0, 2));
+        assertThat(NothingLeft.statusOf(pool).tenants()).isEmpty();
+        taken(pool, "a", 1).release();
+        assertThat(pool.standing(a).block()).isEqualTo(new TenantStanding(new PoolTotals(3, 0, 0), 0, 0, 0, 2));
+        assertThat(NothingLeft.statusOf(pool).tenants()).isEmpty();
     }
 
     @Test

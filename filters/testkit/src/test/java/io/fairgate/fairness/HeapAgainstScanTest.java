@@ -27,7 +27,7 @@ class HeapAgainstScanTest {
         new SeededModel<Step>(LIVES, STEPS).check(HeapAgainstScanTest::pool);
     }
 
-    private static Pool pool(Random random) {
+    static Pool pool(Random random) {
         int permits = 1 + random.nextInt(12);
         int tenants = 1 + random.nextInt(random.nextInt(20) == 0 ? 60 : 8);
         return new Pool(
@@ -189,7 +189,7 @@ class HeapAgainstScanTest {
     }
 
     /** Settings for some of the tenants; together they reserve at most the pool at its smallest. */
-    private static TenantShares shares(int seed, Pool pool) {
+    static TenantShares shares(int seed, Pool pool) {
         return pool.hasGroups()
                 ? RandomTree.shares(seed, pool.permits(), pool.tenants())
                 : RandomTree.flat(seed, pool.permits(), pool.tenants());

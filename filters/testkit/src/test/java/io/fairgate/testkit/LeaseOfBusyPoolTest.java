@@ -3,7 +3,9 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.fairness.TenantStanding;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
@@ -80,11 +82,16 @@ class LeaseOfBusyPoolTest {
         }
 
         @Override
-        public Mono<Integer> inFlight() {
-            return Mono.fromSupplier(() -> {
+        public Mono<PoolTotals> totals() {
+            return pool.totals().map(before -> {
                 later.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
-                return 1;
+                return new PoolTotals(before.permits(), 1, before.waiting());
             });
+        }
+
+        @Override
+        public Mono<TenantStanding> standing(TenantId tenant) {
+            return pool.standing(tenant);
         }
 
         @Override

@@ -3,8 +3,10 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
+import io.fairgate.fairness.TenantStanding;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
@@ -166,12 +168,16 @@ class LibraryExamplesTest {
                 "database", settings, TenantShares.EQUAL, MonotonicScheduler.INSTANCE, statistics);
 
         Mono<PoolStatus> now = pool.snapshot();
+        Mono<PoolTotals> asAWhole = pool.totals();
+        Mono<TenantStanding> ofOne = pool.standing(TenantId.of("acme"));
 
         pool.reconfigure(PoolSettings.ofPermits(20), TenantShares.EQUAL);
         Mono<Void> closed = pool.close(Duration.ofSeconds(10));
         // end
         pool.withPermit(PermitRequest.of("acme"), Mono.just(1)).block();
         assertThat(now.map(PoolStatus::permits).block()).isEqualTo(20);
+        assertThat(asAWhole.map(PoolTotals::permits).block()).isEqualTo(20);
+        assertThat(ofOne.map(TenantStanding::weight).block()).isEqualTo(1);
         assertThat(statistics.granted()).isOne();
         closed.block();
     }

@@ -690,4 +690,29 @@ class TreeHardCasesTest {
                         .reserved())
                 .isEqualTo(5);
     }
+
+    // ---- who is looked at ----
+
+    @Test
+    void a_tenant_that_became_idle_while_it_was_ahead_is_told_of_until_it_owes_no_more() {
+        TestPool pool = new TestPool(2, TenantShares.EQUAL.withMember(TenantId.of("x"), EQUAL));
+        TestClaim held = pool.hold("x", 2);
+        TestClaim waiting = pool.ask("x", 1);
+        pool.ask("y", 1, 1000);
+        pool.grant();
+        pool.seconds(1);
+        pool.cancel(waiting);
+        pool.release(held);
+        pool.grant();
+        assertThat(pool.scheduler.present(pool.now()).tenants())
+                .filteredOn(tenant -> tenant.tenant().value().equals("x"))
+                .containsExactly(pool.status("x"))
+                .allSatisfy(tenant -> assertThat(tenant.lag()).isNegative());
+
+        pool.seconds(100);
+        pool.grant();
+        assertThat(pool.scheduler.present(pool.now()).tenants())
+                .extracting(tenant -> tenant.tenant().value())
+                .containsExactly("y");
+    }
 }

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.TenantStanding;
 import io.fairgate.lease.LeasedPools;
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;
@@ -60,10 +60,10 @@ final class LeasePools implements LeasedPools {
         });
     }
 
-    /** Errors with {@link LeaseProblem} when the policy names no such pool. */
-    Mono<PoolStatus> status(String name) {
+    /** How the tenant stands in a pool; errors with {@link LeaseProblem} when the policy names no such pool. */
+    Mono<TenantStanding> standing(String name, TenantId tenant) {
         return Mono.defer(() -> policy.current().pools().containsKey(name)
-                ? requirePool(name).snapshot()
+                ? requirePool(name).standing(tenant)
                 : Mono.error(LeaseProblem.unknownPool()));
     }
 

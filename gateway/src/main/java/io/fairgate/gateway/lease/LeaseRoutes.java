@@ -222,8 +222,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     }
 
     private Mono<Map<String, Object>> poolView(String name, Caller caller) {
-        return pools.status(name)
-                .map(status -> view.pool(name, status, caller.tenant().id()));
+        return pools.standing(name, caller.tenant().id()).map(standing -> view.pool(name, standing));
     }
 
     // ---- answers ----

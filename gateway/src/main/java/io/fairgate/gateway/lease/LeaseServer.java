@@ -113,7 +113,7 @@ public final class LeaseServer implements SmartLifecycle {
             return Mono.just(true);
         }
         return access.isDraining()
-                ? Flux.fromIterable(pools.all()).concatMap(PermitPool::snapshot).all(pool -> pool.waiting() == 0)
+                ? Flux.fromIterable(pools.all()).concatMap(PermitPool::totals).all(pool -> pool.waiting() == 0)
                 : Mono.just(false);
     }
 

@@ -1,10 +1,8 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.fairness.TenantStanding;
 import io.fairgate.gateway.lease.LeaseDesk.Standing;
 import io.fairgate.lease.LeaseStatus;
-import io.fairgate.tenant.TenantId;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -63,20 +61,16 @@ record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
         return view;
     }
 
-    Map<String, Object> pool(String name, PoolStatus pool, TenantId tenant) {
-        TenantStatus own = pool.tenants().stream()
-                .filter(each -> each.tenant().equals(tenant))
-                .findFirst()
-                .orElse(null);
+    Map<String, Object> pool(String name, TenantStanding standing) {
         Map<String, Object> ofTenant = new LinkedHashMap<>();
-        ofTenant.put("inFlight", own == null ? 0 : own.inFlight());
-        ofTenant.put("waiting", own == null ? 0 : own.waiting());
-        ofTenant.put("share", own == null ? 0.0 : own.share());
+        ofTenant.put("inFlight", standing.inFlight());
+        ofTenant.put("waiting", standing.waiting());
+        ofTenant.put("share", standing.share());
         Map<String, Object> view = new LinkedHashMap<>();
         view.put("pool", name);
-        view.put("permits", pool.permits());
-        view.put("inFlight", pool.inFlight());
-        view.put("waiting", pool.waiting());
+        view.put("permits", standing.pool().permits());
+        view.put("inFlight", standing.pool().inFlight());
+        view.put("waiting", standing.pool().waiting());
         view.put("own", ofTenant);
         return view;
     }

@@ -1,6 +1,8 @@
 package io.fairgate.gateway.throttle;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolTotals;
+import io.fairgate.fairness.TenantStanding;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
@@ -44,7 +46,12 @@ final class DeadPool implements PermitPool {
     }
 
     @Override
-    public Mono<Integer> inFlight() {
+    public Mono<PoolTotals> totals() {
+        return Mono.never();
+    }
+
+    @Override
+    public Mono<TenantStanding> standing(TenantId tenant) {
         return Mono.never();
     }
 

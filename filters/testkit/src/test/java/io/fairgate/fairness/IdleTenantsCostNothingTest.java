@@ -1,0 +1,144 @@
+package io.fairgate.fairness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.tenant.TenantId;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * No step looks at a tenant that is idle and owes nothing, however many are configured: such tenants are made unreadable
+ * here, so that a step that looks at one of them fails. What happens is what happens in a pool that has the active tenants
+ * alone.
+ */
+class IdleTenantsCostNothingTest {
+
+    private static final int MEMBERS = 20_000;
+    private static final int ACTIVE = 20;
+    private static final int PERMITS = 8;
+    private static final int MOST_WAITING = 30;
+    private static final ShareSettings WEIGHTED = ShareSettings.ofWeight(0.7);
+
+    private enum Shape {
+        FLAT,
+        GROUPS,
+        CLASSES,
+        CALCULATED_CAPS;
+
+        TenantShares shares(int members) {
+            TenantShares shares = this == GROUPS
+                    ? TenantShares.EQUAL
+                            .withGroup("outer", Group.of(WEIGHTED))
+                            .withGroup("inner", new Group(WEIGHTED.withMaxInFlight(5), "outer"))
+                    : this == CLASSES ? TenantShares.EQUAL.withClass("batch", WEIGHTED) : TenantShares.EQUAL;
+            var settings = new LinkedHashMap<>(shares.members());
+            var parents = new LinkedHashMap<>(shares.groups().parents());
+            for (int i = 0; i < members; i++) {
+                settings.put(tenant(i), i % 3 == 0 ? WEIGHTED : ShareSettings.EQUAL);
+                if (this == GROUPS && i % 2 == 0) {
+                    parents.put(tenant(i), "inner");
+                }
+            }
+            return new TenantShares(
+                    settings,
+                    ShareSettings.EQUAL,
+                    new ShareGroups(shares.groups().byName(), parents),
+                    shares.classes(),
+                    this == CALCULATED_CAPS ? (permits, active) -> Math.max(1, permits / active) : null);
+        }
+    }
+
+    private static TenantId tenant(int i) {
+        return TenantId.of("t" + i);
+    }
+
+    private static final class Ask extends Claim {
+        Ask(int tenant, boolean ofClass) {
+            super(IdleTenantsCostNothingTest.tenant(tenant), ofClass ? "batch" : null, 1 + tenant % 2);
+        }
+
+        @Override
+        protected boolean accept() {
+            return true;
+        }
+    }
+
+    @SuppressWarnings("NullAway") // that is the point
+    private static void makeUnreadable(Share share) {
+        share.settings = null;
+        share.siblings = null;
+    }
+
+    private static ShareTree tree(FairScheduler scheduler) throws ReflectiveOperationException {
+        Field tree = FairScheduler.class.getDeclaredField("tree");
+        tree.setAccessible(true);
+        return (ShareTree) tree.get(scheduler);
+    }
+
+    private static FairScheduler scheduler(Shape shape, int members) throws ReflectiveOperationException {
+        FairScheduler scheduler = new FairScheduler(PERMITS, shape.shares(members), 0);
+        int i = 0;
+        for (Share share : tree(scheduler).tenants()) {
+            if (i++ >= ACTIVE) {
+                makeUnreadable(share);
+            }
+        }
+        return scheduler;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void twenty_of_twenty_thousand_live_as_if_they_were_alone(Shape shape) throws ReflectiveOperationException {
+        assertThat(life(scheduler(shape, MEMBERS), shape)).isEqualTo(life(scheduler(shape, ACTIVE), shape));
+    }
+
+    /** Queues that fill and overflow, grants, a look at the pool and at each tenant, and the refusal of all at the end. */
+    private static List<String> life(FairScheduler scheduler, Shape shape) {
+        List<String> seen = new ArrayList<>();
+        List<Claim> holding = new ArrayList<>();
+        long now = 0;
+        for (int step = 0; step < 2_000; step++) {
+            now += 1_000_000L * (step % 7);
+            scheduler.enqueue(new Ask(step * step % ACTIVE, shape == Shape.CLASSES && step % 3 == 0), now);
+            if (step % 2 == 0 && !holding.isEmpty()) {
+                scheduler.release(holding.remove(0), now);
+            }
+            scheduler.grant(now, claim -> {
+                seen.add("granted " + claim.tenant());
+                holding.add(claim);
+            });
+            refuse(scheduler, MOST_WAITING, now, seen);
+            if (step % 50 == 0) {
+                seen.add(scheduler.present(now).toString());
+                seen.add(scheduler.standing(tenant(step / 50 % ACTIVE), now).toString());
+            }
+        }
+        refuse(scheduler, 0, now, seen);
+        for (Claim claim : holding) {
+            scheduler.release(claim, now);
+        }
+        scheduler.grant(now, claim -> {});
+        seen.add(scheduler.totals().toString());
+        return seen;
+    }
+
+    private static void refuse(FairScheduler scheduler, int most, long now, List<String> seen) {
+        for (Claim over = scheduler.overPoolBound(most); over != null; over = scheduler.overPoolBound(most)) {
+            seen.add("refused " + over.tenant());
+            scheduler.cancel(over, now);
+        }
+    }
+
+    @Test
+    void the_trap_works() throws ReflectiveOperationException {
+        FairScheduler scheduler = scheduler(Shape.FLAT, ACTIVE + 1);
+        assertThatThrownBy(() -> scheduler.status(0)).isInstanceOf(RuntimeException.class);
+    }
+}

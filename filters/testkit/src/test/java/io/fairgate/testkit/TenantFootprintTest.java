@@ -1,0 +1,112 @@
+package io.fairgate.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Cidr;
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaRule;
+import io.fairgate.policy.QuotaSets;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.Quota;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * What a configured tenant costs that has nothing in flight: at most a kilobyte, with its policy, the quotas that apply to
+ * it, and its place in a pool. A quota that it has used comes on top, for as long as the window is remembered.
+ */
+class TenantFootprintTest {
+
+    private static final int MEMBERS = 20_000;
+    private static final int MOST_BYTES_EACH = 1024;
+
+    @RegisterExtension
+    final NothingLeft nothingLeft = new NothingLeft();
+
+    private final TestTime time = nothingLeft.watch(new TestTime());
+
+    private static Policy policy(int members) {
+        Map<TenantId, TenantPolicy> tenants = new LinkedHashMap<>();
+        List<QuotaRule> quotas = List.of(
+                QuotaRule.of(new Quota.Rate("burst", 20, Duration.ofSeconds(1), 20)),
+                QuotaRule.of(new Quota.Calendar("hourly", 1000, Quota.CalendarUnit.HOUR, ZoneOffset.UTC)));
+        for (int i = 0; i < members; i++) {
+            TenantId id = tenant(i);
+            tenants.put(id, new TenantPolicy(id, "plan", ShareSettings.ofWeight(2), quotas));
+        }
+        return new Policy(
+                List.of(new IdentitySource.Header("X-Tenant-Id", List.of(Cidr.parse("127.0.0.0/8")))),
+                tenants,
+                null,
+                Map.of("pool", PoolSettings.ofPermits(8)));
+    }
+
+    private static TenantId tenant(int i) {
+        return TenantId.of("tenant-" + i);
+    }
+
+    private EmbeddedPermitPool pool(Policy policy) {
+        return nothingLeft.watch(
+                new EmbeddedPermitPool("pool", PoolSettings.ofPermits(8), policy.shares(), time, PoolListener.NONE));
+    }
+
+    private static long heap() {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
+    @Test
+    void a_tenant_with_two_quotas_takes_its_bytes_before_it_comes_and_after_it_has_gone() {
+        Policy few = policy(10);
+        serve(few, pool(few));
+        long before = heap();
+        Policy policy = policy(MEMBERS);
+        QuotaSets sets = new QuotaSets(policy);
+        EmbeddedPermitPool pool = pool(policy);
+        assertThat((heap() - before) / MEMBERS)
+                .as("bytes each, before it comes")
+                .isBetween(1L, (long) MOST_BYTES_EACH);
+
+        serve(policy, pool);
+        time.advanceBy(Duration.ofHours(2));
+        assertThat((heap() - before) / MEMBERS)
+                .as("bytes each, after it has gone")
+                .isBetween(1L, (long) MOST_BYTES_EACH);
+        assertThat(sets.know(tenant(0))).isTrue();
+    }
+
+    /** Requests of each tenant, of which the last has to wait for the first. */
+    private static void serve(Policy policy, EmbeddedPermitPool pool) {
+        for (TenantId id : policy.members().keySet()) {
+            PermitRequest half = PermitRequest.of(id).withPermits(4).withHome(Runnable::run);
+            HeldPermits first = taken(pool, half);
+            HeldPermits second = taken(pool, half);
+            Mono<HeldPermits> waiting = pool.acquire(half).cache();
+            Disposable asking = waiting.subscribe();
+            first.release();
+            second.release();
+            Objects.requireNonNull(waiting.block()).release();
+            asking.dispose();
+        }
+    }
+
+    private static HeldPermits taken(EmbeddedPermitPool pool, PermitRequest request) {
+        return Objects.requireNonNull(pool.acquire(request).block());
+    }
+}

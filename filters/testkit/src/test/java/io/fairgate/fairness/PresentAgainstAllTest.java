@@ -83,7 +83,7 @@ class PresentAgainstAllTest {
             this.scene = scene;
             this.shares = scene.shares(scene.pool.seed());
             this.scheduler = new FairScheduler(
-                    scene.pool.permits(), shares, scene.pool.horizon(), scene.pool.theta(), now, HeapBacklog::new);
+                    scene.pool.permits(), shares, scene.pool.settings(), scene.pool.gain(), now, HeapBacklog::new);
         }
 
         @Override

@@ -79,6 +79,9 @@ public final class LeaseClient implements AutoCloseable {
      * and the result is a {@link LeaseLostException} at once, before the permits can be granted to another holder. Errors
      * with {@link LeaseException} when there was no lease to be had; the work is not made then.
      *
+     * <p>What must be over before another holder works belongs before the work's last signal, as {@code Mono.using} and {@code
+     * doOnTerminate} do it. {@code doFinally} runs after that signal, when the release may have been sent.
+     *
      * <p>Cancelling cancels the work, then releases. While the work is being made or subscribed on another thread, the release
      * waits until that has returned as well: until then the work may be doing something under the permits.
      *

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,8 +29,13 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class WorkWithoutClientTest {
 
-    private static final String RESPONSE_TIMEOUT =
-            "--spring.cloud.gateway.server.webflux.httpclient.response-timeout=200ms";
+    private static final String TIMEOUT = "--spring.cloud.gateway.server.webflux.httpclient.response-timeout=";
+
+    /** Long enough for a request to reach the upstream on a busy machine. */
+    private static final String RESPONSE_TIMEOUT = TIMEOUT + "2s";
+
+    /** With so many attempts some reach it. */
+    private static final int RETRIES = 10;
 
     @RegisterExtension
     final RunningGateway gateway = new RunningGateway();
@@ -58,6 +64,10 @@ class WorkWithoutClientTest {
 
     private void awaitWork(int begun) {
         eventually(() -> assertThat(work.begun()).isEqualTo(begun));
+    }
+
+    private static void await(CountDownLatch event) throws InterruptedException {
+        assertThat(event.await(20, TimeUnit.SECONDS)).isTrue();
     }
 
     /** The permit is where it was: somebody else waits for it, and the upstream works on one request. */
@@ -89,6 +99,20 @@ class WorkWithoutClientTest {
         try (RawClient next = assertPermitIsHeld()) {
             assertPermitGoesOnWhenTheWorkEnds(next);
         }
+    }
+
+    @Test
+    void a_permit_is_held_for_far_longer_than_a_connection_takes_to_close() throws Exception {
+        UninterruptedWork lengthy = new UninterruptedWork(() -> 1500);
+        upstream.on("/fair/long", lengthy);
+        start("permits: 1");
+        RawClient client = new RawClient(gateway.port()).get("/fair/long", "a");
+        eventually(() -> assertThat(lengthy.begun()).isOne());
+        client.reset();
+        try (RawClient next = new RawClient(gateway.port())) {
+            assertThat(next.get("/fair/long", "b").readUntil("ok")).contains("200 OK");
+        }
+        assertThat(lengthy.highest()).isOne();
     }
 
     @Test
@@ -129,11 +153,11 @@ class WorkWithoutClientTest {
         });
         start("permits: 1");
         RawClient client = new RawClient(gateway.port()).get("/fair/stream", "a");
-        begun.await();
+        await(begun);
         client.reset();
         eventually(() -> assertThat(withoutClient()).isOne());
         answer.countDown();
-        closed.await();
+        await(closed);
         gateway.awaitInFlight("pool", 0);
     }
 
@@ -148,7 +172,7 @@ class WorkWithoutClientTest {
         });
         start("permits: 1");
         RawClient client = new RawClient(gateway.port()).get("/fair/lost", "a");
-        begun.await();
+        await(begun);
         client.close();
         eventually(() -> assertThat(withoutClient()).isOne());
         end.countDown();
@@ -161,23 +185,26 @@ class WorkWithoutClientTest {
         start("permits: 1", RESPONSE_TIMEOUT);
         try (RawClient client = new RawClient(gateway.port()).get("/fair/work", "a")) {
             assertThat(client.readUntil("}")).contains("504 Gateway Timeout", "upstream-timeout");
-            try (RawClient next = assertPermitIsHeld()) {
-                assertPermitGoesOnWhenTheWorkEnds(next);
-            }
+            assertPermitIsHeld().reset();
+            gateway.awaitWaiting("pool", 0);
+            work.end();
+            gateway.awaitInFlight("pool", 0);
+            assertThat(client.get("/fair/work", "a").readUntil("\r\n\r\n")).contains("200 OK");
         }
+        assertThat(work.highest()).isOne();
     }
 
-    private void startWithRetries(UninterruptedWork work, int retries) {
+    private void startWithRetries(UninterruptedWork work) {
         upstream.on("/fair/work", work);
         gateway.start(
                 policy("permits: 1")
-                        .replace("[ \"FairShare=pool\" ]", "[ \"FairShare=pool\", \"Retry=%d\" ]".formatted(retries)),
-                RESPONSE_TIMEOUT);
+                        .replace("[ \"FairShare=pool\" ]", "[ \"FairShare=pool\", \"Retry=%d\" ]".formatted(RETRIES)),
+                TIMEOUT + "200ms");
     }
 
     @Test
     void a_retry_is_not_sent_while_the_upstream_works_on_what_was_given_up() throws Exception {
-        startWithRetries(work, 2);
+        startWithRetries(work);
         try (RawClient client = new RawClient(gateway.port()).get("/fair/work", "a")) {
             assertThat(client.readUntil("}")).contains("504 Gateway Timeout", "upstream-timeout");
             try (RawClient next = assertPermitIsHeld()) {
@@ -190,7 +217,7 @@ class WorkWithoutClientTest {
     @Test
     void a_retry_is_sent_when_the_upstream_is_done_with_what_was_given_up() throws Exception {
         UninterruptedWork each = new UninterruptedWork(() -> 300);
-        startWithRetries(each, 10);
+        startWithRetries(each);
         try (RawClient client = new RawClient(gateway.port()).get("/fair/work", "a")) {
             assertThat(client.readUntil("}")).contains("504 Gateway Timeout", "upstream-timeout");
         }
@@ -210,40 +237,64 @@ class WorkWithoutClientTest {
         });
         start("permits: 1, max-hold: 500ms");
         RawClient client = new RawClient(gateway.port()).get("/fair/forever", "a");
-        begun.await();
+        await(begun);
         client.reset();
-        closed.await();
+        await(closed);
         gateway.awaitInFlight("pool", 0);
         assertThat(withoutClient()).isZero();
     }
 
-    @Test
-    void a_request_that_was_not_completely_sent_is_broken_off_at_once() throws Exception {
+    private enum Giving {
+        BY_LEAVING,
+        BY_A_TIME_OUT
+    }
+
+    @ParameterizedTest
+    @EnumSource(Giving.class)
+    void a_request_that_was_not_completely_sent_is_broken_off_at_once(Giving up) throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CompletableFuture<String> got = new CompletableFuture<>();
         upstream.on("/fair/upload", exchange -> {
             begun.countDown();
             got.complete(new String(exchange.in().readAllBytes(), StandardCharsets.US_ASCII));
         });
-        start("permits: 1");
-        RawClient client = new RawClient(gateway.port())
+        if (up == Giving.BY_LEAVING) {
+            start("permits: 1");
+        } else {
+            start("permits: 1", RESPONSE_TIMEOUT);
+        }
+        try (RawClient client = new RawClient(gateway.port())
                 .send("POST /fair/upload HTTP/1.1\r\nHost: t\r\nX-Tenant-Id: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-                .send("4\r\npart\r\n");
-        begun.await();
-        client.close();
-        assertThat(got.join()).as("without the chunk that ends a body").doesNotContain("0\r\n\r\n");
-        gateway.awaitInFlight("pool", 0);
+                .send("4\r\npart\r\n")) {
+            await(begun);
+            if (up == Giving.BY_LEAVING) {
+                client.close();
+            }
+            assertThat(got.get(20, TimeUnit.SECONDS))
+                    .as("without the chunk that ends a body")
+                    .doesNotContain("0\r\n\r\n");
+            gateway.awaitInFlight("pool", 0);
+        }
     }
 
-    @Test
-    void a_body_that_is_there_in_full_length_is_work_though_its_end_never_comes() throws Exception {
-        start("permits: 1");
+    @ParameterizedTest
+    @EnumSource(Giving.class)
+    void a_body_that_is_there_in_full_length_is_work_though_its_end_never_comes(Giving up) throws Exception {
+        if (up == Giving.BY_LEAVING) {
+            start("permits: 1");
+        } else {
+            start("permits: 1", RESPONSE_TIMEOUT);
+        }
         LeaveBy.Client client = LeaveBy.endlessPost(gateway, "/fair/work", "a", "body");
         awaitWork(1);
-        client.leave();
-        try (RawClient next = assertPermitIsHeld()) {
-            assertPermitGoesOnWhenTheWorkEnds(next);
+        if (up == Giving.BY_LEAVING) {
+            client.leave();
         }
+        assertPermitIsHeld().reset();
+        gateway.awaitWaiting("pool", 0);
+        work.end();
+        gateway.awaitInFlight("pool", 0);
+        client.leave();
     }
 
     @Test
@@ -292,6 +343,26 @@ class WorkWithoutClientTest {
         eventually(() -> assertThat(withoutClient()).isOne());
         assertThat(gateway.pool("pool").inFlight()).isOne();
         work.end();
+    }
+
+    @Test
+    void the_access_log_says_once_that_the_client_has_left_and_does_not_wait_for_the_work(@TempDir Path folder)
+            throws Exception {
+        start(
+                "permits: 1",
+                "--logging.level.io.fairgate=info",
+                "--fairgate.access-log=true",
+                "--fairgate.log-files.directory=" + folder);
+        Path log = folder.resolve("access.log");
+        RawClient client = new RawClient(gateway.port()).get("/fair/work", "a");
+        awaitWork(1);
+        client.reset();
+        eventually(() -> assertThat(log).content().contains("\"end\":\"client-left\""));
+        assertThat(gateway.pool("pool").inFlight()).isOne();
+        work.end();
+        gateway.awaitInFlight("pool", 0);
+        gateway.close();
+        assertThat(log).content().hasLineCount(1);
     }
 
     @Test

@@ -42,8 +42,11 @@ final class UpstreamExchange {
             return channel.eventLoop();
         }
 
+        /** A handshake of a WebSocket is no work. */
         boolean hasSentHeaders() {
-            return connection instanceof HttpOperations<?, ?> exchange && exchange.hasSentHeaders();
+            return connection instanceof HttpOperations<?, ?> exchange
+                    && exchange.hasSentHeaders()
+                    && !exchange.isWebsocket();
         }
 
         /** Reactor Netty sends these when it has all of them; that it has sent the end it may tell on another thread, later. */

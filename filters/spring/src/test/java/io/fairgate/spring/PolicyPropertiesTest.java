@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.permit.LeaseBounds;
+import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
@@ -68,6 +69,14 @@ class PolicyPropertiesTest {
         return changes.replace("COMPLETE", "JWT.issuer=i, JWT.audience=a, JWT.jwks=k.json")
                 .replace("JWT", "tenants.identify[1].jwt")
                 .replace("QUOTA", "tenants.plans.gold.quotas[0]");
+    }
+
+    @Test
+    void a_pool_says_what_becomes_of_a_request_whose_client_has_left() {
+        assertThat(policy("pools.orders.on-client-left=close").pools().get("orders"))
+                .isNotNull()
+                .extracting(PoolSettings::onClientLeft)
+                .isEqualTo(OnClientLeft.CLOSE);
     }
 
     @Test

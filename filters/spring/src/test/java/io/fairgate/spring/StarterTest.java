@@ -1,9 +1,11 @@
 package io.fairgate.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.permit.OnClientLeft;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
@@ -365,6 +367,24 @@ class StarterTest {
                 .name("FairShare")
                 .properties(args)
                 .bind();
+    }
+
+    @Test
+    void a_route_says_in_the_long_form_and_in_the_dsl_what_becomes_of_a_request_whose_client_has_left() {
+        ConfigurableApplicationContext gateway = start(POLICY, "fairgate.policy.enabled=true");
+        for (String spelling : List.of("on-client-left", "onClientLeft")) {
+            assertThat(arguments(gateway, Map.of("pool", "orders", spelling, "close"))
+                            .getOnClientLeft())
+                    .isEqualTo(OnClientLeft.CLOSE);
+        }
+        assertThat(arguments(gateway, Map.of("pool", "orders")).getOnClientLeft())
+                .as("as the pool says")
+                .isNull();
+        assertThatThrownBy(() -> arguments(gateway, Map.of("pool", "orders", "on-client-left", "abort")))
+                .hasStackTraceContaining("abort");
+        assertThatCode(() -> gateway.getBean(FairShareGatewayFilterFactory.class)
+                        .apply(c -> c.setPool("orders").setOnClientLeft(OnClientLeft.CLOSE)))
+                .doesNotThrowAnyException();
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.spring.DurationSetting;
 import io.fairgate.spring.LivePolicy;
@@ -33,6 +34,12 @@ class GatewayApplication {
     @Bean
     WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp() {
         return StrictHttp.customizer();
+    }
+
+    /** On the traffic port alone. */
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> halfClosedClients() {
+        return factory -> factory.addServerCustomizers(HalfClosedClients::servedBy);
     }
 
     @Bean

@@ -83,9 +83,8 @@ class Http2DrainTest {
     @Test
     void a_real_client_gets_the_answers_that_it_waits_for() throws Exception {
         ConnectionProvider one = ConnectionProvider.create("one", 1);
-        HttpClient client = HttpClient.create(one)
-                .protocol(HttpProtocol.H2C)
-                .headers(headers -> headers.set("X-Tenant-Id", "a"));
+        HttpClient client =
+                HttpClient.create(one).protocol(HttpProtocol.H2C).headers(headers -> headers.set("X-Tenant-Id", "a"));
         try (RawHttp2Client probe = new RawHttp2Client(gateway.port())) {
             probe.get("/plain/x", "b").body();
             CompletableFuture<String> held = get(client, "/fair/held");

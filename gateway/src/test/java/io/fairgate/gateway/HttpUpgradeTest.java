@@ -63,6 +63,19 @@ class HttpUpgradeTest {
     }
 
     @Test
+    void an_upstream_that_switches_protocols_unasked_is_502_and_its_connection_is_not_used_again() throws IOException {
+        both.upstream().on("/fair/101", exchange -> {
+            exchange.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
+            exchange.awaitClose();
+        });
+        assertThat(ask(
+                        both.gateway().port(),
+                        "GET /fair/101 HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\n" + TO_HTTP2 + "\r\n"))
+                .startsWith("HTTP/1.1 502 ");
+        assertThat(both.ask("/fair/other", "X-Tenant-Id", "b").body()).isEqualTo("ok");
+    }
+
+    @Test
     void the_management_port_upgrades_nothing() throws IOException {
         assertThat(ask(
                         both.gateway().managementPort(),

@@ -66,6 +66,12 @@ final class RawClient implements AutoCloseable {
         return socket.getInputStream().available();
     }
 
+    /** Sends nothing any more, and goes on reading. */
+    RawClient shutdownOutput() throws IOException {
+        socket.shutdownOutput();
+        return this;
+    }
+
     /** Leaves with a FIN. */
     @Override
     public void close() throws IOException {

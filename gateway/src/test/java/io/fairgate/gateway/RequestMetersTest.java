@@ -61,7 +61,8 @@ class RequestMetersTest {
     }
 
     @Test
-    void springs_own_properties_switch_them_on_without_the_timers_that_a_client_that_left_stays_in() throws IOException {
+    void springs_own_properties_switch_them_on_without_the_timers_that_a_client_that_left_stays_in()
+            throws IOException {
         assertThat(metersOfRequests(
                         "--management.observations.enable.http.server.requests=true",
                         "--spring.cloud.gateway.server.webflux.observability.enabled=true",

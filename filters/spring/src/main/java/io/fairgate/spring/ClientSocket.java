@@ -2,7 +2,6 @@ package io.fairgate.spring;
 
 import io.netty.channel.Channel;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.epoll.EpollTcpInfo;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.Connection;
 
@@ -10,13 +9,15 @@ import reactor.netty.Connection;
  * Asks the operating system whether a client is still there, for the case that nothing is being read from it.
  *
  * <p>Only Linux's native transport can tell. With another transport the answer is that it has not left; the maximum
- * wait bounds what that costs.
+ * wait bounds what that costs. Where the server allows clients to close their side alone, such a client has not left: it may
+ * have sent its whole request before.
  */
 final class ClientSocket {
 
-    /** States of a TCP connection in which the client has closed it (Linux, {@code include/net/tcp_states.h}). */
+    /** The state of a TCP connection that the client has reset (Linux, {@code include/net/tcp_states.h}). */
     private static final int CLOSE = 7;
 
+    /** The state of one whose client has closed it, or its own side of it. */
     private static final int CLOSE_WAIT = 8;
 
     private ClientSocket() {}
@@ -31,8 +32,8 @@ final class ClientSocket {
         }
         Channel socket = channel.parent() instanceof EpollSocketChannel parent ? parent : channel;
         if (socket instanceof EpollSocketChannel epoll) {
-            EpollTcpInfo info = epoll.tcpInfo();
-            return info.state() == CLOSE || info.state() == CLOSE_WAIT;
+            int state = epoll.tcpInfo().state();
+            return state == CLOSE || (state == CLOSE_WAIT && !epoll.config().isAllowHalfClosure());
         }
         return false;
     }

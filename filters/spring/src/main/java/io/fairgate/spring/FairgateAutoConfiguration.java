@@ -284,6 +284,11 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        HttpClientCustomizer fairgateUnaskedUpgrades() {
+            return UnaskedUpgrades.REFUSED;
+        }
+
+        @Bean
         UpstreamBodyIdleFilter fairgateUpstreamBodyIdleFilter(FairgateProperties properties) {
             return new UpstreamBodyIdleFilter(properties.upstreamBodyIdle().value());
         }

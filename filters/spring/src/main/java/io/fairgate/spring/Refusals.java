@@ -183,7 +183,7 @@ final class Refusals {
                         && status.getStatusCode().isSameCodeAs(HttpStatus.GATEWAY_TIMEOUT))) {
             return Refusal.of(HttpStatus.GATEWAY_TIMEOUT, "upstream-timeout", "The upstream did not answer in time.");
         }
-        if (failure instanceof IOException) {
+        if (failure instanceof IOException || failure instanceof UnaskedUpgradeException) {
             return Refusal.of(
                     HttpStatus.BAD_GATEWAY, "upstream-lost", "The upstream could not be reached, or broke off.");
         }

@@ -8,9 +8,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -21,6 +23,7 @@ class FairnessReportTest {
 
     /** The regimes take minutes: {@code -Dfairgate.regimes=all} runs them, and otherwise the page is believed about them. */
     @Test
+    @Timeout(value = 1, unit = TimeUnit.HOURS)
     void the_report_in_the_docs_says_what_the_code_yields() throws IOException {
         boolean writes = "write".equals(System.getProperty("fairgate.report"));
         boolean runsAll = writes || "all".equals(System.getProperty("fairgate.regimes"));
@@ -40,10 +43,11 @@ class FairnessReportTest {
         return page.substring(from, to);
     }
 
-    /** The committed table is of all regimes, each within the tolerance. */
+    /** The first of the committed tables is of all regimes that the memory can hold. */
     @Test
     void every_regime_of_the_report_is_within_five_percent() throws IOException {
-        List<String> rows = regimesOf(Files.readString(REPORT))
+        String section = regimesOf(Files.readString(REPORT));
+        List<String> rows = section.substring(0, section.indexOf("A tenant's longest hold"))
                 .lines()
                 .filter(line -> line.startsWith("| ") && line.contains(" : 1 |"))
                 .toList();

@@ -1,5 +1,6 @@
 package io.fairgate.testkit;
 
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
@@ -21,7 +22,7 @@ import java.util.Map;
  */
 record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, double leaving) {
 
-    /** How far the share of the tenants with long holds may be from the wanted one. */
+    /** How far the share of the tenants with long holds may be from the wanted one, within the memory. */
     static final double TOLERANCE = 0.05;
 
     private static final double SHORT_SECONDS = 0.002;
@@ -42,6 +43,15 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
 
         Kind(int effort) {
             this.effort = effort;
+        }
+
+        /** In seconds; an exponential hold is hardly ever ten times the mean. */
+        private double longest(double mean) {
+            return switch (this) {
+                case CONSTANT -> mean;
+                case EXPONENTIAL, BIMODAL -> 10 * mean;
+                case PARETO -> 60;
+            };
         }
 
         private Holds of(Duration mean) {
@@ -70,6 +80,16 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
             }
         }
         return all;
+    }
+
+    /**
+     * Whether what the longest holds use beyond a tenant's share can be worked off within the memory: {@code hold * W / (w * N)}.
+     * A longer debt is forgotten in part.
+     */
+    boolean isWithinMemory() {
+        double weights = tenants / 2.0 * (1 + weight);
+        double seconds = kind.longest(SHORT_SECONDS * ratio) * weights / permits;
+        return seconds <= FairnessSettings.USUAL.memory().toSeconds();
     }
 
     double wanted() {

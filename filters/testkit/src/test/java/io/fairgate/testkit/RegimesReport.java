@@ -38,12 +38,22 @@ final class RegimesReport {
         List<Result> results = Regimes.all().parallelStream()
                 .map(regime -> new Result(regime, regime.measured(THOUSAND_REQUESTS)))
                 .toList();
-        Map<Holds, Result> worst = new LinkedHashMap<>();
-        results.forEach(result -> worst.merge(result.holds(), result, Result::orWorse));
-        return TITLE
-                + """
+        return TITLE + HEAD + rows(results, true) + BEYOND + rows(results, false);
+    }
 
-                Half of the tenants have long holds and weight 1, the others short ones of 2 ms. Each row is the worst of 18 pools: 1, 4
+    private static String rows(List<Result> results, boolean withinMemory) {
+        Map<Holds, Result> worst = new LinkedHashMap<>();
+        results.stream()
+                .filter(result -> result.regime().isWithinMemory() == withinMemory)
+                .forEach(result -> worst.merge(result.holds(), result, Result::orWorse));
+        return worst.entrySet().stream()
+                .map(row -> row(row.getKey(), row.getValue()))
+                .collect(Collectors.joining());
+    }
+
+    private static final String HEAD = """
+
+                Half of the tenants have long holds and weight 1, the others short ones of 2 ms. Each row is the worst of up to 18 pools: 1, 4
                 and 10 permits, 2 and 20 tenants, and weights 1, 3 and 100 of the tenants with short holds. Where clients leave, a third
                 of the requests is cancelled, half of these while they wait and half right after the grant. Everything is set as in a
                 gateway: memory of 10 minutes, a gain that follows the holds, holds of at most 60 s. The share is that of permit-time of
@@ -55,11 +65,18 @@ final class RegimesReport {
 
                 | holds | long to short | clients leave | worst at | wanted | measured |
                 |---|---|---|---|---|---|
-                """
-                + worst.entrySet().stream()
-                        .map(row -> row(row.getKey(), row.getValue()))
-                        .collect(Collectors.joining());
-    }
+                """;
+
+    private static final String BEYOND = """
+
+                A tenant's longest hold is a debt of `hold * W / (w * N)` seconds, W being all weights. Above, that is within the memory.
+                Where it is longer, as for a tenant with a thousandth of the weights that holds the only permit for two seconds, the
+                memory forgets the rest, and the tenant gets up to one hold in every ten minutes. A longer `memory` mends it. The worst of
+                these pools:
+
+                | holds | long to short | clients leave | worst at | wanted | measured |
+                |---|---|---|---|---|---|
+                """;
 
     private static String row(Holds holds, Result worst) {
         Regimes regime = worst.regime();

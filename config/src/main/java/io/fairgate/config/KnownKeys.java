@@ -18,7 +18,8 @@ record KnownKeys(String place, List<String> keys, String expected) {
             List.of("name", "limit", "per", "within", "burst", "zone", "routes", "enforce");
 
     static final KnownKeys FILE =
-            new KnownKeys("", List.of("tenants", "pools", "routes", "rate-limit-headers", "enforce"));
+            new KnownKeys("", List.of("tenants", "pools", "routes", "rate-limit-headers", "metrics", "enforce"));
+    static final KnownKeys METRICS = new KnownKeys("metrics", List.of("tenants"));
     static final KnownKeys TENANTS = new KnownKeys(
             "tenants", List.of("identify", "forward-as", "unknown", "plans", "members", "groups", "classes"));
     static final KnownKeys IDENTITY = new KnownKeys(
@@ -71,6 +72,7 @@ record KnownKeys(String place, List<String> keys, String expected) {
 
     static final List<KnownKeys> ALL = List.of(
             FILE,
+            METRICS,
             TENANTS,
             IDENTITY,
             API_KEY,

@@ -4,6 +4,7 @@ import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaTerms;
+import io.fairgate.tenant.TenantId;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +44,7 @@ final class PolicyFileReader {
                     tenants,
                     pools,
                     told(section.get("rate-limit-headers")),
+                    MetricsReader.tenants(section.get("metrics"), tenants.tenantNames(), tenants.members()),
                     enforce == null || !Boolean.FALSE.equals(enforce.truth()));
             warnOfReservations(policy, pools);
         }
@@ -53,7 +55,11 @@ final class PolicyFileReader {
 
     /** Leaves out each pool that the policy refuses, so that all of them are noted. */
     private static Policy policy(
-            TenantsReader.Tenants tenants, PoolsReader.Pools pools, QuotaTerms.Told told, boolean isOn) {
+            TenantsReader.Tenants tenants,
+            PoolsReader.Pools pools,
+            QuotaTerms.Told told,
+            Set<TenantId> inMetrics,
+            boolean isOn) {
         Map<String, PoolsReader.Pool> accepted = new LinkedHashMap<>(pools.pools());
         while (true) {
             try {
@@ -73,7 +79,8 @@ final class PolicyFileReader {
                         tenants.groups(),
                         tenants.classes(),
                         new QuotaTerms(tenants.groupQuotas(), told),
-                        new Enforcement(isOn, onTrial));
+                        new Enforcement(isOn, onTrial),
+                        inMetrics);
             } catch (IllegalArgumentException e) {
                 Refusal refusal = Refusal.of(e);
                 PoolsReader.Pool pool = accepted.remove(poolName(refusal.key()));

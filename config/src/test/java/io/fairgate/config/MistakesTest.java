@@ -91,7 +91,7 @@ class MistakesTest {
                 catchThrowableOfType(InvalidPolicyException.class, () -> read("pool: {}\ntenants: []\n")));
 
         assertThat(invalid).hasMessage("""
-                fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes, rate-limit-headers, enforce; did you mean pools?)
+                fairgate.yml:1: pool: unknown key (expected: one of tenants, pools, routes, rate-limit-headers, metrics, enforce; did you mean pools?)
                 fairgate.yml:2: tenants: an empty list (expected: a mapping with keys of identify, forward-as, unknown, plans, members, groups, classes)""");
     }
 

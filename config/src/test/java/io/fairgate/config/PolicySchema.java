@@ -218,7 +218,7 @@ final class PolicySchema {
             case "algorithms" ->
                 list(ordered("enum", TokenRules.ALGORITHMS.stream().sorted().toList()));
             case "api-keys" -> any(orPlaceholder(ordered("type", "string", "pattern", "^sha256:[0-9a-f]{64}$")));
-            case "certificates" -> any(TEXT);
+            case "certificates", "tenants" -> any(TEXT);
             case "trusted-from", "routes" -> list(TEXT);
             case "metadata", "args" -> ordered("type", "object");
             case "name" ->

@@ -65,6 +65,16 @@ class TenantsReaderTest {
     }
 
     @Test
+    void metrics_name_members_and_none_by_default() {
+        String members =
+                IDENTIFY + ", plans: { gold: {} }, members: { acme: { plan: gold }, globex: { plan: gold } } }\n";
+        assertThat(read("metrics: { tenants: [ globex ] }\n" + members).policy().tenantsInMetrics())
+                .containsExactly(TenantId.of("globex"));
+        assertThat(read("metrics: {}\n" + members).policy().tenantsInMetrics()).isEmpty();
+        assertThat(read(members).policy().tenantsInMetrics()).isEmpty();
+    }
+
+    @Test
     void every_kind_of_quota_is_read_with_its_routes_and_whether_it_is_enforced() {
         PolicyFile file = read("rate-limit-headers: legacy\n" + IDENTIFY + """
                 ,

@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param classes of requests within a tenant, by name; the same in each tenant
  * @param quotaTerms the quotas of groups, and how quotas are told
  * @param enforcement what of all this is enforced
+ * @param tenantsInMetrics members that have time series of their own, however little they use
  */
 public record Policy(
         Identification identification,
@@ -32,7 +34,21 @@ public record Policy(
         Map<String, ShareGroups.Group> groups,
         Map<String, ShareSettings> classes,
         QuotaTerms quotaTerms,
-        Enforcement enforcement) {
+        Enforcement enforcement,
+        Set<TenantId> tenantsInMetrics) {
+
+    /** Without tenants that metrics name in any case. */
+    public Policy(
+            Identification identification,
+            Map<TenantId, TenantPolicy> members,
+            @Nullable TenantPolicy unknown,
+            Map<String, PoolSettings> pools,
+            Map<String, ShareGroups.Group> groups,
+            Map<String, ShareSettings> classes,
+            QuotaTerms quotaTerms,
+            Enforcement enforcement) {
+        this(identification, members, unknown, pools, groups, classes, quotaTerms, enforcement, Set.of());
+    }
 
     /** Without quotas of groups, and fully enforced. */
     public Policy(
@@ -56,7 +72,8 @@ public record Policy(
 
     /**
      * @throws IllegalArgumentException when the members together reserve more permits than a pool has, when one has
-     *     a name like {@link TenantId#UNKNOWN}, or when groups and classes are not as {@link TenantShares} needs them
+     *     a name like {@link TenantId#UNKNOWN}, when groups and classes are not as {@link TenantShares} needs them, or when
+     *     metrics are to name a tenant that is not a member
      */
     public Policy {
         // Not Map.copyOf: that forgets the order of the policy, which decides between tenants that tie.
@@ -68,6 +85,13 @@ public record Policy(
             if (member.value().startsWith("_")) {
                 throw new IllegalArgumentException(
                         "members: %s (expected: an id that does not begin with _)".formatted(member));
+            }
+        }
+        tenantsInMetrics = Set.copyOf(tenantsInMetrics);
+        for (TenantId tenant : tenantsInMetrics) {
+            if (!members.containsKey(tenant)) {
+                throw new IllegalArgumentException(
+                        "metrics.tenants: %s (expected: the id of a member)".formatted(tenant));
             }
         }
         for (String group : quotaTerms.ofGroups().keySet()) {

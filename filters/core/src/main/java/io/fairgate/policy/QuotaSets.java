@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 public final class QuotaSets {
 
     private final Map<TenantId, OfTenant> byTenant = new HashMap<>();
-    private final List<OwnedQuota> all = new ArrayList<>();
 
     /** @param elsewhere for the routes that no quota names */
     private record OfTenant(QuotaSet elsewhere, Map<String, QuotaSet> byRoute) {}
@@ -31,9 +30,7 @@ public final class QuotaSets {
 
     public QuotaSets(Policy policy) {
         for (TenantPolicy tenant : policy.tenants()) {
-            List<Applying> own = applying(QuotaOwner.tenant(tenant.id()), tenant.quotas(), policy);
-            own.forEach(each -> all.add(each.quota));
-            List<Applying> rules = new ArrayList<>(own);
+            List<Applying> rules = new ArrayList<>(ofTenant(tenant, policy));
             String group = tenant.parent();
             while (group != null) {
                 rules.addAll(ofGroup(group, policy));
@@ -42,7 +39,20 @@ public final class QuotaSets {
             }
             byTenant.put(tenant.id(), ofTenant(rules));
         }
-        policy.groups().keySet().forEach(group -> ofGroup(group, policy).forEach(each -> all.add(each.quota)));
+    }
+
+    /** The quotas of the tenant itself, without those of the groups that it is in. */
+    public static List<OwnedQuota> own(TenantPolicy tenant, Policy policy) {
+        return ofTenant(tenant, policy).stream().map(Applying::quota).toList();
+    }
+
+    /** The quotas of the group itself, without those of the groups that it is in. */
+    public static List<OwnedQuota> own(String group, Policy policy) {
+        return ofGroup(group, policy).stream().map(Applying::quota).toList();
+    }
+
+    private static List<Applying> ofTenant(TenantPolicy tenant, Policy policy) {
+        return applying(QuotaOwner.tenant(tenant.id()), tenant.quotas(), policy);
     }
 
     private static List<Applying> ofGroup(String group, Policy policy) {
@@ -89,10 +99,5 @@ public final class QuotaSets {
         }
         QuotaSet set = route == null ? null : found.byRoute.get(route);
         return set == null ? found.elsewhere : set;
-    }
-
-    /** Every quota of every tenant and group, each once. */
-    public List<OwnedQuota> all() {
-        return List.copyOf(all);
     }
 }

@@ -12,6 +12,7 @@ import io.fairgate.tenant.TenantId;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -71,10 +72,33 @@ class QuotaSetsTest {
     }
 
     @Test
-    void every_quota_is_listed_once() {
-        assertThat(new QuotaSets(policy()).all())
+    void the_quotas_of_a_tenant_and_of_a_group_are_listed_without_those_above() {
+        Policy policy = policy();
+        assertThat(QuotaSets.own(Objects.requireNonNull(policy.tenant(ACME)), policy))
                 .extracting(OwnedQuota::label)
-                .containsExactlyInAnyOrder("own", "reports", "others", "corp/all", "corp/search", "labs/lab");
+                .containsExactly("own", "reports");
+        assertThat(QuotaSets.own(Objects.requireNonNull(policy.unknown()), policy))
+                .extracting(OwnedQuota::label)
+                .containsExactly("others");
+        assertThat(QuotaSets.own("corp", policy))
+                .extracting(OwnedQuota::label)
+                .containsExactly("corp/all", "corp/search");
+        assertThat(QuotaSets.own("labs", policy)).extracting(OwnedQuota::label).containsExactly("labs/lab");
+    }
+
+    @Test
+    void metrics_can_name_only_members() {
+        assertThatThrownBy(() -> new Policy(
+                        new Identification(List.of()),
+                        Map.of(),
+                        null,
+                        Map.of(),
+                        Map.of(),
+                        Map.of(),
+                        QuotaTerms.NONE,
+                        Enforcement.FULL,
+                        Set.of(ACME)))
+                .hasMessage("metrics.tenants: %s (expected: the id of a member)".formatted(ACME));
     }
 
     @Test

@@ -126,8 +126,10 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        FairgateMeters fairgateMeters(LivePolicy policy, MeterRegistry registry) {
-            FairgateMeters meters = new FairgateMeters(policy, registry);
+        FairgateMeters fairgateMeters(LivePolicy policy, MeterRegistry registry, FairgateProperties properties) {
+            TenantSeries series =
+                    new TenantSeries(policy.current(), properties.metrics().tenants(), time());
+            FairgateMeters meters = new FairgateMeters(policy, registry, series);
             policy.add(meters);
             return meters;
         }

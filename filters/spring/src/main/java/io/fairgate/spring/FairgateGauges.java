@@ -2,11 +2,12 @@ package io.fairgate.spring;
 
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.fairness.ShareGroups;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
+import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.OwnedQuota;
-import io.fairgate.quota.QuotaOwner;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
 import io.fairgate.tenant.TenantId;
@@ -19,20 +20,27 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.DoubleAccumulator;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
 /**
  * What is measured when somebody looks: the pools, the tenants in them, the quotas. Costs nothing in between. One look
  * at a pool serves all gauges of a scrape.
  *
- * <p>The rows are those of the policy: a change of it adds and removes some, and leaves the others as they are.
+ * <p>The rows are those of the pools of the policy, and of the tenants that are shown ({@link TenantSeries}). While somebody
+ * looks, it is decided anew from time to time which these are. A change adds and removes some rows, and leaves the others as
+ * they are.
  *
  * <p>Over 250 lines, because it is the list of all gauges, with the rows that they are made for.
  */
@@ -42,16 +50,21 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
     private static final String GROUP = "_group";
 
     private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
+    private static final long REVIEW_NANOS = Duration.ofSeconds(10).toNanos();
 
-    private final LivePolicy policy;
     private final PermitPools pools;
     private final PermitsWithoutClient withoutClient;
     private final Quotas quotas;
     private final ByteBudget waitingBodies;
     private final Scheduler time;
     private final FairgateMeters meters;
+    private final TenantSeries series;
 
     private final List<Rows> bound = new ArrayList<>();
+    private final AtomicBoolean isReviewing = new AtomicBoolean();
+    private volatile long reviewedAt;
+    /** The policy in force, which becomes the current one a moment after this hears of it. */
+    private volatile Policy policy;
 
     FairgateGauges(
             LivePolicy policy,
@@ -61,19 +74,26 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
             ByteBudget waitingBodies,
             FairgateMeters meters,
             Scheduler time) {
-        this.policy = policy;
+        this.policy = policy.current();
         this.pools = pools;
         this.withoutClient = withoutClient;
         this.quotas = quotas;
         this.waitingBodies = waitingBodies;
         this.meters = meters;
+        this.series = meters.series();
         this.time = time;
+        this.reviewedAt = now();
+        series.whenChanged(this::reviewSoon);
+    }
+
+    private long now() {
+        return time.now(TimeUnit.NANOSECONDS);
     }
 
     @Override
     public synchronized void bindTo(MeterRegistry registry) {
         Rows rows = new Rows(registry);
-        rows.follow(policy.current());
+        rows.follow(policy);
         bound.add(rows);
         gauge(registry, Meter.WAITING_BODY_BYTES, Tags.empty(), waitingBodies, ByteBudget::used);
         gauge(registry, Meter.WAITING_BODY_LIMIT, Tags.empty(), waitingBodies, ByteBudget::limit);
@@ -81,7 +101,55 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
 
     @Override
     public synchronized void follow(Policy next) {
+        policy = next;
         bound.forEach(rows -> rows.follow(next));
+        reviewSoon();
+    }
+
+    // ---- which tenants are shown ----
+
+    /** Not now: whoever asks for it is an event loop, or is writing the page that would change. */
+    private void reviewSoon() {
+        if (isReviewing.compareAndSet(false, true)) {
+            var unused = time.schedule(this::review);
+        }
+    }
+
+    private void review() {
+        var unused = Flux.fromIterable(pools.all())
+                .concatMap(pool -> pool.snapshot().map(status -> Map.entry(pool.name(), status)))
+                .collectMap(Map.Entry::getKey, Map.Entry::getValue)
+                // A snapshot may come on an event loop.
+                .publishOn(time)
+                // What comes from here on is for the next one.
+                .doOnTerminate(() -> isReviewing.set(false))
+                .subscribe(this::review);
+    }
+
+    private synchronized void review(Map<String, PoolStatus> pools) {
+        reviewedAt = now();
+        Map<TenantId, Double> held = new HashMap<>();
+        pools.values()
+                .forEach(pool ->
+                        pool.tenants().forEach(tenant -> held.merge(tenant.tenant(), seconds(tenant), Double::sum)));
+        series.review(held, new TenantSeries.Move() {
+            @Override
+            public void counted(TenantId tenant, String before, String now) {
+                pools.forEach((name, pool) -> pool.tenants().stream()
+                        .filter(each -> each.tenant().equals(tenant))
+                        .forEach(each -> meters.moveHeld(name, before, now, seconds(each))));
+            }
+
+            @Override
+            public void ended(TenantId tenant) {
+                meters.ended(tenant);
+            }
+        });
+        bound.forEach(rows -> rows.follow(policy));
+    }
+
+    private static double seconds(TenantStatus tenant) {
+        return tenant.held().toNanos() / 1e9;
     }
 
     private double remaining(QuotaSet quota) {
@@ -100,12 +168,15 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                 .register(registry);
     }
 
-    /** What one registry shows of the policy: each row by its tags. */
+    /** What one registry shows: each row by its tags. */
     private final class Rows {
 
         private final MeterRegistry registry;
         private final Map<String, Look> looks = new HashMap<>();
         private final Map<Tags, List<io.micrometer.core.instrument.Meter>> rows = new HashMap<>();
+        /** Of the permit-time, which stays where a tenant was shown and is kept. */
+        private final Map<Tags, List<io.micrometer.core.instrument.Meter>> used = new HashMap<>();
+
         private final Map<Tags, QuotaRow> quotaRows = new HashMap<>();
 
         Rows(MeterRegistry registry) {
@@ -114,18 +185,33 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
 
         void follow(Policy next) {
             Set<Tags> wanted = new HashSet<>();
+            Set<Tags> wantedUsed = new HashSet<>();
+            Set<TenantId> shown = series.shown();
+            Set<TenantId> kept = series.kept();
             looks.keySet().retainAll(next.pools().keySet());
             next.pools().keySet().forEach(name -> {
                 PermitPool pool = pools.get(name);
                 if (pool != null) {
                     // A pool that was gone in between is another one, and its rows are bound anew.
                     Look look = looks.computeIfAbsent(name, n -> new Look(pool));
+                    look.takeAnew();
                     addPool(wanted, look);
-                    next.tenants().forEach(tenant -> addTenant(wanted, look, tenant.id(), next));
+                    addTenant(wanted, look, TenantSeries.OTHER, l -> l.of(TenantSeries.OTHER, TenantsNow::weight));
+                    addUsed(wantedUsed, look, TenantSeries.OTHER);
+                    shown.forEach(id -> {
+                        addTenant(wanted, look, id.value(), l -> weight(id));
+                        addUsed(wantedUsed, look, id.value());
+                    });
+                    kept.forEach(id -> addUsed(wantedUsed, look, id.value()));
                 }
             });
-            new QuotaSets(next).all().forEach(quota -> addQuota(wanted, quota, next));
+            addQuotas(wanted, shown, next);
             quotaRows.keySet().retainAll(wanted);
+            keep(rows, wanted);
+            keep(used, wantedUsed);
+        }
+
+        private void keep(Map<Tags, List<io.micrometer.core.instrument.Meter>> rows, Set<Tags> wanted) {
             rows.entrySet().removeIf(row -> {
                 boolean gone = !wanted.contains(row.getKey());
                 if (gone) {
@@ -167,29 +253,57 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                                     l -> l.status().waiting())));
         }
 
-        private void addTenant(Set<Tags> wanted, Look look, TenantId id, Policy next) {
-            Tags tags = Tags.of("pool", look.pool.name(), "tenant", FairgateMeters.tag(next, id));
+        private void addTenant(Set<Tags> wanted, Look look, String tag, ToDoubleFunction<Look> weight) {
+            Tags tags = Tags.of("pool", look.pool.name(), "tenant", tag);
             wanted.add(tags);
-            rows.computeIfAbsent(tags, t -> {
+            rows.computeIfAbsent(
+                    tags,
+                    t -> List.of(
+                            gauge(registry, Meter.TENANT_IN_FLIGHT, t, look, l -> l.of(tag, TenantsNow::inFlight)),
+                            gauge(registry, Meter.TENANT_WAITING, t, look, l -> l.of(tag, TenantsNow::waiting)),
+                            gauge(registry, Meter.TENANT_SHARE, t, look, l -> l.of(tag, TenantsNow::share)),
+                            gauge(registry, Meter.TENANT_WEIGHT, t, look, weight)));
+        }
+
+        private void addUsed(Set<Tags> wanted, Look look, String tag) {
+            Tags tags = Tags.of("pool", look.pool.name(), "tenant", tag);
+            wanted.add(tags);
+            used.computeIfAbsent(tags, t -> {
                 // The counter holds on to what it is given only weakly: that must be the look, which stays.
-                UsedPermitTime used = new UsedPermitTime(look, id, t);
-                return List.of(
-                        gauge(registry, Meter.TENANT_IN_FLIGHT, t, look, l -> l.of(id, TenantStatus::inFlight)),
-                        gauge(registry, Meter.TENANT_WAITING, t, look, l -> l.of(id, TenantStatus::waiting)),
-                        gauge(registry, Meter.TENANT_SHARE, t, look, l -> l.of(id, TenantStatus::share)),
-                        gauge(registry, Meter.TENANT_WEIGHT, t, look, l -> l.of(id, TenantStatus::weight)),
-                        FunctionCounter.builder(Meter.PERMIT_SECONDS.id(), look, l -> used.seconds())
-                                .description(Meter.PERMIT_SECONDS.description())
-                                .tags(t)
-                                .register(registry));
+                UsedPermitTime seconds = new UsedPermitTime(look, tag, t);
+                return List.of(FunctionCounter.builder(Meter.PERMIT_SECONDS.id(), look, l -> seconds.seconds())
+                        .description(Meter.PERMIT_SECONDS.description())
+                        .tags(t)
+                        .register(registry));
             });
         }
 
-        private void addQuota(Set<Tags> wanted, OwnedQuota quota, Policy next) {
-            boolean isShared = quota.owner().kind() == QuotaOwner.Kind.GROUP;
-            String tenant = isShared
-                    ? GROUP
-                    : FairgateMeters.tag(next, TenantId.of(quota.owner().name()));
+        /** Those of the tenants that are shown and of the groups above them, and those that unknown ids share. */
+        private void addQuotas(Set<Tags> wanted, Set<TenantId> shown, Policy next) {
+            Set<String> groups = new LinkedHashSet<>();
+            shown.forEach(id -> {
+                TenantPolicy tenant = next.members().get(id);
+                if (tenant != null) {
+                    QuotaSets.own(tenant, next).forEach(quota -> addQuota(wanted, quota, id.value()));
+                    addGroups(groups, tenant.parent(), next);
+                }
+            });
+            TenantPolicy unknown = next.unknown();
+            if (unknown != null) {
+                QuotaSets.own(unknown, next).forEach(quota -> addQuota(wanted, quota, TenantSeries.OTHER));
+                addGroups(groups, unknown.parent(), next);
+            }
+            groups.forEach(group -> QuotaSets.own(group, next).forEach(quota -> addQuota(wanted, quota, GROUP)));
+        }
+
+        private static void addGroups(Set<String> groups, @Nullable String parent, Policy next) {
+            for (String name = parent; name != null && groups.add(name); ) {
+                ShareGroups.Group group = next.groups().get(name);
+                name = group == null ? null : group.parent();
+            }
+        }
+
+        private void addQuota(Set<Tags> wanted, OwnedQuota quota, String tenant) {
             Tags tags = Tags.of("tenant", tenant, "quota", quota.label());
             wanted.add(tags);
             quotaRows.computeIfAbsent(tags, t -> new QuotaRow()).alone = QuotaSet.of(List.of(quota));
@@ -200,6 +314,11 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                         gauge(registry, Meter.QUOTA_REMAINING, t, row, q -> remaining(q.alone)));
             });
         }
+    }
+
+    private double weight(TenantId member) {
+        TenantPolicy tenant = policy.members().get(member);
+        return tenant == null ? 0 : tenant.share().weight();
     }
 
     /** One quota, as the policy says it now. */
@@ -214,11 +333,11 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
     /** Permit-time of the holds that have ended, and of those that have not. */
     private static final class UsedPermitTime {
         private final Look look;
-        private final TenantId tenant;
+        private final String tenant;
         private final Tags tags;
         private final DoubleAccumulator highest = new DoubleAccumulator(Math::max, 0);
 
-        UsedPermitTime(Look look, TenantId tenant, Tags tags) {
+        UsedPermitTime(Look look, String tenant, Tags tags) {
             this.look = look;
             this.tenant = tenant;
             this.tags = tags;
@@ -227,26 +346,56 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
         /** A hold that is just ending may be in neither part, and a counter must not go back. */
         double seconds() {
             Seen seen = look.seen();
-            TenantStatus status = seen.tenants().get(tenant);
-            double held = status == null ? 0 : status.held().toNanos() / 1e9;
-            highest.accumulate(held + seen.ended().getOrDefault(tags, 0.0));
+            highest.accumulate(seen.of(tenant).held() + seen.ended().getOrDefault(tags, 0.0));
             return highest.get();
+        }
+    }
+
+    /** All tenants with one tag, in one pool. */
+    private record TenantsNow(int inFlight, int waiting, double share, double weight, double held) {
+
+        static final TenantsNow NONE = new TenantsNow(0, 0, 0, 0, 0);
+
+        static TenantsNow of(TenantStatus tenant) {
+            boolean isActive = tenant.inFlight() + tenant.waiting() > 0;
+            return new TenantsNow(
+                    tenant.inFlight(),
+                    tenant.waiting(),
+                    tenant.share(),
+                    isActive ? tenant.weight() : 0,
+                    seconds(tenant));
+        }
+
+        TenantsNow and(TenantsNow other) {
+            return new TenantsNow(
+                    inFlight + other.inFlight,
+                    waiting + other.waiting,
+                    share + other.share,
+                    weight + other.weight,
+                    held + other.held);
         }
     }
 
     /**
      * What was seen at one moment.
      *
+     * @param tenants by tag
      * @param ended permit-time of the holds that had ended; read before the status, so that none is both ended and held
      */
-    private record Seen(PoolStatus status, Map<TenantId, TenantStatus> tenants, Map<Tags, Double> ended) {
+    private record Seen(PoolStatus status, Map<String, TenantsNow> tenants, Map<Tags, Double> ended) {
 
-        static final Seen NOTHING = of(new PoolStatus(0, 0, 0, 0, Duration.ZERO, List.of(), List.of()), Map.of());
+        static final Seen NOTHING =
+                new Seen(new PoolStatus(0, 0, 0, 0, Duration.ZERO, List.of(), List.of()), Map.of(), Map.of());
 
-        static Seen of(PoolStatus status, Map<Tags, Double> ended) {
-            Map<TenantId, TenantStatus> byId = new HashMap<>();
-            status.tenants().forEach(tenant -> byId.put(tenant.tenant(), tenant));
-            return new Seen(status, byId, ended);
+        static Seen of(PoolStatus status, Function<TenantId, String> tag, Map<Tags, Double> ended) {
+            Map<String, TenantsNow> byTag = new HashMap<>();
+            status.tenants()
+                    .forEach(tenant -> byTag.merge(tag.apply(tenant.tenant()), TenantsNow.of(tenant), TenantsNow::and));
+            return new Seen(status, byTag, ended);
+        }
+
+        TenantsNow of(String tag) {
+            return tenants.getOrDefault(tag, TenantsNow.NONE);
         }
     }
 
@@ -254,29 +403,46 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
     private final class Look {
         private final PermitPool pool;
         private volatile Seen latest = Seen.NOTHING;
-        private volatile long takenAt = time.now(TimeUnit.NANOSECONDS) - 2 * FRESH_NANOS;
+        private volatile long takenAt;
 
         Look(PermitPool pool) {
             this.pool = pool;
+            takeAnew();
+        }
+
+        void takeAnew() {
+            takenAt = now() - 2 * FRESH_NANOS;
         }
 
         Seen seen() {
-            long now = time.now(TimeUnit.NANOSECONDS);
+            long now = now();
+            if (now - reviewedAt > REVIEW_NANOS) {
+                reviewSoon();
+            }
             if (now - takenAt > FRESH_NANOS) {
                 takenAt = now;
+                int version = series.version();
                 Map<Tags, Double> ended = meters.endedPermitSeconds();
-                var unused = pool.snapshot().subscribe(status -> latest = Seen.of(status, ended));
+                var unused = pool.snapshot().subscribe(status -> take(version, Seen.of(status, series::tagNow, ended)));
             }
             return latest;
+        }
+
+        /** What was read while tenants changed their tags does not fit together. */
+        private void take(int version, Seen seen) {
+            if (version % 2 == 0 && version == series.version()) {
+                latest = seen;
+            } else {
+                takeAnew();
+            }
         }
 
         PoolStatus status() {
             return seen().status();
         }
 
-        double of(TenantId tenant, ToDoubleFunction<TenantStatus> value) {
-            TenantStatus found = seen().tenants().get(tenant);
-            return found == null ? 0 : value.applyAsDouble(found);
+        double of(String tag, ToDoubleFunction<TenantsNow> value) {
+            return value.applyAsDouble(seen().of(tag));
         }
     }
 }

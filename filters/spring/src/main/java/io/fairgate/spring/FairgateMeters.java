@@ -6,6 +6,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -25,14 +26,12 @@ import reactor.core.publisher.Mono;
 /**
  * What is counted and timed as it happens. What is measured at a scrape is in {@link FairgateGauges}.
  *
- * <p>The tenant tag is bounded: members of the policy by name, everybody else as {@code _other}.
+ * <p>The tenant tag is bounded: {@link TenantSeries} says which members are counted by name, all others are {@code _other}.
  *
  * <p>Over 250 lines, because what is counted has to be forgotten in the same place, when a pool or a member goes.
  */
 final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
 
-    /** Tag of all that are not members. */
-    static final String OTHER = "_other";
     /** Value of the pool tag where there was no pool. */
     static final String NO_POOL = "none";
 
@@ -44,6 +43,7 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
     };
 
     private final LivePolicy policy;
+    private final TenantSeries series;
     private final MeterRegistry registry;
     private final Map<Row, Counter> counters = new ConcurrentHashMap<>();
     private final Map<Tags, DoubleAdder> permitSeconds = new ConcurrentHashMap<>();
@@ -51,25 +51,35 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
 
     private record Row(Meter meter, Tags tags) {}
 
+    /** With as many tenants by name as there are without a setting. */
     FairgateMeters(LivePolicy policy, MeterRegistry registry) {
+        this(
+                policy,
+                registry,
+                new TenantSeries(policy.current(), FairgateProperties.Metrics.TENANTS, MonotonicScheduler.INSTANCE));
+    }
+
+    FairgateMeters(LivePolicy policy, MeterRegistry registry, TenantSeries series) {
         this.policy = policy;
+        this.series = series;
         this.registry = registry;
         // There from the start, so that the first reload is a change that can be seen.
         reloads("success");
         reloads("failure");
     }
 
-    String tag(TenantId tenant) {
-        return tag(policy.current(), tenant);
+    TenantSeries series() {
+        return series;
     }
 
-    static String tag(Policy policy, TenantId tenant) {
-        return policy.members().containsKey(tenant) ? tenant.value() : OTHER;
+    private String tag(TenantId tenant) {
+        return series.tag(tenant);
     }
 
     /** What was counted of pools and members that the policy names no more goes, or each change would leave some behind. */
     @Override
     public void follow(Policy next) {
+        series.follow(next);
         keep(tags -> isOf(tags, next));
         reloads("success").increment();
     }
@@ -79,6 +89,13 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
     public void gone(String pool) {
         keep(tags -> tags.stream()
                 .noneMatch(tag -> tag.getKey().equals("pool") && tag.getValue().equals(pool)));
+    }
+
+    /** The series of the tenant have ended. */
+    void ended(TenantId tenant) {
+        keep(tags -> tags.stream()
+                .noneMatch(
+                        tag -> tag.getKey().equals("tenant") && tag.getValue().equals(tenant.value())));
     }
 
     private void keep(Predicate<Tags> kept) {
@@ -121,7 +138,7 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
     }
 
     void identityRefused(IdentityRefusedException.Reason reason, boolean enforced) {
-        refused(NO_POOL, OTHER, reason.label, enforced);
+        refused(NO_POOL, TenantSeries.OTHER, reason.label, enforced);
     }
 
     void keySetFetched(boolean ok) {
@@ -156,7 +173,7 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
     }
 
     void pathRefused(boolean enforced) {
-        refused(NO_POOL, OTHER, "ambiguous-path", enforced);
+        refused(NO_POOL, TenantSeries.OTHER, "ambiguous-path", enforced);
     }
 
     void connectRefused() {
@@ -164,7 +181,7 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
     }
 
     void drainRefused() {
-        refused(NO_POOL, OTHER, "draining", true);
+        refused(NO_POOL, TenantSeries.OTHER, "draining", true);
     }
 
     /** Counts what was refused before a pool was asked, for a reason that no request has. */
@@ -196,7 +213,7 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
                         "pool",
                         pool == null ? NO_POOL : pool,
                         "tenant",
-                        tenant == null ? OTHER : tag(tenant.id()),
+                        tenant == null ? TenantSeries.OTHER : tag(tenant.id()),
                         "reason",
                         reason));
     }
@@ -226,6 +243,20 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         Map<Tags, Double> ended = new HashMap<>();
         permitSeconds.forEach((poolAndTenant, seconds) -> ended.put(poolAndTenant, seconds.sum()));
         return ended;
+    }
+
+    /** What is held of a pool at this moment is that of another tag now, and was that of this one until now. */
+    void moveHeld(String pool, String before, String now, double seconds) {
+        endedPermitSeconds(poolAndTenant(pool, before)).add(seconds);
+        endedPermitSeconds(poolAndTenant(pool, now)).add(-seconds);
+    }
+
+    private DoubleAdder endedPermitSeconds(Tags poolAndTenant) {
+        return permitSeconds.computeIfAbsent(poolAndTenant, t -> new DoubleAdder());
+    }
+
+    private static Tags poolAndTenant(String pool, String tenant) {
+        return Tags.of("pool", pool, "tenant", tenant);
     }
 
     @Override
@@ -263,9 +294,11 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
 
         @Override
         public void released(TenantId tenant, int permits, long heldNanos) {
-            Tags tags = Tags.of("pool", pool, "tenant", tag(tenant));
+            Tags tags = poolAndTenant(pool, tag(tenant));
+            double seconds = permits * (heldNanos / 1e9);
             timer(Meter.HOLD, tags).record(heldNanos, TimeUnit.NANOSECONDS);
-            permitSeconds.computeIfAbsent(tags, t -> new DoubleAdder()).add(permits * (heldNanos / 1e9));
+            endedPermitSeconds(tags).add(seconds);
+            series.used(tenant, seconds);
         }
 
         private void waited(TenantId tenant, String outcome, long nanos) {

@@ -15,6 +15,7 @@ import org.springframework.util.unit.DataSize;
  * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
  * @param ambiguousPaths what becomes of a path that servers read in different ways
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
+ * @param metrics what metrics show
  */
 @ConfigurationProperties("fairgate")
 public record FairgateProperties(
@@ -23,7 +24,8 @@ public record FairgateProperties(
         @DefaultValue Quotas quotas,
         @DefaultValue("false") boolean accessLog,
         @DefaultValue("refuse") OnAmbiguousPath ambiguousPaths,
-        @DefaultValue("30s") DurationSetting upstreamBodyIdle) {
+        @DefaultValue("30s") DurationSetting upstreamBodyIdle,
+        @DefaultValue Metrics metrics) {
 
     /** What becomes of a path that servers read in different ways. */
     public enum OnAmbiguousPath {
@@ -40,6 +42,21 @@ public record FairgateProperties(
      *     exists; nothing is kept without it
      */
     public record Quotas(@Nullable Path journal) {}
+
+    /**
+     * What metrics show.
+     *
+     * @param tenants how many tenants have time series of their own, beside those that the policy names: the most active
+     */
+    public record Metrics(@DefaultValue("" + TENANTS) int tenants) {
+        static final int TENANTS = 100;
+
+        public Metrics {
+            if (tenants < 0) {
+                throw new IllegalArgumentException("fairgate.metrics.tenants: %d (expected: >= 0)".formatted(tenants));
+            }
+        }
+    }
 
     public FairgateProperties {
         if (drainTime.value().isNegative()) {

@@ -35,6 +35,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param tenants who a request belongs to, and what tenants may claim and use
  * @param pools by name
  * @param rateLimitHeaders how answers tell what is left of quotas
+ * @param metrics what metrics show
  * @param enforce false decides and counts as usual, and refuses nothing
  */
 @ConfigurationProperties(prefix = "fairgate.policy", ignoreUnknownFields = false)
@@ -43,6 +44,7 @@ public record PolicyProperties(
         @DefaultValue Tenants tenants,
         @DefaultValue Map<String, Pool> pools,
         @DefaultValue("draft") QuotaTerms.Told rateLimitHeaders,
+        @DefaultValue Metrics metrics,
         @DefaultValue("true") boolean enforce) {
 
     /**
@@ -182,6 +184,17 @@ public record PolicyProperties(
         }
     }
 
+    /**
+     * What metrics show.
+     *
+     * @param tenants members that have time series of their own, however little they use
+     */
+    public record Metrics(@DefaultValue List<String> tenants) {
+        private Set<TenantId> ids() {
+            return tenants.stream().map(TenantId::of).collect(Collectors.toSet());
+        }
+    }
+
     private static final PropertyPath POLICY = new PropertyPath("fairgate.policy");
     private static final PropertyPath TENANTS = POLICY.at("tenants");
     private static final PropertyPath PLANS = TENANTS.at("plans");
@@ -209,11 +222,14 @@ public record PolicyProperties(
         Map<String, ShareSettings> classes = classes();
         QuotaTerms quotas = new QuotaTerms(groupQuotas(), rateLimitHeaders);
         Enforcement enforcement = new Enforcement(enforce, poolsOnTrial());
+        Set<TenantId> inMetrics = POLICY.at("metrics").at("tenants").read(metrics::ids);
         try {
-            return new Policy(identification, members, guests, poolSettings, groups, classes, quotas, enforcement);
+            return new Policy(
+                    identification, members, guests, poolSettings, groups, classes, quotas, enforcement, inMetrics);
         } catch (IllegalArgumentException e) {
-            boolean ofPools = String.valueOf(e.getMessage()).startsWith("pools.");
-            throw new IllegalArgumentException((ofPools ? POLICY : TENANTS).name() + "." + e.getMessage(), e);
+            String message = String.valueOf(e.getMessage());
+            boolean isBelowTenants = !message.startsWith("pools.") && !message.startsWith("metrics.");
+            throw new IllegalArgumentException((isBelowTenants ? TENANTS : POLICY).name() + "." + message, e);
         }
     }
 

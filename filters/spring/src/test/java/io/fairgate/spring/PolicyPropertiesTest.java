@@ -10,6 +10,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -77,6 +78,12 @@ class PolicyPropertiesTest {
                 .isNotNull()
                 .extracting(PoolSettings::onClientLeft)
                 .isEqualTo(OnClientLeft.CLOSE);
+    }
+
+    @Test
+    void metrics_name_members_as_in_the_policy_file() {
+        assertThat(policy("metrics.tenants=acme").tenantsInMetrics()).containsExactly(TenantId.of("acme"));
+        assertThat(policy("pools.orders.max-hold=PT5M").tenantsInMetrics()).isEmpty();
     }
 
     @Test
@@ -171,6 +178,8 @@ class PolicyPropertiesTest {
             pools[a b].permits=1                                      | pools                                       | a b (expected: 1 to 64
             rate-limit-headers=drfat                                  | rate-limit-headers                          | rate-limit-headers' to
             enforce=                                                  | enforce                                     | ' to boolean
+            metrics.tenants=acmee                                     | metrics.tenants                             | acmee (expected: the id of a member)
+            metrics.tenant=acme                                       | metrics                                     | ] were left unbound
             """)
     void what_cannot_be_meant_is_refused_by_name(String changes, String property, String what) {
         assertThatThrownBy(() -> policy(inFull(changes)))
@@ -187,6 +196,7 @@ class PolicyPropertiesTest {
             upstream-body-idle=    | upstream-body-idle  | nothing (expected: a duration such as
             upstream-body-idle=0s  | upstream-body-idle  | fairgate.upstream-body-idle: PT0S (expected: > 0)
             waiting-bodies=-1B     | waiting-bodies      | fairgate.waiting-bodies: -1B (expected: >= 0)
+            metrics.tenants=-1     | metrics             | fairgate.metrics.tenants: -1 (expected: >= 0)
             """)
     void so_are_settings_of_the_process(String setting, String name, String message) {
         String[] parts = setting.split("=", -1);

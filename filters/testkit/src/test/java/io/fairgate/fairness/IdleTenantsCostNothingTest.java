@@ -70,10 +70,12 @@ class IdleTenantsCostNothingTest {
         }
     }
 
+    /** Without settings, without a way up to the pool, and forgotten by whoever asks whether it can be. */
     @SuppressWarnings("NullAway") // that is the point
     private static void makeUnreadable(Share share) {
         share.settings = null;
-        share.siblings = null;
+        share.siblings = new Siblings(new HeapBacklog(), new Horizon(1, 0), FairScheduler.DEFAULT_THETA, 0);
+        share.configured = false;
     }
 
     private static ShareTree tree(FairScheduler scheduler) throws ReflectiveOperationException {
@@ -96,7 +98,9 @@ class IdleTenantsCostNothingTest {
     @ParameterizedTest
     @EnumSource
     void twenty_of_twenty_thousand_live_as_if_they_were_alone(Shape shape) throws ReflectiveOperationException {
-        assertThat(life(scheduler(shape, MEMBERS), shape)).isEqualTo(life(scheduler(shape, ACTIVE), shape));
+        FairScheduler many = scheduler(shape, MEMBERS);
+        assertThat(life(many, shape)).isEqualTo(life(scheduler(shape, ACTIVE), shape));
+        assertThat(tree(many).tenants()).hasSize(MEMBERS);
     }
 
     /** Queues that fill and overflow, grants, a look at the pool and at each tenant, and the refusal of all at the end. */

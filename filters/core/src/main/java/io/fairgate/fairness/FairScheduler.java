@@ -64,7 +64,11 @@ public final class FairScheduler {
         path = new SharePath(new Share(0, ShareSettings.EQUAL, true, top), top, permits, now);
         tree = new ShareTree(path, () -> {
             path.isFlat = false;
-            return new Siblings(backlogs.get(), new Gain(gain.toNanos(), path.now()), this.settings.memory().toNanos(), path.now());
+            return new Siblings(
+                    backlogs.get(),
+                    new Gain(gain.toNanos(), path.now()),
+                    this.settings.memory().toNanos(),
+                    path.now());
         });
         next = new NextClaim(path);
         reconfigure(permits, shares, settings, now);
@@ -271,7 +275,8 @@ public final class FairScheduler {
         path.maxCollect = settings.maxCollect().toNanos();
         this.settings = settings;
         tree.change(shares, caps);
-        tree.allSiblings().forEach(siblings -> siblings.setMemory(settings.memory().toNanos()));
+        tree.allSiblings()
+                .forEach(siblings -> siblings.setMemory(settings.memory().toNanos()));
         tree.settleAll();
     }
 

@@ -163,10 +163,7 @@ final class HeapBacklog implements Backlog {
             if (test.test(share)
                     && (first == null
                             || Backlog.precedes(
-                                    share.key(contendedNow, gain),
-                                    share,
-                                    first.key(contendedNow, gain),
-                                    first))) {
+                                    share.key(contendedNow, gain), share, first.key(contendedNow, gain), first))) {
                 first = share;
             }
         }

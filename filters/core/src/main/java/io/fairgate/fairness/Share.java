@@ -270,9 +270,7 @@ final class Share {
             return false;
         }
         Claim head = queue.head();
-        return below == null
-                ? head != null && isPromised(head.permits())
-                : isPromised(1);
+        return below == null ? head != null && isPromised(head.permits()) : isPromised(1);
     }
 
     /** Whether so many more permits are within its guarantee. */

@@ -18,6 +18,7 @@ final class SharePath {
     int permits;
     /** How long permits are kept for a large claim in one go, in nanoseconds. */
     long maxCollect;
+
     private long grants;
     /** Permits that are out of the pool without the tree's knowledge. */
     int lent;

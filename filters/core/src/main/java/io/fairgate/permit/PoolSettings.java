@@ -58,15 +58,7 @@ public record PoolSettings(
 
     /** With the usual memory, permits that collect for half of the maximum wait, and requests that are finished upstream. */
     public PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold, LeaseBounds leases) {
-        this(
-                permits,
-                maxWaiting,
-                maxWait,
-                maxHold,
-                leases,
-                FairnessSettings.DEFAULT_MEMORY,
-                null,
-                OnClientLeft.FINISH);
+        this(permits, maxWaiting, maxWait, maxHold, leases, FairnessSettings.DEFAULT_MEMORY, null, OnClientLeft.FINISH);
     }
 
     /** With the usual bounds of leases. */
@@ -80,34 +72,28 @@ public record PoolSettings(
     }
 
     public PoolSettings withMaxWaiting(int maxWaiting) {
-        return new PoolSettings(
-                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     public PoolSettings withMaxWait(Duration maxWait) {
-        return new PoolSettings(
-                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     public PoolSettings withMaxHold(Duration maxHold) {
-        return new PoolSettings(
-                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     public PoolSettings withMemory(Duration memory) {
-        return new PoolSettings(
-                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     /** With permits that collect for at most this long in one go; null for half of the maximum wait. */
     public PoolSettings withMaxCollect(@Nullable Duration maxCollect) {
-        return new PoolSettings(
-                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     public PoolSettings withOnClientLeft(OnClientLeft onClientLeft) {
-        return new PoolSettings(
-                permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
+        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
     /** What the scheduler needs to know. */

@@ -28,8 +28,7 @@ public record Workload(
 
     /** With the settings that a gateway uses. */
     public static Workload of(int permits, TenantShares shares, Duration length, long seed, Load... loads) {
-        return new Workload(
-                permits, shares, List.of(loads), length, FairnessSettings.USUAL, Duration.ZERO, seed);
+        return new Workload(permits, shares, List.of(loads), length, FairnessSettings.USUAL, Duration.ZERO, seed);
     }
 
     /** With a gain that does not follow the holds. */

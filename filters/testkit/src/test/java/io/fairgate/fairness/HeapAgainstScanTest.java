@@ -52,7 +52,14 @@ class HeapAgainstScanTest {
         }
     }
 
-    record Pool(int permits, int tenants, int mostAsked, boolean hasGroups, int seed, Duration gain, FairnessSettings settings)
+    record Pool(
+            int permits,
+            int tenants,
+            int mostAsked,
+            boolean hasGroups,
+            int seed,
+            Duration gain,
+            FairnessSettings settings)
             implements SeededModel.Scenario<Step> {
 
         @Override

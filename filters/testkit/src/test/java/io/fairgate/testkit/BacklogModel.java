@@ -52,6 +52,7 @@ final class BacklogModel implements PoolWatch {
     private final Map<TestClaim, Integer> failures = new LinkedHashMap<>();
     /** What was in flight when the last collection failed, as far as it has not come back. */
     private final List<TestClaim> stillHeld = new ArrayList<>();
+
     private final List<BacklogTenant> aside = new ArrayList<>();
     private boolean lost;
     private long tenantsSeen;
@@ -179,7 +180,8 @@ final class BacklogModel implements PoolWatch {
 
     @Override
     public void stepped() {
-        new AccountCheck(trial.scheduler.status(trial.now), level(), collecting == null ? 0 : collecting.permits()).run();
+        new AccountCheck(trial.scheduler.status(trial.now), level(), collecting == null ? 0 : collecting.permits())
+                .run();
     }
 
     // ---- the rules ----

@@ -26,6 +26,7 @@ final class BacklogTenant {
     int kept;
     /** Whether its last grant was due to a guarantee or a reservation. */
     boolean servedFirst;
+
     double served;
     boolean backlogged;
     long lastGrant;

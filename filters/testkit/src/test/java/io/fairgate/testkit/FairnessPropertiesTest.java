@@ -47,8 +47,7 @@ class FairnessPropertiesTest {
                 if (event.kind() == Kind.GRANTED && inFlight[tenant] > allowed + 1e-6) {
                     fail("%s held %d, allowed %s, in %s", event, inFlight[tenant], allowed, workload);
                 }
-                inFlight[tenant] +=
-                        event.kind() == Kind.GRANTED ? 1 : event.kind() == Kind.RELEASED ? -1 : 0;
+                inFlight[tenant] += event.kind() == Kind.GRANTED ? 1 : event.kind() == Kind.RELEASED ? -1 : 0;
             }
         }
     }

@@ -104,8 +104,7 @@ final class FairnessReport {
 
                 | what happens | each tenant of small requests | used by large requests | idle for them | longest gap |
                 |---|---|---|---|---|
-                """
-                + rows;
+                """ + rows;
     }
 
     private static String bound(FairnessBound worst) {

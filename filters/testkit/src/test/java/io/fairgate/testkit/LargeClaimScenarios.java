@@ -59,23 +59,61 @@ final class LargeClaimScenarios {
         Load e = Load.of("a", 20, EXPONENTIAL);
         Load f = Load.of("b", 20, EXPONENTIAL);
         return List.of(
-                of("4 permits, one held for 60 s each time, three tenants of 50 ms, one claim of 4 at a time", 4,
+                of(
+                        "4 permits, one held for 60 s each time, three tenants of 50 ms, one claim of 4 at a time",
+                        4,
                         Map.of("a", .24, "b", .24, "c", .24),
-                        Load.of("long", 1, Holds.constant(Duration.ofSeconds(60))), a, b, c,
+                        Load.of("long", 1, Holds.constant(Duration.ofSeconds(60))),
+                        a,
+                        b,
+                        c,
                         Load.of("large", 1, SHORT).asking(4)),
-                of("10 permits, claims of 8 beside two tenants of 50 ms", 10, Map.of("a", .33, "b", .33), a, b, large.asking(8)),
-                of("10 permits, claims of 10 beside two tenants of exponential 50 ms", 10, Map.of("a", .33, "b", .33), e, f,
+                of(
+                        "10 permits, claims of 8 beside two tenants of 50 ms",
+                        10,
+                        Map.of("a", .33, "b", .33),
+                        a,
+                        b,
+                        large.asking(8)),
+                of(
+                        "10 permits, claims of 10 beside two tenants of exponential 50 ms",
+                        10,
+                        Map.of("a", .33, "b", .33),
+                        e,
+                        f,
                         Load.of("large", 3, EXPONENTIAL).asking(10)),
-                of("10 permits, three tenants with claims of 7 beside one of 50 ms", 10, Map.of("a", .245), a,
-                        Load.of("large", 3, SHORT).asking(7), Load.of("large2", 3, SHORT).asking(7),
+                of(
+                        "10 permits, three tenants with claims of 7 beside one of 50 ms",
+                        10,
+                        Map.of("a", .245),
+                        a,
+                        Load.of("large", 3, SHORT).asking(7),
+                        Load.of("large2", 3, SHORT).asking(7),
                         Load.of("large3", 3, SHORT).asking(7)),
-                of("10 permits, claims of 10 beside Pareto(1.2) and constant 50 ms", 10, Map.of("a", .33, "b", .33),
-                        Load.of("a", 20, Holds.pareto(Duration.ofMillis(50))), b, large.asking(10)),
-                of("10 permits, claims of 10 beside exponential 5 s and constant 50 ms", 10, Map.of("a", .33, "b", .33),
-                        Load.of("a", 20, Holds.exponential(Duration.ofSeconds(5))), b, large.asking(10)),
-                of("4 permits, claims of 4 whose clients always leave, beside two tenants of 50 ms", 4,
-                        Map.of("a", .33, "b", .33), e, f, Load.of("large", 3, EXPONENTIAL).asking(4).leaving(1)),
-                grouped("10 permits, two groups: a and b; c and claims of 10", Map.of("a", .245, "b", .245, "c", .245)));
+                of(
+                        "10 permits, claims of 10 beside Pareto(1.2) and constant 50 ms",
+                        10,
+                        Map.of("a", .33, "b", .33),
+                        Load.of("a", 20, Holds.pareto(Duration.ofMillis(50))),
+                        b,
+                        large.asking(10)),
+                of(
+                        "10 permits, claims of 10 beside exponential 5 s and constant 50 ms",
+                        10,
+                        Map.of("a", .33, "b", .33),
+                        Load.of("a", 20, Holds.exponential(Duration.ofSeconds(5))),
+                        b,
+                        large.asking(10)),
+                of(
+                        "4 permits, claims of 4 whose clients always leave, beside two tenants of 50 ms",
+                        4,
+                        Map.of("a", .33, "b", .33),
+                        e,
+                        f,
+                        Load.of("large", 3, EXPONENTIAL).asking(4).leaving(1)),
+                grouped(
+                        "10 permits, two groups: a and b; c and claims of 10",
+                        Map.of("a", .245, "b", .245, "c", .245)));
     }
 
     private static Scenario of(String name, int permits, Map<String, Double> others, Load... loads) {

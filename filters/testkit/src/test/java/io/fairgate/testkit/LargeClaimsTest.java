@@ -99,14 +99,16 @@ class LargeClaimsTest {
             assertThat(pool.release(small.get(i))).containsExactly("small");
         }
 
-        assertThat(pool.release(held)).as("nothing is held that the collection waited for").isEmpty();
+        assertThat(pool.release(held))
+                .as("nothing is held that the collection waited for")
+                .isEmpty();
         assertThat(pool.pinned()).isEqualTo(4);
     }
 
     @Test
     void the_next_budget_of_the_same_claim_is_twice_as_large() {
-        TestPool patient = new TestPool(
-                4, TenantShares.EQUAL, FairnessSettings.USUAL.withMaxCollect(FairnessSettings.UNBOUNDED));
+        TestPool patient =
+                new TestPool(4, TenantShares.EQUAL, FairnessSettings.USUAL.withMaxCollect(FairnessSettings.UNBOUNDED));
         TestClaim one = patient.hold("holder", 1);
         patient.ask("large", 4);
         patient.ask("small", 1, 100);
@@ -124,8 +126,8 @@ class LargeClaimsTest {
 
     @Test
     void permits_idle_no_longer_than_max_collect_in_one_go() {
-        TestPool patient = new TestPool(
-                1_000, TenantShares.EQUAL, FairnessSettings.USUAL.withMaxCollect(Duration.ofMillis(20)));
+        TestPool patient =
+                new TestPool(1_000, TenantShares.EQUAL, FairnessSettings.USUAL.withMaxCollect(Duration.ofMillis(20)));
         patient.hold("holder", 999);
         patient.ask("large", 1_000);
         patient.ask("small", 1);
@@ -196,7 +198,9 @@ class LargeClaimsTest {
         assertThat(pool.release(small.get(1))).as("two are held still").containsExactly("small");
 
         assertThat(pool.release(small.get(2))).isEmpty();
-        assertThat(pool.pinned()).as("three fit beside the holder, and four do not").isEqualTo(3);
+        assertThat(pool.pinned())
+                .as("three fit beside the holder, and four do not")
+                .isEqualTo(3);
         assertThat(pool.release(small.get(3), small.get(4))).containsExactly("some");
     }
 
@@ -329,7 +333,9 @@ class LargeClaimsTest {
         PermitTime time = Simulation.measure(workload, Duration.ZERO);
 
         assertThat(time.partOfPool(1)).as("the small ones").isBetween(0.48, 0.55);
-        assertThat(time.partOfPool(0)).as("the large ones, without what idled for them").isGreaterThan(0.25);
+        assertThat(time.partOfPool(0))
+                .as("the large ones, without what idled for them")
+                .isGreaterThan(0.25);
     }
 
     /** All of them in one group that may hold 4 of 10 permits. */

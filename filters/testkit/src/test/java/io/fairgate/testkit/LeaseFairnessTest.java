@@ -143,7 +143,8 @@ class LeaseFairnessTest {
         var unused = pool.withPermit(PermitRequest.of(API), Mono.just("served")).subscribe(served::add);
         assertThat(served).isEmpty();
 
-        // Three permits idle until the budget of 4 times 2 mean holds is used up: 400 ms of permit-time as long as no hold is
+        // Three permits idle until the budget of 4 times 2 mean holds is used up: 400 ms of permit-time as long as no
+        // hold is
         // known. Nothing else happens: it takes the timer of the pool.
         time.advanceBy(Duration.ofMillis(134));
         assertThat(served).containsExactly("served");

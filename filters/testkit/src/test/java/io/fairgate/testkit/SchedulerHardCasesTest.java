@@ -659,8 +659,8 @@ class SchedulerHardCasesTest {
     @Test
     void a_negative_gain_is_refused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() ->
-                        new FairScheduler(1, TenantShares.EQUAL, FairnessSettings.USUAL, Duration.ofNanos(-1), 0))
+                .isThrownBy(
+                        () -> new FairScheduler(1, TenantShares.EQUAL, FairnessSettings.USUAL, Duration.ofNanos(-1), 0))
                 .withMessage("gain: PT-0.000000001S (expected: 0 or more)");
     }
 }

@@ -92,7 +92,11 @@ class TreeModelTest {
             this.life = life;
             TenantShares shares = life.shares(life.seed);
             scheduler = new FairScheduler(life.permits, shares, life.settings, life.gain, now);
-            model = new TreeModel(life.permits, shares, life.gain.toNanos(), life.settings.memory().toNanos());
+            model = new TreeModel(
+                    life.permits,
+                    shares,
+                    life.gain.toNanos(),
+                    life.settings.memory().toNanos());
             models.add(model);
         }
 

@@ -122,7 +122,7 @@ public final class LeaseChurnSimulation extends Simulation {
 
     @Override
     public void before() {
-        upstream = new SlowUpstream(settings.ports().upstream(), ChurnSettings.WORK);
+        upstream = new SlowUpstream(settings.ports().upstream(), uri -> ChurnSettings.WORK);
         new GatewayProbe(settings.ports().gateway())
                 .expectAnswer(settings.shared().path(), settings.api().tenant());
         new GatewayProbe(settings.ports().leases())

@@ -6,22 +6,24 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
-/** An upstream on loopback that answers each request with an empty body after the same time. */
+/** An upstream on loopback that answers each request with an empty body, after a time that may depend on its URI. */
 final class SlowUpstream implements AutoCloseable {
 
     private static final int THREADS = 4;
 
     private final ScheduledExecutorService clock = Executors.newScheduledThreadPool(THREADS);
     private final HttpServer server;
-    private final long nanos;
+    private final Function<URI, Duration> time;
 
-    SlowUpstream(int port, Duration time) {
-        this.nanos = time.toNanos();
+    SlowUpstream(int port, Function<URI, Duration> time) {
+        this.time = time;
         try {
             server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
         } catch (BindException taken) {
@@ -38,6 +40,7 @@ final class SlowUpstream implements AutoCloseable {
     }
 
     private void answerLater(HttpExchange exchange) {
+        long nanos = time.apply(exchange.getRequestURI()).toNanos();
         var unused = clock.schedule(() -> answer(exchange), nanos, TimeUnit.NANOSECONDS);
     }
 
@@ -45,7 +48,7 @@ final class SlowUpstream implements AutoCloseable {
         try (exchange) {
             exchange.sendResponseHeaders(200, -1);
         } catch (IOException gone) {
-            // Whoever asked has left.
+            // The client has left.
         }
     }
 

@@ -74,7 +74,7 @@ class IdleTenantsCostNothingTest {
     @SuppressWarnings("NullAway") // that is the point
     private static void makeUnreadable(Share share) {
         share.settings = null;
-        share.siblings = new Siblings(new HeapBacklog(), new Horizon(1, 0), FairScheduler.DEFAULT_THETA, 0);
+        share.siblings = new Siblings(new HeapBacklog(), new Gain(1, 0), 1, 0);
         share.configured = false;
     }
 

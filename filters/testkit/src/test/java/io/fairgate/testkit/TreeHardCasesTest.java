@@ -589,7 +589,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void the_horizon_below_a_group_follows_the_holds_there() {
+    void the_gain_below_a_group_follows_the_holds_there() {
         FairScheduler scheduler = new FairScheduler(2, twoGroups(EQUAL), 0);
         List<String> granted = new ArrayList<>();
         long now = 0;

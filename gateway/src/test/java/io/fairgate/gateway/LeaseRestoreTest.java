@@ -20,7 +20,7 @@ class LeaseRestoreTest {
     private static final String KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
     private static final String OTHER_KEY = "YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY3ODkw";
     private static final String KEYS = "--fairgate.leases.receipt-key=";
-    private static final String TWO = "{\"pools\":{\"pool\":2},\"ttl\":\"20s\",\"holder\":\"batch\"}";
+    private static final String TWO = "{\"pools\":{\"pool\":2},\"ttl\":\"4m\",\"holder\":\"batch\"}";
 
     @RegisterExtension
     final RunningGateway gateway = new RunningGateway();
@@ -48,7 +48,7 @@ class LeaseRestoreTest {
     }
 
     private static String with(String receipt) {
-        return "{\"receipt\":\"%s\",\"ttl\":\"20s\",\"holder\":\"batch\"}".formatted(receipt);
+        return "{\"receipt\":\"%s\",\"ttl\":\"4m\",\"holder\":\"batch\"}".formatted(receipt);
     }
 
     private static Answer restore(LeasingTenant tenant, Answer before) {
@@ -56,7 +56,7 @@ class LeaseRestoreTest {
     }
 
     private Answer held(LeasingTenant tenant, int permits) {
-        Answer lease = tenant.acquire("before" + permits, "pool", "{\"permits\":%d}".formatted(permits));
+        Answer lease = tenant.acquire("before" + permits, "pool", "{\"permits\":%d,\"ttl\":\"5m\"}".formatted(permits));
         assertThat(lease.status()).isEqualTo(201);
         return lease;
     }
@@ -83,7 +83,8 @@ class LeaseRestoreTest {
         Answer before = held(a, 2);
         restart();
         Answer early = held(b, 2);
-        assertThat(b.acquire("late", "pool", "{\"permits\":2}").status()).isEqualTo(202);
+        assertThat(b.acquire("late", "pool", "{\"permits\":2,\"ttl\":\"5m\"}").status())
+                .isEqualTo(202);
         Answer restored = restore(a, before);
         assertBelieved(restored);
         assertThat(restored.json())
@@ -93,14 +94,14 @@ class LeaseRestoreTest {
         assertThat(restored.number("token"))
                 .isGreaterThan(early.number("token"))
                 .isGreaterThan(before.number("token"));
-        assertThat(restored.number("expiresInMillis")).isBetween(1L, 20_000L);
+        assertThat(restored.number("expiresInMillis")).isBetween(1L, 240_000L);
         assertThat(inFlight()).isEqualTo(4);
 
         b.release(early.json("id"));
         assertThat(inFlight()).isEqualTo(2);
-        assertThat(a.extend(before.json("id"), "30s").status()).isEqualTo(200);
+        assertThat(a.extend(before.json("id"), "5m").status()).isEqualTo(200);
         a.release(before.json("id"));
-        Answer late = b.acquire("late", "pool", "{\"permits\":2,\"maxWait\":\"30s\"}");
+        Answer late = b.acquire("late", "pool", "{\"permits\":2,\"ttl\":\"5m\",\"maxWait\":\"30s\"}");
         assertThat(late.status()).isEqualTo(201);
         b.release(late.json("id"));
     }
@@ -252,7 +253,7 @@ class LeaseRestoreTest {
         assertBelieved(restore(a, before));
         a.release(before.json("id"));
         LeaseApiTest.assertProblem(restore(a, before), 409, "lease-ended");
-        Answer mine = a.acquire("k", "pool", "{}");
+        Answer mine = a.acquire("k", "pool", "{\"ttl\":\"5m\"}");
         a.release(mine.json("id"));
         a.release(a.acquire("l", "pool", "{}").json("id"));
         LeaseApiTest.assertProblem(restore(a, before), 409, "lease-ended");
@@ -338,15 +339,16 @@ class LeaseRestoreTest {
     void a_tenant_that_never_had_a_lease_restores_nothing_past_the_queue_nor_beyond_what_there_is() {
         start();
         Answer early = held(b, 2);
-        String waits = b.acquire("late", "pool", "{\"permits\":2}").json("id");
-        assertQueued(a.restore(ID, "{\"pools\":{\"pool\":3}}"));
+        String waits =
+                b.acquire("late", "pool", "{\"permits\":2,\"ttl\":\"5m\"}").json("id");
+        assertQueued(a.restore(ID, "{\"pools\":{\"pool\":3},\"ttl\":\"5m\"}"));
         assertThat(inFlight()).isEqualTo(2);
         b.release(early.json("id"));
         RunningGateway.eventually(() -> assertThat(b.get(waits).json("state")).isEqualTo("held"));
-        assertQueued(a.restore(ID, "{\"pools\":{\"pool\":3}}"));
+        assertQueued(a.restore(ID, "{\"pools\":{\"pool\":3},\"ttl\":\"5m\"}"));
         assertThat(inFlight()).isEqualTo(2);
         b.release(waits);
-        Answer granted = a.restore(ID, "{\"pools\":{\"pool\":3},\"maxWait\":\"30s\"}");
+        Answer granted = a.restore(ID, "{\"pools\":{\"pool\":3},\"ttl\":\"5m\",\"maxWait\":\"30s\"}");
         assertThat(granted.status()).isEqualTo(200);
         assertThat(inFlight()).isEqualTo(3);
         a.release(ID);
@@ -360,7 +362,7 @@ class LeaseRestoreTest {
         gateway.close();
         startWithout();
         Answer early = held(b, 2);
-        String body = "{\"pools\":{\"pool\":2},\"receipt\":\"v1.of.another.server\"}";
+        String body = "{\"pools\":{\"pool\":2},\"ttl\":\"5m\",\"receipt\":\"v1.of.another.server\"}";
         assertQueued(a.restore(before.json("id"), body));
         assertThat(inFlight()).isEqualTo(2);
         b.release(early.json("id"));

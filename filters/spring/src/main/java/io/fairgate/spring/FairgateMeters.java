@@ -177,7 +177,7 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
     }
 
     void connectRefused() {
-        refused(NO_POOL, OTHER, "connect", true);
+        refused(NO_POOL, TenantSeries.OTHER, "connect", true);
     }
 
     void drainRefused() {

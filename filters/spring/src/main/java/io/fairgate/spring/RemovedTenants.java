@@ -4,12 +4,15 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.OwnedQuota;
+import io.fairgate.quota.QuotaOwner;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import reactor.core.Disposable;
@@ -55,14 +58,22 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
     @Override
     public synchronized void follow(Policy next) {
         if (quotas != null) {
-            quotas.keep(
-                    new QuotaSets(next).all().stream().map(OwnedQuota::owner).collect(Collectors.toSet()));
+            quotas.keep(ownersOf(next));
         }
         boolean hasRemoved = !namesOf(next).containsAll(tenants);
         tenants = namesOf(next);
         if (timer.isDisposed() && hasRemoved) {
             lookLater();
         }
+    }
+
+    private static Set<QuotaOwner> ownersOf(Policy policy) {
+        return Stream.concat(
+                        policy.tenants().stream().map(tenant -> QuotaSets.own(tenant, policy)),
+                        policy.groups().keySet().stream().map(group -> QuotaSets.own(group, policy)))
+                .flatMap(List::stream)
+                .map(OwnedQuota::owner)
+                .collect(Collectors.toSet());
     }
 
     private static Set<String> namesOf(Policy policy) {

@@ -66,7 +66,13 @@ class TenantSeriesTest {
             FairgateMeters meters = new FairgateMeters(policy, registry, series);
             PermitPools pools = new PermitPools(policy.current(), time, meters);
             FairgateGauges gauges = new FairgateGauges(
-                    policy, pools, new EmbeddedQuotas(time, () -> Instant.EPOCH), new ByteBudget(1000), meters, time);
+                    policy,
+                    pools,
+                    new PermitsWithoutClient(),
+                    new EmbeddedQuotas(time, () -> Instant.EPOCH),
+                    new ByteBudget(1000),
+                    meters,
+                    time);
             policy.add(meters);
             policy.add(pools);
             policy.add(gauges);

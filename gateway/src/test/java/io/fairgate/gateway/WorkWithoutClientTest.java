@@ -249,6 +249,7 @@ class WorkWithoutClientTest {
         BY_A_TIME_OUT
     }
 
+    @SuppressWarnings("try") // the client is closed in the midst of it as well
     @ParameterizedTest
     @EnumSource(Giving.class)
     void a_request_that_was_not_completely_sent_is_broken_off_at_once(Giving up) throws Exception {

@@ -71,14 +71,21 @@ final class UpstreamConnection {
 
     /**
      * A permit is for one exchange at a time: the next one waits until the earlier one has been answered, or, when that was given
-     * up, until the upstream is done with it.
+     * up, until the upstream is done with it. The body of an earlier response is not read any more: an attempt that timed out
+     * while its response came has dropped the connection without closing it.
      */
     private Mono<Connection> next(Mono<? extends Connection> connect) {
         return Mono.defer(() -> {
             UpstreamExchange earlier = latest;
             Mono<Connection> next = Mono.defer(() -> {
                 UpstreamExchange exchange = new UpstreamExchange(this);
-                return follow(earlier, exchange) ? Mono.create(sink -> start(exchange, connect, sink)) : next(connect);
+                if (!follow(earlier, exchange)) {
+                    return next(connect);
+                }
+                if (earlier != null) {
+                    earlier.leave();
+                }
+                return Mono.create(sink -> start(exchange, connect, sink));
             });
             return earlier == null ? next : earlier.idle().then(next);
         });

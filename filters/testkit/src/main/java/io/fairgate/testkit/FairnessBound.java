@@ -7,8 +7,9 @@ import io.fairgate.testkit.EventLog.Span;
  *
  * <pre>{@code |dS_f/w_f - dS_g/w_g| <= (H + k * D) * (U_f/w_f + U_g/w_g)}</pre>
  *
- * with the gain H, the longest hold D, the most permits U that each held in that time, and k = 1 when every request
- * asks for one permit, else 2: permits may have to be collected for a large request first. It is the form of SFQ(D) (Jin,
+ * with the gain H, the longest hold D, the most permits U that each has held until then, and k = 1 when every request
+ * asks for one permit, else 2: permits may have to be collected for a large request first. What a tenant held before the two
+ * met counts too: it may bring a debt along, which it works off while the other is served. It is the form of SFQ(D) (Jin,
  * Chase, Kaur, 2004), for a gain that does not move, a memory without end, and no caps or guarantees. It is about tenants
  * whose requests ask for one permit each: what idles for a large request is charged to its tenant, and no event tells it.
  *
@@ -74,12 +75,12 @@ public record FairnessBound(double observed, double allowed) {
         FairnessBound worst(double reach) {
             FairnessBound worst = NONE;
             for (Span span : log.spans()) {
+                mostF = Math.max(mostF, span.inFlight()[f]);
+                mostG = Math.max(mostG, span.inFlight()[g]);
                 if (span.waiting()[f] == 0 || span.waiting()[g] == 0) {
                     worst = worst.orWorse(bound(reach));
-                    drift = least = most = mostF = mostG = 0;
+                    drift = least = most = 0;
                 } else {
-                    mostF = Math.max(mostF, span.inFlight()[f]);
-                    mostG = Math.max(mostG, span.inFlight()[g]);
                     drift += span.nanos() * (span.inFlight()[f] / weightF - span.inFlight()[g] / weightG);
                     least = Math.min(least, drift);
                     most = Math.max(most, drift);

@@ -23,6 +23,13 @@ class FairnessPropertiesTest {
         assertThat(worst.ratio()).as("%s", worst).isBetween(0.1, 1.0);
     }
 
+    @Test
+    void p3_holds_with_the_memory_that_ships_where_it_remembers_the_longest_hold() {
+        FairnessBound worst = PermitTimeBound.worstAsShipped(SCENARIOS);
+
+        assertThat(worst.ratio()).as("%s", worst).isBetween(0.1, 1.0);
+    }
+
     /**
      * A grant to a tenant says that no key is smaller. Weighted and summed up, that is {@code inFlight <= share + lag / H},
      * beside the permits of the grant itself.

@@ -55,10 +55,11 @@ final class PoolTrial implements SeededModel.Trial<Step> {
 
     @Override
     public void apply(Step step) {
-        watch.passed(step.pause());
-        now += step.pause();
+        passUntil(now + step.pause());
         switch (step.kind()) {
-            case ARRIVE -> arrive(new TestClaim(RandomPool.tenant(step.tenant()), step.number(), claims++));
+            case ARRIVE ->
+                arrive(new TestClaim(RandomPool.tenant(step.tenant()), step.number(), claims++)
+                        .holdingFor(step.hold()));
             case RELEASE -> release(step.number());
             case CANCEL -> cancel(step.number());
             case DECLINE -> decline(step.number());
@@ -72,6 +73,25 @@ final class PoolTrial implements SeededModel.Trial<Step> {
         watch.stepped();
     }
 
+    /** Holds that end by then end at their own time, and their permits are handed out again. */
+    private void passUntil(long until) {
+        for (TestClaim next = TestClaim.endsFirst(holding);
+                next != null && next.endsAt <= until;
+                next = TestClaim.endsFirst(holding)) {
+            pass(next.endsAt - now);
+            holding.remove(next);
+            release(next);
+            grant();
+            watch.stepped();
+        }
+        pass(until - now);
+    }
+
+    private void pass(long nanos) {
+        watch.passed(nanos);
+        now += nanos;
+    }
+
     private void arrive(TestClaim claim) {
         scheduler.enqueue(claim, now);
         waiting.add(claim);
@@ -80,10 +100,13 @@ final class PoolTrial implements SeededModel.Trial<Step> {
 
     private void release(int index) {
         if (!holding.isEmpty()) {
-            TestClaim claim = holding.remove(index % holding.size());
-            scheduler.release(claim, now);
-            watch.released(claim);
+            release(holding.remove(index % holding.size()));
         }
+    }
+
+    private void release(TestClaim claim) {
+        scheduler.release(claim, now);
+        watch.released(claim);
     }
 
     private void cancel(int index) {
@@ -125,6 +148,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
             TestClaim given = (TestClaim) claim;
             waiting.remove(given);
             holding.add(given);
+            given.granted(now);
             granted.add(given);
             watch.granted(given);
         });

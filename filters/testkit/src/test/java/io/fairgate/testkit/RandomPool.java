@@ -24,10 +24,11 @@ record RandomPool(
         TenantShares shares,
         Duration gain,
         FairnessSettings settings,
+        RandomHolds holds,
         Function<PoolTrial, PoolWatch> watch)
         implements SeededModel.Scenario<Step> {
 
-    private static final double[] WEIGHTS = {0.5, 1, 1, 1, 1.7, 2, 4, 100};
+    private static final double[] WEIGHTS = {0.1, 0.5, 1, 1, 1, 1.7, 2, 4, 100};
 
     static Function<Random, RandomPool> watchedBy(Function<PoolTrial, PoolWatch> watch) {
         return random -> {
@@ -40,6 +41,7 @@ record RandomPool(
                     shares(random.nextInt(), permits, tenants),
                     Duration.ofMillis(random.nextBoolean() ? 0 : 100 + random.nextInt(5_000)),
                     RandomTree.settings(random),
+                    RandomHolds.draw(random, tenants),
                     watch);
         };
     }
@@ -58,12 +60,13 @@ record RandomPool(
                 }),
                 gain,
                 settings,
+                holds,
                 watch);
     }
 
     /** The same, where every tenant is equal and asks for one permit at a time. */
     RandomPool withoutSettings() {
-        return new RandomPool(permits, tenants, 1, TenantShares.EQUAL, gain, settings, watch);
+        return new RandomPool(permits, tenants, 1, TenantShares.EQUAL, gain, settings, holds, watch);
     }
 
     static TenantId tenant(int index) {
@@ -97,6 +100,28 @@ record RandomPool(
 
     @Override
     public Step operation(Random random) {
+        return holds.endByThemselves() ? timed(random) : untimed(random);
+    }
+
+    /** Claims come more often than holds are ended early. */
+    private Step timed(Random random) {
+        int dice = random.nextInt(100);
+        Kind kind = dice < 72
+                ? Kind.ARRIVE
+                : dice < 76
+                        ? Kind.RELEASE
+                        : dice < 84
+                                ? Kind.CANCEL
+                                : dice < 88
+                                        ? Kind.DECLINE
+                                        : dice < 91 ? Kind.RESIZE : dice < 93 ? Kind.RECONFIGURE : Kind.WAIT;
+        int tenant = random.nextInt(tenants);
+        boolean grants = random.nextInt(8) > 0;
+        return new Step(
+                kind, tenant, number(kind, random), RandomHolds.pause(random), grants, holds.next(tenant, random));
+    }
+
+    private Step untimed(Random random) {
         int dice = random.nextInt(100);
         Kind kind = dice < 45
                 ? Kind.ARRIVE
@@ -107,12 +132,16 @@ record RandomPool(
                                 : dice < 87
                                         ? Kind.DECLINE
                                         : dice < 91 ? Kind.RESIZE : dice < 94 ? Kind.RECONFIGURE : Kind.WAIT;
-        int number = switch (kind) {
+        int number = number(kind, random);
+        return new Step(kind, random.nextInt(tenants), number, pause(random), random.nextInt(8) > 0);
+    }
+
+    private int number(Kind kind, Random random) {
+        return switch (kind) {
             case ARRIVE -> 1 + random.nextInt(mostAsked);
             case RESIZE -> random.nextBoolean() ? permits : 1 + random.nextInt(2 * permits);
             default -> random.nextInt(1 << 20);
         };
-        return new Step(kind, random.nextInt(tenants), number, pause(random), random.nextInt(8) > 0);
     }
 
     /** Mostly whole milliseconds, often none at all, so that there are ties. */
@@ -134,7 +163,7 @@ record RandomPool(
 
     @Override
     public String toString() {
-        return "%d permits, %d tenants, requests of up to %d, gain %s, %s, %s"
-                .formatted(permits, tenants, mostAsked, gain, settings, shares);
+        return "%d permits, %d tenants, requests of up to %d, gain %s, %s, %s, %s"
+                .formatted(permits, tenants, mostAsked, gain, settings, holds, shares);
     }
 }

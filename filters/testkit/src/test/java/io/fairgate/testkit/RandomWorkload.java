@@ -11,7 +11,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Random workloads of 1 to 20 permits and 2 to 7 tenants with weights from 0.5 to 5 and holds of every kind. */
+/**
+ * Random workloads of 1 to 20 permits and 2 to 7 tenants. In half of them weights are from 0.5 to 5 and mean holds from 50 ms to
+ * 3 s; in the others weights are spread over three orders of magnitude and mean holds over two, with heavy tails, so that holds are
+ * between 5 ms and a minute.
+ */
 final class RandomWorkload {
 
     /** A memory and collections without an end. */
@@ -25,6 +29,7 @@ final class RandomWorkload {
     private final int permits;
     private final int tenants;
     private final int mostAsked;
+    private final boolean wide;
     private final Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
     private double longestMean;
 
@@ -38,9 +43,16 @@ final class RandomWorkload {
         this.permits = 1 + random.nextInt(20);
         this.tenants = 2 + random.nextInt(6);
         this.mostAsked = random.nextBoolean() ? 1 : Math.min(permits, mostAsked);
+        this.wide = random.nextBoolean();
         for (int i = 0; i < tenants; i++) {
-            members.put(TenantId.of("t" + i), ShareSettings.ofWeight(0.5 + 4.5 * random.nextDouble()));
+            double weight = wide ? anyOrder(0.1, 3) : 0.5 + 4.5 * random.nextDouble();
+            members.put(TenantId.of("t" + i), ShareSettings.ofWeight(weight));
         }
+    }
+
+    /** Spread evenly over so many orders of magnitude from the least on. */
+    private double anyOrder(double least, double orders) {
+        return least * StrictMath.pow(10, orders * random.nextDouble());
     }
 
     /** Every tenant always has something waiting, from the beginning to the end. */
@@ -74,12 +86,14 @@ final class RandomWorkload {
     }
 
     private Load load(TenantId tenant, int connections) {
-        double mean = 0.05 + 3 * random.nextDouble();
+        double mean = wide ? anyOrder(0.03, 2) : 0.05 + 3 * random.nextDouble();
         longestMean = Math.max(longestMean, mean);
-        Holds holds = switch (random.nextInt(3)) {
+        Holds holds = switch (random.nextInt(wide ? 5 : 3)) {
             case 0 -> Holds.constant(seconds(mean));
             case 1 -> Holds.uniform(seconds(mean), 0.9);
-            default -> Holds.exponential(seconds(mean));
+            case 2 -> Holds.exponential(seconds(mean));
+            case 3 -> Holds.pareto(seconds(mean));
+            default -> Holds.bimodal(seconds(mean), 0.02);
         };
         return Load.of(tenant.value(), connections, holds).asking(1 + random.nextInt(mostAsked));
     }

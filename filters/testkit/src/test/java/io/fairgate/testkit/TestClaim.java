@@ -2,6 +2,8 @@ package io.fairgate.testkit;
 
 import io.fairgate.fairness.Claim;
 import io.fairgate.tenant.TenantId;
+import java.util.Comparator;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A claim with a number, that can lose its interest. */
@@ -10,6 +12,13 @@ final class TestClaim extends Claim {
     final int number;
     boolean wanted = true;
 
+    /** When it will give its permits back, once it has them; {@link #UNTIL_A_STEP_ENDS_IT} if nobody knows. */
+    long endsAt = UNTIL_A_STEP_ENDS_IT;
+
+    static final long UNTIL_A_STEP_ENDS_IT = Long.MAX_VALUE;
+
+    private long hold;
+
     TestClaim(TenantId tenant, int permits, int number) {
         this(tenant, null, permits, number);
     }
@@ -17,6 +26,24 @@ final class TestClaim extends Claim {
     TestClaim(TenantId tenant, @Nullable String requestClass, int permits, int number) {
         super(tenant, requestClass, permits);
         this.number = number;
+    }
+
+    /** It will hold its permits for so many nanoseconds; 0 says that a step will end it. */
+    TestClaim holdingFor(long nanos) {
+        hold = nanos;
+        return this;
+    }
+
+    void granted(long now) {
+        endsAt = hold == 0 ? UNTIL_A_STEP_ENDS_IT : now + hold;
+    }
+
+    /** Of those that end by themselves. */
+    static @Nullable TestClaim endsFirst(List<TestClaim> holding) {
+        return holding.stream()
+                .filter(claim -> claim.endsAt != UNTIL_A_STEP_ENDS_IT)
+                .min(Comparator.comparingLong(claim -> claim.endsAt))
+                .orElse(null);
     }
 
     static TestClaim of(String tenant, int permits) {

@@ -27,7 +27,8 @@ class TreeModelTest {
                     1 + random.nextInt(7),
                     random.nextInt(),
                     Duration.ofMillis(100 + random.nextInt(5_000)),
-                    RandomTree.settings(random));
+                    RandomTree.settings(random),
+                    random);
         });
         assertThat(models.stream().mapToInt(model -> model.grants).sum())
                 .as("grants compared")
@@ -43,17 +44,33 @@ class TreeModelTest {
         private final int seed;
         private final Duration gain;
         private final FairnessSettings settings;
+        private final RandomHolds holds;
 
-        Life(int permits, int tenants, int seed, Duration gain, FairnessSettings settings) {
+        Life(int permits, int tenants, int seed, Duration gain, FairnessSettings settings, Random random) {
             this.permits = permits;
             this.tenants = tenants;
             this.seed = seed;
             this.gain = gain;
             this.settings = settings;
+            this.holds = RandomHolds.draw(random, tenants);
         }
 
         @Override
         public Step operation(Random random) {
+            return holds.endByThemselves() ? timed(random) : untimed(random);
+        }
+
+        private Step timed(Random random) {
+            int dice = random.nextInt(100);
+            Kind kind = dice < 80
+                    ? Kind.ARRIVE
+                    : dice < 84 ? Kind.RELEASE : dice < 92 ? Kind.CANCEL : dice < 94 ? Kind.RECONFIGURE : Kind.WAIT;
+            int tenant = random.nextInt(tenants);
+            long hold = holds.next(tenant, random);
+            return new Step(kind, tenant, random.nextInt(1 << 20), RandomHolds.pause(random), true, hold);
+        }
+
+        private Step untimed(Random random) {
             int dice = random.nextInt(100);
             Kind kind = dice < 50
                     ? Kind.ARRIVE
@@ -102,20 +119,17 @@ class TreeModelTest {
 
         @Override
         public void apply(Step step) {
-            now += step.pause();
-            model.passed(step.pause());
+            passUntil(now + step.pause());
             switch (step.kind()) {
                 case ARRIVE -> {
-                    TestClaim claim = TestClaim.of("t" + step.tenant(), 1);
+                    TestClaim claim = TestClaim.of("t" + step.tenant(), 1).holdingFor(step.hold());
                     waiting.add(claim);
                     scheduler.enqueue(claim, now);
                     model.arrived(claim.tenant());
                 }
                 case RELEASE -> {
                     if (!holding.isEmpty()) {
-                        TestClaim claim = holding.remove(step.number() % holding.size());
-                        scheduler.release(claim, now);
-                        model.released(claim.tenant());
+                        release(holding.get(step.number() % holding.size()));
                     }
                 }
                 case CANCEL -> {
@@ -132,10 +146,37 @@ class TreeModelTest {
                 }
                 default -> {}
             }
+            grant();
+        }
+
+        private void passUntil(long until) {
+            for (TestClaim next = TestClaim.endsFirst(holding);
+                    next != null && next.endsAt <= until;
+                    next = TestClaim.endsFirst(holding)) {
+                pass(next.endsAt - now);
+                release(next);
+                grant();
+            }
+            pass(until - now);
+        }
+
+        private void pass(long nanos) {
+            now += nanos;
+            model.passed(nanos);
+        }
+
+        private void release(TestClaim claim) {
+            holding.remove(claim);
+            scheduler.release(claim, now);
+            model.released(claim.tenant());
+        }
+
+        private void grant() {
             scheduler.grant(now, claim -> {
                 TestClaim granted = (TestClaim) claim;
                 waiting.remove(granted);
                 holding.add(granted);
+                granted.granted(now);
                 model.granted(granted.tenant());
             });
             model.handedOut(scheduler.status(now));

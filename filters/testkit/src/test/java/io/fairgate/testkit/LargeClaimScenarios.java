@@ -113,7 +113,14 @@ final class LargeClaimScenarios {
                         Load.of("large", 3, EXPONENTIAL).asking(4).leaving(1)),
                 grouped(
                         "10 permits, two groups: a and b; c and claims of 10",
-                        Map.of("a", .245, "b", .245, "c", .245)));
+                        ShareSettings.EQUAL,
+                        10,
+                        Map.of("a", .245, "b", .245, "c", .245)),
+                grouped(
+                        "10 permits, two groups: a and b; with a cap of 5, c and claims of 5",
+                        ShareSettings.EQUAL.withMaxInFlight(5),
+                        5,
+                        Map.of("a", .25, "b", .25, "c", .235)));
     }
 
     private static Scenario of(String name, int permits, Map<String, Double> others, Load... loads) {
@@ -130,10 +137,10 @@ final class LargeClaimScenarios {
         return new Scenario(name, new TreeMap<>(others), collectors, workload);
     }
 
-    private static Scenario grouped(String name, Map<String, Double> others) {
+    private static Scenario grouped(String name, ShareSettings second, int claims, Map<String, Double> others) {
         TenantShares shares = TenantShares.EQUAL
                 .withGroup("one", Group.of(ShareSettings.EQUAL))
-                .withGroup("two", Group.of(ShareSettings.EQUAL));
+                .withGroup("two", Group.of(second));
         for (String tenant : List.of("a", "b")) {
             shares = shares.withMember(TenantId.of(tenant), ShareSettings.EQUAL, "one");
         }
@@ -148,6 +155,6 @@ final class LargeClaimScenarios {
                 Load.of("a", 20, EXPONENTIAL),
                 Load.of("b", 20, EXPONENTIAL),
                 Load.of("c", 20, EXPONENTIAL),
-                Load.of("large", 3, EXPONENTIAL).asking(10));
+                Load.of("large", 3, EXPONENTIAL).asking(claims));
     }
 }

@@ -26,6 +26,9 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
     static final double TOLERANCE = 0.05;
 
     private static final double SHORT_SECONDS = 0.002;
+    /** How often at least a tenant with long holds works off one of them in a simulation. */
+    private static final int DEBTS = 8;
+
     private static final int[] RATIOS = {1, 10, 100, 1000};
     private static final int[] PERMITS = {1, 4, 10};
     private static final int[] TENANTS = {2, 20};
@@ -87,9 +90,13 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
      * A longer debt is forgotten in part.
      */
     boolean isWithinMemory() {
+        return secondsToWorkOff(kind.longest(SHORT_SECONDS * ratio))
+                <= FairnessSettings.USUAL.memory().toSeconds();
+    }
+
+    private double secondsToWorkOff(double hold) {
         double weights = tenants / 2.0 * (1 + weight);
-        double seconds = kind.longest(SHORT_SECONDS * ratio) * weights / permits;
-        return seconds <= FairnessSettings.USUAL.memory().toSeconds();
+        return hold * weights / permits;
     }
 
     double wanted() {
@@ -118,7 +125,10 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
             loads[i] = Load.of("t" + i, 2 * permits + 3, kind.of(mean)).leaving(leaving);
         }
         double requestsASecond = permits * (wanted() / longSeconds + (1 - wanted()) / SHORT_SECONDS);
-        Duration length = Duration.ofNanos(Math.round(1e9 * Math.max(60, requests / requestsASecond)));
+        double debt = Math.min(
+                secondsToWorkOff(longSeconds), FairnessSettings.USUAL.memory().toSeconds());
+        double seconds = Math.max(DEBTS * debt, Math.max(60, requests / requestsASecond));
+        Duration length = Duration.ofNanos(Math.round(1e9 * seconds));
         return Workload.of(permits, new TenantShares(members, ShareSettings.EQUAL), length, 1, loads);
     }
 }

@@ -27,6 +27,9 @@ final class OpenPermits {
     private final AtomicReferenceArray<@Nullable Object> cells;
     private final int lines;
 
+    /** Whether it makes sense to look through the cells: while requests wait, all of them are shut. */
+    private volatile boolean isOpen;
+
     /** Only for the drain: cells that are not shut. */
     private int open;
 
@@ -42,6 +45,9 @@ final class OpenPermits {
 
     /** Takes a free permit for the claim, if there is one. */
     boolean take(PoolClaim claim) {
+        if (!isOpen) {
+            return false;
+        }
         int size = cells.length();
         int first = lines == 1 ? 0 : spread(Thread.currentThread().getId()) % lines * LINE;
         for (int i = 0; i < size; i++) {
@@ -58,6 +64,9 @@ final class OpenPermits {
 
     /** Whether one of the cells that {@link #take} looks at first is free; of a few more than that it says nothing. */
     boolean hasFree() {
+        if (!isOpen) {
+            return false;
+        }
         int first = lines == 1 ? 0 : spread(Thread.currentThread().getId()) % lines * LINE;
         int end = Math.min(first + LINE, cells.length());
         for (int i = first; i < end; i++) {
@@ -102,6 +111,7 @@ final class OpenPermits {
                 left--;
             }
         }
+        isOpen = open > 0;
     }
 
     /** Every claim that has taken a permit and not put it back, as far as that does not change meanwhile. */
@@ -120,6 +130,7 @@ final class OpenPermits {
      * @return how many of the permits were free
      */
     int shutAll(Consumer<PoolClaim> taken) {
+        isOpen = false;
         int free = 0;
         for (int i = 0; open > 0; i++) {
             if (cells.getPlain(i) != SHUT) {

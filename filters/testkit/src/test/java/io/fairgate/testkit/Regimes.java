@@ -26,6 +26,8 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
     static final double TOLERANCE = 0.05;
 
     private static final double SHORT_SECONDS = 0.002;
+    private static final double MEMORY_SECONDS =
+            (double) FairnessSettings.USUAL.memory().toSeconds();
     /** How often at least a tenant with long holds works off one of them in a simulation. */
     private static final int DEBTS = 8;
 
@@ -90,8 +92,7 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
      * A longer debt is forgotten in part.
      */
     boolean isWithinMemory() {
-        return secondsToWorkOff(kind.longest(SHORT_SECONDS * ratio))
-                <= FairnessSettings.USUAL.memory().toSeconds();
+        return secondsToWorkOff(kind.longest(SHORT_SECONDS * ratio)) <= MEMORY_SECONDS;
     }
 
     private double secondsToWorkOff(double hold) {
@@ -125,8 +126,7 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
             loads[i] = Load.of("t" + i, 2 * permits + 3, kind.of(mean)).leaving(leaving);
         }
         double requestsASecond = permits * (wanted() / longSeconds + (1 - wanted()) / SHORT_SECONDS);
-        double debt = Math.min(
-                secondsToWorkOff(longSeconds), FairnessSettings.USUAL.memory().toSeconds());
+        double debt = Math.min(secondsToWorkOff(longSeconds), MEMORY_SECONDS);
         double seconds = Math.max(DEBTS * debt, Math.max(60, requests / requestsASecond));
         Duration length = Duration.ofNanos(Math.round(1e9 * seconds));
         return Workload.of(permits, new TenantShares(members, ShareSettings.EQUAL), length, 1, loads);

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param permits its size
  * @param inFlight permits held; above {@code permits} only after the pool has shrunk
  * @param waiting requests that wait
- * @param pinned permits that the pinned request asks for, 0 when none is pinned
- * @param horizon permit-time that one permit in flight counts for now
+ * @param collecting permits that the request asks for which free permits are collected for; 0 when there is none
+ * @param gain permit-time that one permit in flight counts for now
  * @param tenants every tenant that holds permits, waits for some, or was ahead of the level when it last did and so still owes
  * @param groups every group of tenants of which the same is true
  */
@@ -20,8 +20,8 @@ public record PoolStatus(
         int permits,
         int inFlight,
         int waiting,
-        int pinned,
-        Duration horizon,
+        int collecting,
+        Duration gain,
         List<TenantStatus> tenants,
         List<GroupStatus> groups) {
 

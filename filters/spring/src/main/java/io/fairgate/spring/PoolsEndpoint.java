@@ -28,8 +28,8 @@ public final class PoolsEndpoint {
             int permits,
             int inFlight,
             int waiting,
-            int pinned,
-            double horizonSeconds,
+            int collecting,
+            double gainSeconds,
             List<Tenant> tenants,
             List<Group> groups) {
 
@@ -38,8 +38,8 @@ public final class PoolsEndpoint {
                     status.permits(),
                     status.inFlight(),
                     status.waiting(),
-                    status.pinned(),
-                    seconds(status.horizon()),
+                    status.collecting(),
+                    seconds(status.gain()),
                     status.tenants().stream().map(Tenant::of).toList(),
                     status.groups().stream().map(Group::of).toList());
         }

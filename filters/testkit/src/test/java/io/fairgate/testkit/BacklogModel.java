@@ -445,7 +445,8 @@ final class BacklogModel implements PoolWatch {
                 timesFollowed++;
                 return tenantOf(actual);
             }
-            // Whom the scheduler forgot, pinned or put aside cannot be seen; without a permit to give it did none of
+            // Tenants that the scheduler forgot, collects for or put aside cannot be seen; without a permit to give it
+            // did none of
             // it.
             lost = available() > 0 || heads.stream().anyMatch(head -> !head.wanted);
         }
@@ -492,12 +493,12 @@ final class BacklogModel implements PoolWatch {
     private final class AccountCheck {
         private final PoolStatus status;
         private final double level;
-        private final int pinned;
+        private final int collecting;
 
-        AccountCheck(PoolStatus status, double level, int pinned) {
+        AccountCheck(PoolStatus status, double level, int collecting) {
             this.status = status;
             this.level = level;
-            this.pinned = pinned;
+            this.collecting = collecting;
         }
 
         void run() {
@@ -509,8 +510,10 @@ final class BacklogModel implements PoolWatch {
                     .as("tenants known, in the order in which they came to be known")
                     .extracting(TenantStatus::tenant)
                     .containsExactlyElementsOf(known.keySet());
-            assertThat(status.pinned()).as("permits that are pinned").isEqualTo(pinned);
-            assertThat((double) status.horizon().toNanos()).as("gain").isEqualTo(gain);
+            assertThat(status.collecting())
+                    .as("permits asked for by the claim that is collected for")
+                    .isEqualTo(collecting);
+            assertThat((double) status.gain().toNanos()).as("gain").isEqualTo(gain);
             for (BacklogTenant tenant : known.values()) {
                 double lag = level * tenant.weight() - tenant.served;
                 double toldLag =

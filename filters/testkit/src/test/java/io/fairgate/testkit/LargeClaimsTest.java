@@ -34,7 +34,7 @@ class LargeClaimsTest {
         pool.ask("large", 4);
         pool.ask("small", 1, 8);
         assertThat(pool.grant()).isEmpty();
-        assertThat(pool.pinned()).isEqualTo(4);
+        assertThat(pool.collecting()).isEqualTo(4);
         assertThat(secondsToEnd()).isCloseTo(FIRST_BUDGET / 3, offset(1e-6));
         pool.seconds(0.133);
         assertThat(pool.grant()).isEmpty();
@@ -42,7 +42,7 @@ class LargeClaimsTest {
         pool.seconds(0.001);
 
         assertThat(pool.grant()).containsExactly("small", "small", "small");
-        assertThat(pool.pinned()).isZero();
+        assertThat(pool.collecting()).isZero();
     }
 
     @Test
@@ -102,7 +102,7 @@ class LargeClaimsTest {
         assertThat(pool.release(held))
                 .as("nothing is held that the collection waited for")
                 .isEmpty();
-        assertThat(pool.pinned()).isEqualTo(4);
+        assertThat(pool.collecting()).isEqualTo(4);
     }
 
     @Test
@@ -118,7 +118,7 @@ class LargeClaimsTest {
         patient.seconds(100 - 0.134);
 
         assertThat(patient.release(one)).isEmpty();
-        assertThat(patient.pinned()).isEqualTo(4);
+        assertThat(patient.collecting()).isEqualTo(4);
         // The only hold that has ended was 100 s long, and one permit idles.
         double inSeconds = (patient.scheduler.nextEndOfCollection() - patient.now()) / 1e9;
         assertThat(inSeconds).isCloseTo(2 * 100 * 4 * 2, offset(1e-3));
@@ -146,7 +146,7 @@ class LargeClaimsTest {
         pool.seconds(1_000);
         assertThat(pool.grant()).isEmpty();
         assertThat(pool.scheduler.nextEndOfCollection()).isEqualTo(NEVER);
-        assertThat(pool.pinned()).isEqualTo(4);
+        assertThat(pool.collecting()).isEqualTo(4);
 
         pool.ask("small", 1);
 
@@ -162,7 +162,7 @@ class LargeClaimsTest {
         pool.seconds(0.134);
         assertThat(pool.grant()).containsExactly("small");
         assertThat(pool.release(first)).isEmpty();
-        assertThat(pool.pinned()).as("kept while no other request waits").isEqualTo(4);
+        assertThat(pool.collecting()).as("kept while no other request waits").isEqualTo(4);
         for (int i = 0; i < 20; i++) {
             pool.seconds(3);
             TestClaim next = pool.ask("small", 1);
@@ -192,13 +192,13 @@ class LargeClaimsTest {
         pool.ask("all", 4);
         pool.ask("some", 3);
         assertThat(pool.release(small.get(0))).isEmpty();
-        assertThat(pool.pinned()).isEqualTo(4);
+        assertThat(pool.collecting()).isEqualTo(4);
         pool.seconds(1);
         assertThat(pool.grant()).as("the collection has failed").containsExactly("small");
         assertThat(pool.release(small.get(1))).as("two are held still").containsExactly("small");
 
         assertThat(pool.release(small.get(2))).isEmpty();
-        assertThat(pool.pinned())
+        assertThat(pool.collecting())
                 .as("three fit beside the holder, and four do not")
                 .isEqualTo(3);
         assertThat(pool.release(small.get(3), small.get(4))).containsExactly("some");
@@ -277,7 +277,7 @@ class LargeClaimsTest {
         }
 
         assertThat(classes.release(x)).isEmpty();
-        assertThat(classes.pinned()).isEqualTo(4);
+        assertThat(classes.collecting()).isEqualTo(4);
     }
 
     @Test

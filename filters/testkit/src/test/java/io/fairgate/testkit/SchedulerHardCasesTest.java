@@ -40,20 +40,20 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_16_a_large_request_is_pinned_only_when_some_permit_is_free() {
+    void case_16_permits_collect_for_a_large_request_only_when_some_permit_is_free() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         pool.ask("large", 8);
         pool.grant();
-        assertThat(pool.pinned()).as("pinned while no permit is free").isZero();
+        assertThat(pool.collecting()).as("collects while no permit is free").isZero();
 
         pool.release(small.get(0));
 
-        assertThat(pool.pinned()).as("pinned once a permit is free").isEqualTo(8);
+        assertThat(pool.collecting()).as("collects once a permit is free").isEqualTo(8);
     }
 
     @Test
-    void case_17_a_newcomer_with_a_lower_key_does_not_starve_a_pinned_request() {
+    void case_17_a_newcomer_with_a_lower_key_does_not_starve_a_collecting_request() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         TestClaim large = pool.ask("large", 3);
@@ -68,7 +68,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_pinned_request_that_is_cancelled_lets_the_others_have_what_was_collected() {
+    void a_collecting_request_that_is_cancelled_lets_the_others_have_what_was_collected() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         TestClaim large = pool.ask("large", 5);
@@ -87,7 +87,7 @@ class SchedulerHardCasesTest {
 
         assertThat(pool.grant()).isEmpty();
         assertThat(pool.scheduler.canEverFit(tooLarge.tenant(), 6)).isFalse();
-        assertThat(pool.pinned()).isZero();
+        assertThat(pool.collecting()).isZero();
         pool.ask("small", 1, 4);
         assertThat(pool.grant()).hasSize(4);
         assertThat(pool.resize(10)).containsExactly("large");
@@ -309,20 +309,20 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void own_reserved_permits_are_served_beside_a_pinned_request() {
+    void own_reserved_permits_are_served_beside_a_collecting_request() {
         TestPool reserving = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 2))));
         List<TestClaim> small = reserving.ask("small", 1, 8);
         reserving.grant();
         reserving.ask("large", 6);
         reserving.release(small.get(0));
-        assertThat(reserving.pinned()).isEqualTo(6);
+        assertThat(reserving.collecting()).isEqualTo(6);
         reserving.ask("gold", 1, 3);
 
         assertThat(reserving.grant()).containsExactly("gold", "gold");
     }
 
     @Test
-    void a_guarantee_passes_a_pinned_request_only_up_to_its_bound() {
+    void a_guarantee_passes_a_collecting_request_only_up_to_its_bound() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 0))));
         List<TestClaim> small = promised.ask("small", 1, 10);
         promised.grant();
@@ -341,7 +341,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_guarantee_for_which_too_few_are_free_beside_a_pinned_request_leaves_them_to_another_guarantee() {
+    void a_guarantee_for_which_too_few_are_free_beside_a_collecting_request_leaves_them_to_another_guarantee() {
         TestPool promised = new TestPool(
                 10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 0), "silver", TestPool.guaranteed(2, 0))));
         promised.hold("silver", 1);
@@ -349,7 +349,7 @@ class SchedulerHardCasesTest {
         promised.grant();
         promised.ask("large", 8);
         promised.release(small.get(0));
-        assertThat(promised.pinned()).isEqualTo(8);
+        assertThat(promised.collecting()).isEqualTo(8);
         promised.ask("gold", 3);
         promised.ask("silver", 1);
 
@@ -357,13 +357,13 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void what_a_tenant_has_reserved_does_not_count_among_its_passes_of_a_pinned_request() {
+    void what_a_tenant_has_reserved_does_not_count_among_its_passes_of_a_collecting_request() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 1))));
         List<TestClaim> small = promised.ask("small", 1, 9);
         promised.grant();
         promised.ask("large", 8);
         promised.release(small.get(0));
-        assertThat(promised.pinned()).isEqualTo(8);
+        assertThat(promised.collecting()).isEqualTo(8);
         promised.hold("gold", 1);
         TestClaim first = promised.hold("gold", 1);
         promised.release(first);

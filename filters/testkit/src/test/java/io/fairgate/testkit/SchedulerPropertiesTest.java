@@ -48,7 +48,7 @@ class SchedulerPropertiesTest {
     }
 
     @Test
-    void p1_nothing_that_fits_is_left_waiting_except_behind_a_pinned_request() {
+    void p1_nothing_that_fits_is_left_waiting_except_while_permits_are_collected() {
         afterEveryStep(trial -> new PoolWatch() {
             @Override
             public void handedOut(List<TestClaim> granted) {
@@ -63,26 +63,28 @@ class SchedulerPropertiesTest {
                         .filteredOn(head -> cost(trial, head) == 0 && available >= 0)
                         .isEmpty();
                 if (!fitting.isEmpty() && available >= 0) {
-                    Predicate<TestClaim> isPinned = head ->
-                            head.permits() == trial.scheduler.status(trial.now).pinned()
+                    Predicate<TestClaim> isCollectedFor = head ->
+                            head.permits() == trial.scheduler.status(trial.now).collecting()
                                     && cost(trial, head) > available;
-                    assertThat(heads).as("%s fit into %d", fitting, available).anyMatch(isPinned);
+                    assertThat(heads).as("%s fit into %d", fitting, available).anyMatch(isCollectedFor);
                 }
             }
         });
     }
 
     @Test
-    void p1_nothing_is_pinned_when_no_permit_is_free() {
+    void p1_nothing_is_collected_when_no_permit_is_free() {
         afterEveryStep(trial -> new PoolWatch() {
-            private int pinned;
+            private int collecting;
 
             @Override
             public void handedOut(List<TestClaim> granted) {
-                int before = pinned;
-                pinned = trial.scheduler.status(trial.now).pinned();
-                if (before == 0 && pinned > 0) {
-                    assertThat(available(trial)).as("free when pinned").isPositive();
+                int before = collecting;
+                collecting = trial.scheduler.status(trial.now).collecting();
+                if (before == 0 && collecting > 0) {
+                    assertThat(available(trial))
+                            .as("free when a collection begins")
+                            .isPositive();
                 }
             }
         });

@@ -120,8 +120,8 @@ final class TestPool {
                 .orElseThrow();
     }
 
-    int pinned() {
-        return scheduler.status(now).pinned();
+    int collecting() {
+        return scheduler.status(now).collecting();
     }
 
     double lagSeconds(String tenant) {

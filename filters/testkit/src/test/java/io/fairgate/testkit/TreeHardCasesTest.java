@@ -223,7 +223,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_large_request_is_pinned_within_its_group_and_the_other_group_does_not_wait_for_it() {
+    void a_large_request_collects_within_its_group_and_the_other_group_does_not_wait_for_it() {
         TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
         List<TestClaim> small = pool.ask("x", 1, 4);
         pool.grant();
@@ -236,14 +236,14 @@ class TreeHardCasesTest {
                 .isEmpty();
         pool.ask("z", 1, 5);
         assertThat(pool.grant()).as("the pool has enough for others").hasSize(5).containsOnly("z");
-        assertThat(pool.pinned()).as("nothing is pinned in the pool").isZero();
+        assertThat(pool.collecting()).as("nothing collects in the pool").isZero();
         assertThat(pool.release(small.get(1))).isEmpty();
         assertThat(pool.release(small.get(2))).containsExactly("y");
         assertThat(large.isHolding()).isTrue();
     }
 
     @Test
-    void a_newcomer_to_the_group_with_a_lower_key_does_not_starve_what_is_pinned_there() {
+    void a_newcomer_to_the_group_with_a_lower_key_does_not_starve_what_collects_there() {
         TestPool pool = new TestPool(
                 20, twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("newcomer"), EQUAL, "acme"));
         List<TestClaim> small = pool.ask("x", 1, 4);
@@ -261,7 +261,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_newcomer_passes_what_is_pinned_in_its_group_no_more_than_others_do_that_would_have_fitted() {
+    void a_newcomer_passes_what_collects_in_its_group_no_more_than_others_do_that_would_have_fitted() {
         TestPool pool = new TestPool(
                 20, twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("newcomer"), EQUAL, "acme"));
         List<TestClaim> small = pool.ask("x", 1, 4);
@@ -278,14 +278,14 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_large_request_in_a_group_is_pinned_in_the_pool_against_those_of_other_groups() {
+    void a_large_request_in_a_group_collects_in_the_pool_against_those_of_other_groups() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
         List<TestClaim> small = pool.ask("z", 1, 10);
         pool.grant();
         pool.ask("x", 3);
         pool.seconds(1);
         assertThat(pool.release(small.get(0))).isEmpty();
-        assertThat(pool.pinned()).isEqualTo(3);
+        assertThat(pool.collecting()).isEqualTo(3);
         pool.ask("y", 1);
         pool.ask("z", 1);
 
@@ -294,7 +294,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_request_that_its_group_has_no_room_for_any_more_is_pinned_in_the_pool_no_longer() {
+    void a_request_that_its_group_has_no_room_for_any_more_collects_in_the_pool_no_longer() {
         TestPool pool = new TestPool(
                 10,
                 twoGroups(EQUAL.withMaxInFlight(6).withGuaranteed(2, 0))
@@ -303,16 +303,16 @@ class TreeHardCasesTest {
         pool.grant();
         pool.ask("x", 5);
         pool.grant();
-        assertThat(pool.pinned()).isEqualTo(5);
+        assertThat(pool.collecting()).isEqualTo(5);
         pool.ask("z", 1, 2);
         pool.hold("y", 2);
 
-        assertThat(pool.pinned()).as("acme has room for 4").isZero();
+        assertThat(pool.collecting()).as("acme has room for 4").isZero();
         assertThat(pool.release(held.get(0))).containsExactly("z");
     }
 
     @Test
-    void a_request_stays_pinned_in_the_pool_while_others_leave() {
+    void a_request_goes_on_collecting_in_the_pool_while_others_leave() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
         List<TestClaim> held = pool.ask("z", 1, 8);
         pool.grant();
@@ -320,17 +320,17 @@ class TreeHardCasesTest {
         pool.ask("x", 5);
         TestClaim leaves = pool.ask("z", 1);
         pool.grant();
-        assertThat(pool.pinned()).isEqualTo(5);
+        assertThat(pool.collecting()).isEqualTo(5);
         pool.cancel(leaves);
 
-        assertThat(pool.pinned()).isEqualTo(5);
+        assertThat(pool.collecting()).isEqualTo(5);
         pool.ask("z", 1);
         assertThat(pool.release(held.get(0))).isEmpty();
         assertThat(pool.release(held.get(1), held.get(2))).startsWith("x");
     }
 
     @Test
-    void a_request_pinned_in_its_group_that_is_cancelled_lets_the_group_have_what_was_collected() {
+    void a_request_that_collects_in_its_group_and_is_cancelled_lets_the_group_have_what_was_collected() {
         TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
         List<TestClaim> small = pool.ask("x", 1, 4);
         pool.grant();

@@ -235,10 +235,10 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
                 .filter(head -> competes(head) && cost(head) <= available)
                 .toList();
         if (!fitting.isEmpty() && available >= 0) {
-            int pinned = NothingLeft.statusOf(pool).pinned();
+            int collecting = NothingLeft.statusOf(pool).collecting();
             assertThat(heads)
-                    .as("%s fit into %d, pinned are %d", fitting, available, pinned)
-                    .anyMatch(head -> head.permits == pinned && cost(head) > available);
+                    .as("%s fit into %d, collected for one of %d", fitting, available, collecting)
+                    .anyMatch(head -> head.permits == collecting && cost(head) > available);
         }
     }
 

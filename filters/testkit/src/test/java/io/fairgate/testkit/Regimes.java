@@ -30,6 +30,8 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
             (double) FairnessSettings.USUAL.memory().toSeconds();
     /** How often at least a tenant with long holds works off one of them in a simulation. */
     private static final int DEBTS = 8;
+    /** How many long holds are to be expected in a simulation at least. */
+    private static final int LONG_HOLDS = 60;
 
     private static final int[] RATIOS = {1, 10, 100, 1000};
     private static final int[] PERMITS = {1, 4, 10};
@@ -127,7 +129,8 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
         }
         double requestsASecond = permits * (wanted() / longSeconds + (1 - wanted()) / SHORT_SECONDS);
         double debt = Math.min(secondsToWorkOff(longSeconds), MEMORY_SECONDS);
-        double seconds = Math.max(DEBTS * debt, Math.max(60, requests / requestsASecond));
+        double enough = Math.max(DEBTS * debt, LONG_HOLDS * longSeconds / wanted() / permits);
+        double seconds = Math.max(enough, Math.max(60, requests / requestsASecond));
         Duration length = Duration.ofNanos(Math.round(1e9 * seconds));
         return Workload.of(permits, new TenantShares(members, ShareSettings.EQUAL), length, 1, loads);
     }

@@ -23,7 +23,7 @@ final class CollectedPermits {
     /** Permits that idle for the claim now. */
     int permits;
 
-    /** Permits that were in flight when the last collection failed and that have not come back since. */
+    /** Permits that were in flight when a collection last took too long and that have not come back since. */
     private int stillHeld;
     /** The last grant before that. */
     private long lastGrantBefore;
@@ -66,19 +66,19 @@ final class CollectedPermits {
         }
     }
 
-    // ---- the holds that a failed collection has waited for ----
+    // ---- the holds that a collection has waited for in vain ----
 
     int stillHeld() {
         return stillHeld;
     }
 
-    /** A collection has failed: what is in flight now is what it waited for. */
-    void failed(int inFlight, long lastGrant) {
+    /** What is in flight now is what it waited for. */
+    void tookTooLong(int inFlight, long lastGrant) {
         stillHeld = inFlight;
         lastGrantBefore = lastGrant;
     }
 
-    /** Permits of that grant have come back; returns whether a failed collection has waited for them. */
+    /** Permits of that grant have come back; returns whether a collection has waited for them in vain. */
     boolean cameBack(long grant, int permits) {
         if (stillHeld == 0 || grant > lastGrantBefore) {
             return false;

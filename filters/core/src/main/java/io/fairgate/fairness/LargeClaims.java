@@ -17,10 +17,12 @@ import java.util.Set;
  * each failure of this claim, or when they have waited for {@link FairnessSettings#maxCollect}. It then has cost at least
  * what it idled, counted from the level of the others: what its tenant was behind is not for idling. The permits go to the others at once.
  *
- * <p><b>The next collection</b> waits for what the failed one waited for. The permits that were in flight at its end are
- * noted. A claim that would not fit beside those of them that have not come back steps aside: permits would idle for it, and
- * it would not be granted. It competes again when enough of them have come back, and then by its key. While no other claim
- * competes, permits are kept for the claim that stepped aside first, and go to the next claim that competes at once.
+ * <p><b>The next collection</b> waits for what one that took too long has waited for. The permits that were in flight at its
+ * end are noted. A claim that would not fit beside those of them that have not come back steps aside: permits would idle for
+ * it, and it would not be granted. It competes again when enough of them have come back, and then by its key. While no other
+ * claim competes, permits are kept for the claim that stepped aside first, and go to the next claim that competes at once.
+ * A collection whose claim was taken out has shown nothing about the permits in flight. If they were noted then too, a tenant
+ * whose claims are cancelled again and again would keep the large claims of all others aside.
  *
  * <p>For a claim that fits within a guarantee as a whole permits are kept for as long as it takes.
  */
@@ -57,6 +59,7 @@ final class LargeClaims {
             if (claim != null && isLimited(siblings, claim) && isUsedUp(siblings.collected, budget(siblings, claim))) {
                 claim.failedCollections++;
                 fail(siblings, claim);
+                siblings.collected.tookTooLong(siblings.parent().inFlight, path.lastGrant());
                 path.tickUpFrom(SharePath.leafOf(claim));
                 path.settle(SharePath.leafOf(claim));
             }
@@ -201,7 +204,6 @@ final class LargeClaims {
         path.tick(siblings);
         stop(siblings, claim);
         if (collected.othersWaited() > 0) {
-            collected.failed(siblings.parent().inFlight, path.lastGrant());
             path.chargeFromLevelOfOthers(SharePath.leafOf(claim), siblings, Math.round(collected.idled()));
         }
     }
@@ -230,10 +232,10 @@ final class LargeClaims {
 
     /** Permits have come back below the leaf's nodes: lets those compete again that now fit beside what is still held. */
     void released(Claim claim, Share leaf) {
-        for (Siblings siblings : watched) {
+        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+            Siblings siblings = node.siblings();
             CollectedPermits collected = siblings.collected;
-            boolean isBelow = SharePath.isBelow(leaf, siblings.parent());
-            if (isBelow && (collected.cameBack(claim.grant, claim.permits()) || keepsAnything(siblings))) {
+            if (collected.cameBack(claim.grant, claim.permits()) || keepsAnything(siblings)) {
                 List.copyOf(collected.aside).forEach(other -> comeBackIfItFits(siblings, other));
             }
         }

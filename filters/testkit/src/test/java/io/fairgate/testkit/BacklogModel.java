@@ -50,7 +50,7 @@ final class BacklogModel implements PoolWatch {
     private double othersWaited;
     private double idled;
     private final Map<TestClaim, Integer> failures = new LinkedHashMap<>();
-    /** What was in flight when the last collection failed, as far as it has not come back. */
+    /** What was in flight when a collection last took too long, as far as it has not come back. */
     private final List<TestClaim> stillHeld = new ArrayList<>();
 
     private final List<BacklogTenant> aside = new ArrayList<>();
@@ -228,6 +228,8 @@ final class BacklogModel implements PoolWatch {
             failures.merge(claim, 1, Integer::sum);
             failedCollections++;
             fail();
+            stillHeld.clear();
+            stillHeld.addAll(grantedAt.keySet());
         }
     }
 
@@ -249,8 +251,6 @@ final class BacklogModel implements PoolWatch {
         BacklogTenant tenant = tenantOf(Objects.requireNonNull(collecting));
         stop();
         if (othersWaited > 0) {
-            stillHeld.clear();
-            stillHeld.addAll(grantedAt.keySet());
             List<BacklogTenant> others =
                     backlogged().stream().filter(t -> t != tenant).toList();
             if (!others.isEmpty()) {

@@ -2,6 +2,7 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.fairgate.testkit.ReportScenarios.Joiner;
 import java.io.IOException;
@@ -26,7 +27,8 @@ class FairnessReportTest {
     @Timeout(value = 1, unit = TimeUnit.HOURS)
     void the_report_in_the_docs_says_what_the_code_yields() throws IOException {
         boolean writes = "write".equals(System.getProperty("fairgate.report"));
-        boolean runsAll = writes || "all".equals(System.getProperty("fairgate.regimes"));
+        String regimes = System.getProperty("fairgate.regimes", writes ? "all" : "kept");
+        boolean runsAll = regimes.equals("all");
         String report = FairnessReport.write(runsAll ? RegimesReport.write() : regimesOf(Files.readString(REPORT)));
         if (writes) {
             Files.createDirectories(REPORT.getParent());
@@ -87,6 +89,20 @@ class FairnessReportTest {
     @MethodSource("whatTheFirstRuleGotWrong")
     void long_holds_are_not_forgiven_because_short_ones_come_back_more_often(Regimes regime) {
         assertThat(regime.measured(250)).isCloseTo(regime.wanted(), offset(0.03));
+    }
+
+    static Stream<Regimes> smallShares() {
+        return Stream.of(
+                new Regimes(Regimes.Kind.CONSTANT, 100, 1, 20, 100, 0),
+                new Regimes(Regimes.Kind.CONSTANT, 100, 10, 20, 100, 1 / 3.0),
+                new Regimes(Regimes.Kind.CONSTANT, 1_000, 10, 2, 100, 0),
+                new Regimes(Regimes.Kind.EXPONENTIAL, 100, 10, 2, 100, 0));
+    }
+
+    @ParameterizedTest
+    @MethodSource("smallShares")
+    void a_share_of_one_in_a_hundred_is_neither_doubled_nor_lost(Regimes regime) {
+        assertThat(regime.measured(60)).isCloseTo(regime.wanted(), withinPercentage(25));
     }
 
     static List<LargeClaimScenarios.Scenario> largeClaims() {

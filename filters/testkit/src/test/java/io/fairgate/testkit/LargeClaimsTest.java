@@ -106,6 +106,45 @@ class LargeClaimsTest {
     }
 
     @Test
+    void a_claim_that_is_cancelled_while_it_collects_does_not_put_the_claims_of_others_aside() {
+        TestPool busy = new TestPool(4, TenantShares.EQUAL);
+        List<TestClaim> small = busy.ask("small", 1, 100);
+        busy.grant();
+        TestClaim leaving = busy.ask("leaving", 2);
+        TestClaim large = busy.ask("large", 4);
+        assertThat(busy.release(small.get(0))).isEmpty();
+        busy.seconds(0.001);
+        busy.cancel(leaving);
+
+        assertThat(busy.release(small.get(1), small.get(2), small.get(3))).contains("large");
+        assertThat(large.isHolding()).isTrue();
+    }
+
+    @Test
+    void a_tenant_whose_clients_always_leave_takes_no_more_than_its_share_from_large_requests_of_others() {
+        Holds holds = Holds.exponential(Duration.ofMillis(500));
+        Load leaving = Load.of("leaving", 3, Holds.constant(Duration.ofMillis(30)))
+                .asking(2)
+                .leaving(1);
+        for (int permits : new int[] {4, 10}) {
+            Load large = Load.of("large", 3, holds).asking(permits);
+            double alone = usedByLarge(permits, Load.of("a", 20, holds), Load.of("b", 20, holds), large);
+
+            double beside = usedByLarge(permits, Load.of("a", 20, holds), Load.of("b", 20, holds), large, leaving);
+
+            assertThat(alone).isGreaterThan(0.05);
+            assertThat(beside).as("beside clients that leave; alone %s", alone).isGreaterThan(0.5 * alone);
+        }
+    }
+
+    private static double usedByLarge(int permits, Load... loads) {
+        Workload workload = Workload.of(permits, TenantShares.EQUAL, Duration.ofMinutes(10), 1, loads)
+                .withSettings(FairnessSettings.USUAL.withMaxCollect(Duration.ofSeconds(15)));
+        return Simulation.measure(workload, Duration.ofSeconds(5))
+                .partOfPool(workload.tenants().indexOf(TenantId.of("large")));
+    }
+
+    @Test
     void the_next_budget_of_the_same_claim_is_twice_as_large() {
         TestPool patient =
                 new TestPool(4, TenantShares.EQUAL, FairnessSettings.USUAL.withMaxCollect(FairnessSettings.UNBOUNDED));

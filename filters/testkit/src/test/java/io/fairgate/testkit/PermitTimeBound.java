@@ -41,7 +41,7 @@ final class PermitTimeBound {
     }
 
     /** A debt of one hold takes {@code hold * W / (w * N)} to work off. */
-    private static boolean remembers(EventLog log) {
+    static boolean remembers(EventLog log) {
         Workload workload = log.workload();
         double[] weights = IntStream.range(0, workload.tenants().size())
                 .mapToDouble(workload::weightOf)

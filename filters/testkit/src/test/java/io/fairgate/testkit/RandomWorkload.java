@@ -82,7 +82,7 @@ final class RandomWorkload {
         List<Load> loads = new ArrayList<>();
         members.keySet().forEach(tenant -> loads.add(load(tenant, 2 * permits + 5)));
         loads.add(loads.remove(loads.size() - 1).from(at));
-        return workload(loads, NEVER_FORGETS);
+        return workload(loads, FairnessSettings.USUAL);
     }
 
     private Load load(TenantId tenant, int connections) {

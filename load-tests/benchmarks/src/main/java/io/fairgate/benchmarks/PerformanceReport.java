@@ -181,7 +181,7 @@ public final class PerformanceReport {
         return number("| %s | %.0f | | |\n", what, bytes);
     }
 
-    private static String verdict(boolean holds) {
+    static String verdict(boolean holds) {
         return holds ? "yes" : "**no**";
     }
 
@@ -193,14 +193,17 @@ public final class PerformanceReport {
         return Rounds.median(Rounds.of(costs, subject).stream().map(Cost::bytes).toList());
     }
 
-    private static String time(double nanos) {
+    static String time(double nanos) {
         if (nanos >= 1e6) {
-            return number("%.0f ms", nanos / 1e6);
+            return number(nanos < 1e7 ? "%.1f ms" : "%.0f ms", nanos / 1e6);
+        }
+        if (nanos >= 1e4) {
+            return number("%.0f µs", nanos / 1e3);
         }
         return number(nanos < 100 ? "%.1f ns" : "%.0f ns", nanos);
     }
 
-    private static String number(String format, Object... values) {
+    static String number(String format, Object... values) {
         return String.format(Locale.ROOT, format, values);
     }
 

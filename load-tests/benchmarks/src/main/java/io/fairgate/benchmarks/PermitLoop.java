@@ -5,6 +5,7 @@ import io.fairgate.permit.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
+import java.util.Arrays;
 import java.util.stream.IntStream;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
@@ -18,16 +19,21 @@ final class PermitLoop extends ClosedLoop {
     private final Work[] works;
 
     PermitLoop() {
-        pool = new EmbeddedPermitPool(
-                "orders",
-                PoolSettings.ofPermits(ContendedBenchmark.PERMITS).withMaxWait(ResourceLoop.MAX_WAIT),
-                TenantShares.EQUAL);
-        requests = IntStream.range(0, ContendedBenchmark.TENANTS)
-                .mapToObj(tenant -> PermitRequest.of("tenant-" + tenant).withHome(Runnable::run))
-                .toArray(PermitRequest[]::new);
-        works = IntStream.range(0, ContendedBenchmark.TENANTS)
-                .mapToObj(tenant -> new Work())
-                .toArray(Work[]::new);
+        this(
+                new EmbeddedPermitPool(
+                        "orders",
+                        PoolSettings.ofPermits(ContendedBenchmark.PERMITS).withMaxWait(ResourceLoop.MAX_WAIT),
+                        TenantShares.EQUAL),
+                IntStream.range(0, ContendedBenchmark.TENANTS)
+                        .mapToObj(tenant -> PermitRequest.of("tenant-" + tenant).withHome(Runnable::run))
+                        .toArray(PermitRequest[]::new));
+    }
+
+    /** @param requests one for each tenant */
+    PermitLoop(PermitPool pool, PermitRequest[] requests) {
+        this.pool = pool;
+        this.requests = requests.clone();
+        works = Arrays.stream(requests).map(request -> new Work()).toArray(Work[]::new);
     }
 
     @Override

@@ -20,11 +20,24 @@ final class HttpLoad {
         void once(Connection connection, int thread, long number) throws IOException;
     }
 
-    /** How often it was done, and the processor time that the process needed for it. */
-    record Result(long done, Duration used) {
+    /**
+     * How often it was done.
+     *
+     * @param used processor time that the measured process needed for it
+     * @param ownUsed processor time that this process needed for it, which is the same work each time
+     */
+    record Result(long done, Duration used, Duration ownUsed) {
 
         double perSecond() {
             return done / (used.toNanos() / 1e9);
+        }
+
+        double nanosEach() {
+            return used.toNanos() / (double) done;
+        }
+
+        double ownNanosEach() {
+            return ownUsed.toNanos() / (double) done;
         }
     }
 
@@ -57,6 +70,7 @@ final class HttpLoad {
         long[] done = new long[CONNECTIONS];
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         Duration before = measured.used();
+        Duration ownBefore = ownUsed();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < CONNECTIONS; i++) {
             int me = i;
@@ -77,11 +91,16 @@ final class HttpLoad {
         }
         threads.forEach(HttpLoad::join);
         Duration used = measured.used().minus(before);
+        Duration ownUsed = ownUsed().minus(ownBefore);
         Throwable failed = failure.get();
         if (failed != null) {
             throw new IllegalStateException("the load ended early", failed);
         }
-        return new Result(Arrays.stream(done).sum(), used);
+        return new Result(Arrays.stream(done).sum(), used, ownUsed);
+    }
+
+    private static Duration ownUsed() {
+        return ProcessHandle.current().info().totalCpuDuration().orElseThrow();
     }
 
     private static void join(Thread thread) {

@@ -59,6 +59,20 @@ final class MeasuredProcess implements AutoCloseable {
         return process.toHandle().info().totalCpuDuration().orElseThrow();
     }
 
+    /** All of it, and returns when that is done. */
+    void collectGarbage() throws IOException {
+        Process jcmd = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                        Long.toString(process.pid()),
+                        "GC.run")
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (!output.contains("Command executed successfully")) {
+            throw new IOException("jcmd: " + output);
+        }
+    }
+
     @Override
     public void close() {
         process.destroyForcibly();

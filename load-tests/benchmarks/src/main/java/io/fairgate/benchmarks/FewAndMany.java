@@ -1,0 +1,14 @@
+package io.fairgate.benchmarks;
+
+/**
+ * What one operation costs, in nanoseconds, in one round.
+ *
+ * @param few with few configured members
+ * @param many with many
+ */
+public record FewAndMany(double few, double many) {
+
+    double ratio() {
+        return many / few;
+    }
+}

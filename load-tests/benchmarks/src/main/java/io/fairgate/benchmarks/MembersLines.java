@@ -1,0 +1,105 @@
+package io.fairgate.benchmarks;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+
+/** What the permit core does for twenty active tenants: among 20,000 members against 20 members. */
+public final class MembersLines {
+
+    /** How much more it may cost; far less than a step for each member would add. */
+    public static final double MOST_RATIO = 1.1;
+
+    public static final int MANY = 20_000;
+    public static final int FEW = ConfiguredMembers.ACTIVE;
+
+    private MembersLines() {}
+
+    static List<Subject> all() {
+        return List.of(
+                subject("a request that need not wait", "grant"),
+                subject("a permit comes back, the next request gets it, another waits", "grantContended"),
+                subject("a refusal at a full queue", "refuse"),
+                subject("a check of two quotas", "checkQuotas"),
+                subject("a charge of two quotas", "chargeQuotas"),
+                subject("a look at one tenant (`standing`)", "standing"),
+                subject("a look at a pool as a whole (`totals`)", "totals"),
+                subject("a look at a pool and its active tenants (`snapshot`)", "snapshot"));
+    }
+
+    private static Subject subject(String name, String method) {
+        return Subject.of(name, MembersBenchmark.class, method, 1).with(Map.of("members", Integer.toString(MANY)));
+    }
+
+    /** Measures all of it in so many rounds, each in new JVMs; the rows of a table. */
+    public static String measure(int rounds) throws RunnerException {
+        Map<Subject, List<FewAndMany>> measured = new LinkedHashMap<>();
+        for (int round = 1; round <= rounds; round++) {
+            for (Subject subject : all()) {
+                FewAndMany pair = run(Rounds.options(subject)
+                        .forks(1)
+                        .jvmArgs("-Xms1g", "-Xmx1g", "-Xbatch")
+                        .warmupIterations(4)
+                        .warmupTime(TimeValue.seconds(1))
+                        .measurementIterations(30)
+                        .measurementTime(TimeValue.milliseconds(100)));
+                measured.computeIfAbsent(subject, s -> new ArrayList<>()).add(pair);
+                System.out.printf("round %d: %s: %s: %.3f%n", round, subject.method(), pair, pair.ratio());
+            }
+        }
+        return rows(measured);
+    }
+
+    static FewAndMany run(ChainedOptionsBuilder options) throws RunnerException {
+        RunResult result = new Runner(options.build()).runSingle();
+        List<IterationResult> iterations = result.getBenchmarkResults().stream()
+                .flatMap(fork -> fork.getIterationResults().stream())
+                .toList();
+        return new FewAndMany(median(iterations, "few"), median(iterations, "many"));
+    }
+
+    private static double median(List<IterationResult> iterations, String counter) {
+        return Rounds.median(iterations.stream()
+                .map(iteration -> Objects.requireNonNull(
+                                iteration.getSecondaryResults().get(counter), counter)
+                        .getScore())
+                .toList());
+    }
+
+    static String rows(Map<Subject, List<FewAndMany>> measured) {
+        return measured.entrySet().stream()
+                .map(each -> row(each.getKey().name(), each.getValue()))
+                .collect(Collectors.joining());
+    }
+
+    /** What one operation costs, its ratio, and whether that holds. */
+    public static String row(String name, List<FewAndMany> rounds) {
+        Comparison comparison =
+                new Comparison(rounds.stream().map(FewAndMany::ratio).toList(), MOST_RATIO, 1);
+        return "| %s | %s | %s | **%s** (%s to %s) | %s |\n"
+                .formatted(
+                        name,
+                        PerformanceReport.time(Rounds.median(
+                                rounds.stream().map(FewAndMany::few).toList())),
+                        PerformanceReport.time(Rounds.median(
+                                rounds.stream().map(FewAndMany::many).toList())),
+                        PerformanceReport.number("%.2f", comparison.ratio()),
+                        PerformanceReport.number("%.2f", comparison.least()),
+                        PerformanceReport.number("%.2f", comparison.most()),
+                        PerformanceReport.verdict(comparison.holds()));
+    }
+
+    /** Measures the core alone, and writes nothing. */
+    public static void main(String[] args) throws RunnerException {
+        System.out.print(measure(Integer.getInteger("fairgate.rounds", 5)));
+    }
+}

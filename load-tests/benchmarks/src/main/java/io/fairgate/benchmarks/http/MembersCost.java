@@ -1,0 +1,165 @@
+package io.fairgate.benchmarks.http;
+
+import io.fairgate.benchmarks.FewAndMany;
+import io.fairgate.benchmarks.MembersLines;
+import io.fairgate.benchmarks.http.HttpLoad.Result;
+import io.fairgate.benchmarks.http.HttpLoad.Work;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import org.openjdk.jmh.runner.RunnerException;
+
+/**
+ * Measures what 20,000 configured members cost against 20 while the same number is active: in the permit core, and over
+ * HTTP; writes {@code docs/members-performance.md}. Takes some twenty minutes.
+ *
+ * <p>Over HTTP one gateway is measured with the one policy and with the other by turns: two processes, each of which
+ * compiles in its own way, differ by more than what is looked for.
+ */
+public final class MembersCost {
+
+    private static final Duration TURN = Duration.ofSeconds(1);
+
+    /** With each policy, and by number: on a machine with other things to do the compiler needs its time. */
+    private static final int WARM_UPS = 3;
+
+    /** For one round of the core: over HTTP more disturbs a round. */
+    private static final int HTTP_ROUNDS = 6;
+
+    private static final Pattern UPSTREAM = Pattern.compile("^port (\\d+)");
+
+    /** The gateway's ports, by their names in {@link MembersGateway}'s line of the start. */
+    enum Port {
+        TRAFFIC("traffic"),
+        MANAGEMENT("management"),
+        LEASES("leases");
+
+        final String group;
+
+        Port(String group) {
+            this.group = group;
+        }
+    }
+
+    /** Something that the gateway does. */
+    enum Task {
+        FORWARD("a request that is forwarded", Port.TRAFFIC, 200, "/open/x", true, 500),
+        QUEUE_FULL("503: the queue of the pool is full", Port.TRAFFIC, 503, "/full/x", true, 300),
+        QUOTA("429: a quota is used up", Port.TRAFFIC, 429, "/spent/x", true, 300),
+        IDENTITY("401: no identity", Port.TRAFFIC, 401, "/open/x", false, 300),
+        POOLS("`GET /v1/pools` of the lease API", Port.LEASES, 200, "/v1/pools", true, 300),
+        SCRAPE("a scrape of `/actuator/prometheus`", Port.MANAGEMENT, 200, "/actuator/prometheus", false, 30);
+
+        final String description;
+        private final Port port;
+        private final int status;
+        private final String path;
+        private final boolean isIdentified;
+        /** Requests in each warm-up, on each connection. */
+        private final int warmUp;
+
+        Task(String description, Port port, int status, String path, boolean isIdentified, int warmUp) {
+            this.description = description;
+            this.port = port;
+            this.status = status;
+            this.path = path;
+            this.isIdentified = isIdentified;
+            this.warmUp = warmUp;
+        }
+
+        /** By each active tenant in turn. */
+        HttpLoad load(MembersGateway gateway) {
+            Work work = (connection, thread, number) -> {
+                String tenant = isIdentified ? MembersGateway.tenantField(thread + number) : "";
+                int answered = connection
+                        .send("GET " + path + " HTTP/1.1\r\n" + tenant, "")
+                        .status();
+                if (answered != status) {
+                    throw new IOException("%s: %d (expected: %d)".formatted(path, answered, status));
+                }
+            };
+            return new HttpLoad(gateway.port(port), work);
+        }
+    }
+
+    private MembersCost() {}
+
+    /**
+     * Measures all of it.
+     *
+     * @param args the jar of the program, a folder for its policy, the file to write
+     */
+    public static void main(String[] args) throws IOException, RunnerException {
+        int rounds = Integer.getInteger("fairgate.rounds", 5);
+        int httpRounds = HTTP_ROUNDS * rounds;
+        String machine = LeaseCostReport.thisMachine();
+        // The upstream of the pool that is full: connections are established, and nothing is ever read.
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                MeasuredProcess upstream = new MeasuredProcess(
+                        List.of("-classpath", System.getProperty("java.class.path"), Upstream.class.getName()))) {
+            int port = Integer.parseInt(upstream.await(UPSTREAM).group(1));
+            Map<Task, List<FewAndMany>> http;
+            try (MembersGateway gateway =
+                    new MembersGateway(Path.of(args[0]), Path.of(args[1]), port, silent.getLocalPort())) {
+                http = measure(gateway, httpRounds);
+            }
+            String core = MembersLines.measure(rounds);
+            String report = new MembersCostReport(machine, rounds, httpRounds, core, http).text();
+            Files.writeString(Path.of(args[2]), report);
+            System.out.println(report);
+        }
+    }
+
+    /** Each round begins with the policy with which the one before has ended. */
+    private static Map<Task, List<FewAndMany>> measure(MembersGateway gateway, int rounds) throws IOException {
+        for (int members : List.of(MembersLines.FEW, MembersLines.MANY)) {
+            gateway.configure(members);
+            for (int i = 0; i < WARM_UPS; i++) {
+                for (Task task : Task.values()) {
+                    task.load(gateway).times(gateway.process(), task.warmUp);
+                }
+            }
+        }
+        Map<Task, List<FewAndMany>> measured = new EnumMap<>(Task.class);
+        for (int round = 0; round < rounds; round++) {
+            boolean isManyFirst = round % 2 == 0;
+            Map<Task, Result> first = turns(gateway, isManyFirst ? MembersLines.MANY : MembersLines.FEW);
+            Map<Task, Result> second = turns(gateway, isManyFirst ? MembersLines.FEW : MembersLines.MANY);
+            Map<Task, Result> few = isManyFirst ? second : first;
+            (isManyFirst ? first : second).forEach((task, many) -> {
+                FewAndMany pair = pair(Objects.requireNonNull(few.get(task)), many);
+                measured.computeIfAbsent(task, t -> new ArrayList<>()).add(pair);
+                System.out.println(task + " " + pair);
+            });
+        }
+        return measured;
+    }
+
+    /** One turn of each task. */
+    private static Map<Task, Result> turns(MembersGateway gateway, int members) throws IOException {
+        gateway.configure(members);
+        Map<Task, Result> results = new EnumMap<>(Task.class);
+        for (Task task : Task.values()) {
+            results.put(task, task.load(gateway).run(gateway.process(), TURN));
+        }
+        return results;
+    }
+
+    /**
+     * The load does the same work for each request. When it needs more processor time for that in one turn than in the other,
+     * the machine was slower, and the gateway's processor time is counted as that much less.
+     */
+    static FewAndMany pair(Result few, Result many) {
+        double speed = many.ownNanosEach() / few.ownNanosEach();
+        return new FewAndMany(few.nanosEach() * Math.sqrt(speed), many.nanosEach() / Math.sqrt(speed));
+    }
+}

@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -301,7 +303,7 @@ final class ShareTree {
             siblings.stuck = false;
         }
         before.forEach(siblings -> siblings.all.forEach(siblings::noteLag));
-        List<Share> moved = takeOutMoved();
+        Set<Share> moved = takeOutMoved();
         for (Siblings siblings : allSiblings()) {
             siblings.all.forEach(this::changeSettings);
             siblings.all.forEach(siblings::restoreLag);
@@ -317,8 +319,8 @@ final class ShareTree {
     }
 
     /** Puts everybody to where it belongs; says who of those that moved competed, and does not for now. */
-    private List<Share> takeOutMoved() {
-        List<Share> competed = new ArrayList<>();
+    private Set<Share> takeOutMoved() {
+        Set<Share> competed = new LinkedHashSet<>();
         List.copyOf(groups.entrySet()).forEach(entry -> {
             Share group = entry.getValue();
             ShareGroups.Group settings = shares.groups().byName().get(entry.getKey());
@@ -337,14 +339,14 @@ final class ShareTree {
         return competed;
     }
 
-    private static void move(Share share, Siblings to, List<Share> competed) {
+    private static void move(Share share, Siblings to, Set<Share> competed) {
         if (share.siblings() != to) {
             takeOut(share, competed);
             to.add(share);
         }
     }
 
-    private static void takeOut(Share share, List<Share> competed) {
+    private static void takeOut(Share share, Set<Share> competed) {
         if (share.backlogged) {
             competed.add(share);
         }

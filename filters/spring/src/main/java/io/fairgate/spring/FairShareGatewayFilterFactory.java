@@ -157,11 +157,13 @@ public final class FairShareGatewayFilterFactory
                 Exchanges.setWaited(exchange, waitedNanos);
                 reportWait(exchange, waitedNanos);
                 return chain.filter(exchange.mutate()
-                        .request(new WithBody(exchange.getRequest(), body, upstream))
-                        .build());
+                                .request(new WithBody(exchange.getRequest(), body, upstream))
+                                .build())
+                        .then(upstream.requireAnswered());
             });
             Mono<Void> held = pool.withPermit(
                             request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
+                    .onErrorComplete(UpstreamConnection.UnansweredException.class)
                     .doFinally(end -> body.discard());
             return QuotaCheck.isNeeded(used, pool, tenant, config.permits)
                     ? quotas.check(exchange, tenant, used).then(held)

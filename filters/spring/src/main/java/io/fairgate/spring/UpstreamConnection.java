@@ -152,6 +152,27 @@ final class UpstreamConnection {
     }
 
     /**
+     * Empty when the upstream has answered. A filter may have answered the client in its place, after a time-out for instance;
+     * then an error that says so, and the permit waits for {@link #settled}.
+     */
+    Mono<Void> requireAnswered() {
+        return Mono.defer(() -> {
+            UpstreamExchange last = latest;
+            return last != null && last.isUnanswered() ? Mono.error(new UnansweredException()) : Mono.empty();
+        });
+    }
+
+    /** The request is complete for its client, and the upstream may still work on it. */
+    static final class UnansweredException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        UnansweredException() {
+            super("the upstream has not answered", null, false, false);
+        }
+    }
+
+    /**
      * Ends the request's side to the upstream. Completes when the upstream has nothing more to do for it as far as that can be
      * known, and the connection is closed, or the whole response has come.
      *

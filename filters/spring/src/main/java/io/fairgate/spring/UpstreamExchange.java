@@ -66,6 +66,7 @@ final class UpstreamExchange {
     private volatile boolean bodyIsWhole;
     private volatile boolean answered;
     private volatile boolean complete;
+    private volatile boolean isSettled;
 
     /** Only on the event loop. */
     private boolean ending;
@@ -124,6 +125,11 @@ final class UpstreamExchange {
 
     boolean isLeft() {
         return left;
+    }
+
+    /** Whether it was sent, or is being sent, and neither was answered nor has ended. */
+    boolean isUnanswered() {
+        return wire != null && !answered && !isSettled;
     }
 
     /** Completes when the upstream has answered, or, after {@link #leave}, when it is done with it. */
@@ -194,6 +200,7 @@ final class UpstreamExchange {
 
     private void settle() {
         end.dispose();
+        isSettled = true;
         settled.tryEmitEmpty();
         idle.tryEmitEmpty();
     }

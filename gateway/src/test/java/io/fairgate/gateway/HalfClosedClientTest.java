@@ -118,6 +118,20 @@ class HalfClosedClientTest {
     }
 
     @Test
+    void a_request_behind_the_one_that_is_being_answered_is_waited_for() throws IOException {
+        try (RawClient half = new RawClient(gateway.port())) {
+            half.get("/fair/parts", "b").get("/fair/first", "b");
+            half.readUntil("head");
+            half.shutdownOutput();
+            restMayCome.countDown();
+            half.readUntil("4\r\ntail\r\n0\r\n\r\n");
+            half.readUntil("100 Continue\r\n\r\n");
+            firstMayEnd.countDown();
+            assertThat(answer(half)).endsWith("first");
+        }
+    }
+
+    @Test
     void it_is_noticed_when_it_leaves_after_all() throws IOException {
         try (RawClient first = new RawClient(gateway.port())) {
             first.get("/fair/first", "a");

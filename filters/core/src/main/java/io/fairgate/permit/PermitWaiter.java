@@ -70,6 +70,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     private volatile boolean left;
 
     private volatile @Nullable Disposable settleTimer;
+    private volatile @Nullable Disposable settling;
     private long askedAt;
     private long waitUntil;
     private long startedAt;
@@ -184,7 +185,10 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
             giveBackWhenSettled();
         } else {
             settleTimer = settleAtTheLatest();
-            var unused = settled.subscribe(nothing -> {}, e -> giveBackWhenSettled(), this::giveBackWhenSettled);
+            settling = settled.subscribe(nothing -> {}, e -> giveBackWhenSettled(), this::giveBackWhenSettled);
+            if (isOver()) {
+                stop(settling);
+            }
         }
     }
 
@@ -230,6 +234,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
 
     private void giveBack() {
         stop(settleTimer);
+        stop(settling);
         pool.giveBack(this);
         since = startedAt;
         pool.tellReleased(this);

@@ -32,6 +32,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -322,13 +323,17 @@ public abstract class PermitPoolContract {
     void a_request_may_say_how_long_its_permit_waits_for_a_cancelled_work_to_settle() {
         PermitPool pool = poolOf(1);
         Duration within = PermitRequest.SETTLE_WITHIN.multipliedBy(60);
-        pool.withPermit(request("a").withSettled(Mono.never()).withSettleWithin(within), new Work().mono)
+        AtomicBoolean isLeft = new AtomicBoolean();
+        Mono<Void> settled = Mono.<Void>never().doOnCancel(() -> isLeft.set(true));
+        pool.withPermit(request("a").withSettled(settled).withSettleWithin(within), new Work().mono)
                 .subscribe()
                 .dispose();
         time.advanceBy(within.minusMillis(1));
         assertThat(inFlight(pool)).isEqualTo(1);
+        assertThat(isLeft).isFalse();
         time.advanceBy(Duration.ofMillis(1));
         assertThat(inFlight(pool)).isZero();
+        assertThat(isLeft).as("nothing waits for it any more").isTrue();
         assertThat(listener.released).hasValue(1);
     }
 

@@ -131,7 +131,10 @@ public final class HalfClosedClients extends ChannelDuplexHandler {
 
     private void closeWhenQuiet(ChannelHandlerContext context, long sentBefore) {
         after(context, PAUSE_OF_ANSWER, () -> {
-            if (sent == sentBefore) {
+            if (!answering) {
+                // The answer to the next of its requests has not begun.
+                probe(context, FIRST_PAUSE);
+            } else if (sent == sentBefore) {
                 var unused = context.close();
             } else {
                 closeWhenQuiet(context, sent);

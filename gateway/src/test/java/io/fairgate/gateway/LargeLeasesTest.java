@@ -108,9 +108,9 @@ class LargeLeasesTest {
             }));
         }
         await(() -> work.begun("c") >= 3);
-        MetricsPage before = MetricsPage.of(gateway);
+        MetricsPage before = MetricsPage.upToDate(gateway);
         await(() -> work.begun("c") >= 13);
-        MetricsPage after = MetricsPage.of(gateway);
+        MetricsPage after = MetricsPage.upToDate(gateway);
         holders.forEach(CompletableFuture::join);
         requests.end();
 
@@ -131,12 +131,12 @@ class LargeLeasesTest {
                 c.acquire("long", "pool", "{\"permits\":1,\"ttl\":\"5m\"}").json("id");
         keepAskingForB();
         await(() -> work.begun("b") > 20);
-        MetricsPage before = MetricsPage.of(gateway);
+        MetricsPage before = MetricsPage.upToDate(gateway);
         int first = work.begun("b");
         CompletableFuture<Void> large = inThread(() -> workUnderLease(a, "large"));
         await(() -> work.begun("b") >= first + ANSWERED_BESIDE_LEASE);
         int last = work.begun("b");
-        MetricsPage after = MetricsPage.of(gateway);
+        MetricsPage after = MetricsPage.upToDate(gateway);
         assertThat(waiting("a")).as("the large one still waits").isOne();
         c.release(longLease);
         large.join();

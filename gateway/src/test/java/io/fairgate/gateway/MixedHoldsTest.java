@@ -69,9 +69,9 @@ class MixedHoldsTest {
             shortTenants.forEach(tenant -> keep(6, tenant, shortMillis));
             longTenants.forEach(tenant -> keep(3, tenant, LONG_MILLIS));
             awaitLongRequests(FIRST + 1);
-            MetricsPage before = MetricsPage.of(GATEWAY);
+            MetricsPage before = MetricsPage.upToDate(GATEWAY);
             awaitLongRequests(LAST + 1);
-            MetricsPage after = MetricsPage.of(GATEWAY);
+            MetricsPage after = MetricsPage.upToDate(GATEWAY);
             double longSeconds = permitSeconds(after, longTenants) - permitSeconds(before, longTenants);
             double shortSeconds = permitSeconds(after, shortTenants) - permitSeconds(before, shortTenants);
             longShare = longSeconds / (longSeconds + shortSeconds);

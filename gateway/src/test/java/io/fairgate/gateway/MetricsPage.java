@@ -25,6 +25,12 @@ record MetricsPage(Map<String, String> types, Map<String, Double> samples) {
         return parse(Answer.to(gateway.managementUrl("/actuator/prometheus")).body());
     }
 
+    /** The same as it is now: while a pool is contended, a page may show what the page before has looked up. */
+    static MetricsPage upToDate(RunningGateway gateway) {
+        of(gateway);
+        return of(gateway);
+    }
+
     static MetricsPage parse(String page) {
         Map<String, String> types = new LinkedHashMap<>();
         Map<String, Double> samples = new LinkedHashMap<>();

@@ -36,14 +36,14 @@ record MixedHoldsSettings(
                         given.text("path", "/orders/", Parameters.PATH)),
                 new Side(
                         given.text("longTenant", "batch", Parameters.TENANT),
-                        given.whole("longUsers", 8, 5_000),
+                        given.whole("longUsers", 5, 5_000),
                         given.factor("longWeight", 1),
                         Duration.ofMillis(given.whole("longMillis", 3_000, 60_000))),
                 new Side(
                         given.text("shortTenant", "api", Parameters.TENANT),
-                        given.whole("shortUsers", 30, 5_000),
+                        given.whole("shortUsers", 60, 5_000),
                         given.factor("shortWeight", 3),
-                        Duration.ofMillis(given.whole("shortMillis", 10, 60_000))),
+                        Duration.ofMillis(given.whole("shortMillis", 20, 60_000))),
                 Duration.ofSeconds(given.whole("warmUpSeconds", 15, 600)),
                 Duration.ofSeconds(given.whole("seconds", 60, 3_600)));
     }

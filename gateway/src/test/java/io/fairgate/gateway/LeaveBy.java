@@ -34,6 +34,13 @@ enum LeaveBy {
                 : new Http1(new RawClient(gateway.port()).get(path, tenant), this);
     }
 
+    /** A body of four bytes is sent whole, right after the headers. */
+    Client post(RunningGateway gateway, String path, String tenant) throws IOException {
+        return this == RST_STREAM
+                ? new Http2(gateway, path, tenant, "POST", Flux.just(Unpooled.wrappedBuffer(new byte[4])))
+                : new Http1(new RawClient(gateway.port()).post(path, tenant, 4), this);
+    }
+
     /** Over HTTP/2: all of the body is there, as long as it is said to be, and its end never comes. */
     static Client endlessPost(RunningGateway gateway, String path, String tenant, String body) {
         ByteBuf bytes = Unpooled.wrappedBuffer(body.getBytes(StandardCharsets.US_ASCII));

@@ -79,7 +79,10 @@ class LeavingCrowdTest {
     private void sendEach(LeaveBy way, SplittableRandom random) {
         try {
             for (int i = 0; i < REQUESTS_EACH; i++) {
-                LeaveBy.Client client = way.get(gateway, "/fair/work", String.valueOf("abc".charAt(random.nextInt(3))));
+                String tenant = String.valueOf("abc".charAt(random.nextInt(3)));
+                LeaveBy.Client client = random.nextBoolean()
+                        ? way.get(gateway, "/fair/work", tenant)
+                        : way.post(gateway, "/fair/work", tenant);
                 if (random.nextInt(10) < 6) {
                     Thread.sleep(random.nextInt(120));
                     client.leave();

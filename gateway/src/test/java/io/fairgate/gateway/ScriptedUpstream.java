@@ -202,10 +202,9 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         String path = requestLine(exchange.head()).split(" ", 3)[1];
         highest.accumulateAndGet(now.incrementAndGet(), Math::max);
         try {
-            if (!path.startsWith("/ws")) {
-                exchange.readBody();
+            if (path.startsWith("/ws") || exchange.readBody() == exchange.contentLength()) {
+                scripts.getOrDefault(path, OK).answer(exchange);
             }
-            scripts.getOrDefault(path, OK).answer(exchange);
         } finally {
             now.decrementAndGet();
         }

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
@@ -21,8 +20,6 @@ import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.server.reactive.ServerHttpRequest;
-import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -156,10 +153,17 @@ public final class FairShareGatewayFilterFactory
                 long waitedNanos = time.now(TimeUnit.NANOSECONDS) - askedAt;
                 Exchanges.setWaited(exchange, waitedNanos);
                 reportWait(exchange, waitedNanos);
+                CachedBody cached = CachedBody.takeFrom(exchange);
+                Flux<DataBuffer> sent = cached == null ? body.body() : cached.body();
                 return chain.filter(exchange.mutate()
-                                .request(new WithBody(exchange.getRequest(), body, upstream))
+                                .request(new ForwardedRequest(exchange.getRequest(), sent, upstream::bodyIsWhole))
                                 .build())
-                        .then(upstream.requireAnswered());
+                        .then(upstream.requireAnswered())
+                        .doFinally(end -> {
+                            if (cached != null) {
+                                cached.release();
+                            }
+                        });
             });
             Mono<Void> held = pool.withPermit(
                             request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
@@ -216,41 +220,6 @@ public final class FairShareGatewayFilterFactory
             exchange.getResponse().getHeaders().add(SERVER_TIMING, entry);
             return Mono.empty();
         });
-    }
-
-    private static final class WithBody extends ServerHttpRequestDecorator {
-        private final ReadAheadBody body;
-        private final UpstreamConnection upstream;
-
-        WithBody(ServerHttpRequest request, ReadAheadBody body, UpstreamConnection upstream) {
-            super(request);
-            this.body = body;
-            this.upstream = upstream;
-        }
-
-        /**
-         * Over HTTP/2 a body may be there as long as Content-Length says, and its end may never come. The upstream has all of
-         * it then and is at work, whatever becomes of the end.
-         */
-        @Override
-        public Flux<DataBuffer> getBody() {
-            long length = getHeaders().getContentLength();
-            return length < 0
-                    ? body.body()
-                    : Flux.defer(() -> {
-                        AtomicLong left = new AtomicLong(length);
-                        return body.body()
-                                .doOnSubscribe(begun -> endOf(left, 0))
-                                .doOnNext(buffer -> endOf(left, buffer.readableByteCount()))
-                                .onErrorComplete(failure -> left.get() <= 0);
-                    });
-        }
-
-        private void endOf(AtomicLong left, int bytes) {
-            if (left.addAndGet(-bytes) <= 0) {
-                upstream.bodyIsWhole();
-            }
-        }
     }
 
     /** What a route says: a bean with setters, because that is what Spring Cloud Gateway binds arguments to. */

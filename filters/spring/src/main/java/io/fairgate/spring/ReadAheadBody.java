@@ -37,6 +37,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
     private volatile boolean discarded;
     private volatile boolean complete;
     private volatile boolean anyBytes;
+    private volatile boolean empty;
 
     ReadAheadBody(Flux<DataBuffer> source, ByteBudget budget) {
         this.source = source;
@@ -60,7 +61,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
     /** The whole body, from its first byte; for one subscriber. */
     Flux<DataBuffer> body() {
         return Flux.defer(() -> {
-            if (!started || (complete && !anyBytes)) {
+            if (!started || empty) {
                 // Not read, or nothing to read: then it may be asked for again, as a retry does.
                 return started ? Flux.empty() : source;
             }
@@ -107,6 +108,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
     @Override
     protected void hookOnComplete() {
         complete = true;
+        empty = !anyBytes;
         kept.tryEmitComplete();
     }
 

@@ -146,9 +146,16 @@ final class UpstreamConnection {
                 : maxHold.toNanos() - (time.now(TimeUnit.NANOSECONDS) - grantedAt);
     }
 
-    /** On the event loop, once the time is up. */
+    /** On the event loop, once the time is up; never when the loop has shut down, for its connections are closed then. */
     Disposable after(long nanos, EventLoop loop, Runnable task) {
-        return time.schedule(() -> loop.execute(task), nanos, TimeUnit.NANOSECONDS);
+        return time.schedule(
+                () -> {
+                    if (!loop.isShuttingDown()) {
+                        loop.execute(task);
+                    }
+                },
+                nanos,
+                TimeUnit.NANOSECONDS);
     }
 
     /**

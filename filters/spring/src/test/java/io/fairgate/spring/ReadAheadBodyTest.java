@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
 
 /** What becomes of a body whose exchange ends while it begins to be read. */
@@ -36,5 +37,13 @@ class ReadAheadBodyTest {
 
         client.assertCancelled();
         assertThat(budget.used()).isZero();
+    }
+
+    @Test
+    void a_client_that_leaves_before_the_first_byte_has_no_empty_body() {
+        body.start();
+        client.error(new ClientLeftException());
+
+        StepVerifier.create(body.body()).verifyError(ClientLeftException.class);
     }
 }

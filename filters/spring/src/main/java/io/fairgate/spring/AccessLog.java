@@ -13,10 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.cloud.gateway.filter.GatewayFilterChain;
-import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.cloud.gateway.route.Route;
-import org.springframework.core.Ordered;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
@@ -24,38 +21,40 @@ import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * One record for each request that reached a route: whose it was, how long it waited, what became of it, and what was
- * decided against it, enforced or not. Off unless {@code fairgate.access-log} is on.
+ * One record for each request that reached a route: its tenant, how long it waited, how it ended, and the refusals, enforced or
+ * not. Off unless {@code fairgate.access-log} is on.
  */
-final class AccessLog implements GlobalFilter, Ordered, DisposableBean {
+final class AccessLog implements DisposableBean {
 
-    private final RecordLog records;
+    private final @Nullable RecordLog records;
     private final InstantSource clock;
     private final Scheduler time;
 
-    /** @param clock the wall clock, for when a request came */
-    AccessLog(RecordLog records, InstantSource clock, Scheduler time) {
+    /**
+     * With records of every request.
+     *
+     * @param records where they go; null for none
+     * @param clock the wall clock, for when a request came
+     */
+    AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time) {
         this.records = records;
         this.clock = clock;
         this.time = time;
     }
 
-    @Override
-    public int getOrder() {
-        return FilterOrder.ACCESS_LOG.order();
+    /** The request, with a record when it ends. */
+    Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {
+        return records == null ? request : Mono.defer(() -> recorded(exchange, request, records));
     }
 
-    @Override
-    public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        return Mono.defer(() -> {
-            String at = clock.instant().toString();
-            long began = time.now(TimeUnit.NANOSECONDS);
-            AtomicBoolean brokenOff = new AtomicBoolean();
-            return chain.filter(exchange)
-                    // Seen before anybody makes an answer of the failure; after it, that answer has begun as well.
-                    .doOnError(failure -> brokenOff.set(exchange.getResponse().isCommitted()))
-                    .doFinally(end -> write(exchange, end(end, brokenOff.get()), at, began));
-        });
+    private Mono<Void> recorded(ServerWebExchange exchange, Mono<Void> request, RecordLog log) {
+        String at = clock.instant().toString();
+        long began = time.now(TimeUnit.NANOSECONDS);
+        AtomicBoolean brokenOff = new AtomicBoolean();
+        return request
+                // Seen before the failure becomes a response; after that, a response has begun as well.
+                .doOnError(failure -> brokenOff.set(exchange.getResponse().isCommitted()))
+                .doFinally(end -> log.add(entry(exchange, end(end, brokenOff.get()), at, began)));
     }
 
     private static String end(SignalType end, boolean brokenOff) {
@@ -66,7 +65,7 @@ final class AccessLog implements GlobalFilter, Ordered, DisposableBean {
         };
     }
 
-    private void write(ServerWebExchange exchange, String end, String at, long began) {
+    private Map<String, Object> entry(ServerWebExchange exchange, String end, String at, long began) {
         Map<String, Object> entry = new LinkedHashMap<>();
         entry.put("at", at);
         TenantPolicy tenant = Exchanges.tenant(exchange);
@@ -88,12 +87,14 @@ final class AccessLog implements GlobalFilter, Ordered, DisposableBean {
         if (!decisions.isEmpty()) {
             entry.put("decisions", decisions.stream().map(AccessLog::shown).toList());
         }
-        records.add(entry);
+        return entry;
     }
 
     @Override
     public void destroy() throws InterruptedException {
-        records.destroy();
+        if (records != null) {
+            records.destroy();
+        }
     }
 
     private static Map<String, Object> shown(Decision decision) {

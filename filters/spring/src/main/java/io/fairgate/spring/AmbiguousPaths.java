@@ -1,11 +1,8 @@
 package io.fairgate.spring;
 
+import io.fairgate.spring.Decisions.Origin;
 import java.util.regex.Pattern;
-import org.springframework.cloud.gateway.filter.GatewayFilterChain;
-import org.springframework.cloud.gateway.filter.GlobalFilter;
-import org.springframework.core.Ordered;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Mono;
 
 /**
  * Refuses a path that servers read in different ways: with {@code .} or {@code ..}, with two slashes in a row, or with an
@@ -15,7 +12,7 @@ import reactor.core.publisher.Mono;
  * <p>What else can be written in two ways does no harm: {@code %66ive} is decoded and {@code five;a=b} is stripped before a
  * route is chosen.
  */
-final class AmbiguousPaths implements GlobalFilter, Ordered {
+final class AmbiguousPaths {
 
     /** Also within parameters and after an encoded semicolon, because to some servers {@code ..;x} is {@code ..}. */
     private static final Pattern AMBIGUOUS =
@@ -33,25 +30,17 @@ final class AmbiguousPaths implements GlobalFilter, Ordered {
         this.mayPass = mayPass;
     }
 
-    @Override
-    public int getOrder() {
-        return FilterOrder.PATH.order();
-    }
-
-    @Override
-    public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        return Mono.defer(() -> {
-            if (mayPass || !isAmbiguous(exchange.getRequest().getURI().getRawPath())) {
-                return chain.filter(exchange);
-            }
-            boolean enforced = policy.current().enforcement().isOn();
-            meters.pathRefused(enforced);
-            if (enforced) {
-                return Mono.error(new AmbiguousPathException());
-            }
-            decisions.onTrial(exchange, new AmbiguousPathException());
-            return chain.filter(exchange);
-        });
+    /** Throws {@link AmbiguousPathException} when the path of the request is ambiguous; in a dry run that is noted. */
+    void requireUnambiguous(ServerWebExchange exchange) {
+        if (mayPass || !isAmbiguous(exchange.getRequest().getURI().getRawPath())) {
+            return;
+        }
+        boolean enforced = policy.current().enforcement().isOn();
+        meters.pathRefused(enforced);
+        if (enforced) {
+            throw new AmbiguousPathException();
+        }
+        decisions.noteDryRun(Origin.of(exchange), new AmbiguousPathException());
     }
 
     static boolean isAmbiguous(String rawPath) {

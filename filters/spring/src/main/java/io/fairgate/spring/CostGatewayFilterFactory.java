@@ -1,10 +1,10 @@
 package io.fairgate.spring;
 
 import io.fairgate.quota.Quota;
+import io.fairgate.spring.RouteRules.RuleFilter;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
-import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
 import org.springframework.util.unit.DataSize;
 
@@ -53,15 +53,7 @@ public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory
         if (config.max != null && response == null && told == null) {
             throw mistake("max", config.max, "nothing, because neither a header nor a response tells the cost");
         }
-        CostRules rules = new CostRules(config.rules, config.units);
-        return new OrderedGatewayFilter(
-                (exchange, chain) -> {
-                    Long asTold = told == null ? null : told.units(exchange);
-                    long units = asTold == null ? rules.units(exchange.getRequest()) : asTold;
-                    Exchanges.setCost(exchange, new RequestCost(units, response));
-                    return chain.filter(told == null ? exchange : told.without(exchange));
-                },
-                FilterOrder.COST.order());
+        return new RuleFilter(new CostRule(new CostRules(config.rules, config.units), told, response));
     }
 
     private static @Nullable ResponseCost response(Config config, long max) {

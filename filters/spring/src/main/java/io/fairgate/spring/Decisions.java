@@ -10,9 +10,10 @@ import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
+import org.springframework.http.HttpMethod;
 import org.springframework.web.server.ServerWebExchange;
 
-/** Writes down what was decided against a request, whether it was enforced or not. */
+/** Writes down the refusals and failures of requests, enforced or not. */
 final class Decisions {
 
     private final Refusals refusals;
@@ -30,43 +31,66 @@ final class Decisions {
         this.clock = clock;
     }
 
-    /** What ends the request; null when the failure is none of ours. */
+    /**
+     * The request that a decision is about.
+     *
+     * @param route null when it has none
+     * @param decisions about it so far
+     */
+    record Origin(
+            @Nullable TenantPolicy tenant,
+            @Nullable InetAddress peer,
+            @Nullable String route,
+            HttpMethod method,
+            String path,
+            List<Decision> decisions) {
+
+        static Origin of(ServerWebExchange exchange) {
+            Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+            return new Origin(
+                    Exchanges.tenant(exchange),
+                    Exchanges.peer(exchange),
+                    route == null ? null : route.getId(),
+                    exchange.getRequest().getMethod(),
+                    exchange.getRequest().getPath().value(),
+                    Exchanges.decisions(exchange));
+        }
+    }
+
+    /** What ends the request; null when the failure is none of Fairgate's. */
     @Nullable
     Decided against(ServerWebExchange exchange, Throwable failure) {
-        return note(exchange, failure, true);
+        return note(Origin.of(exchange), failure, true);
     }
 
     /** What would have ended the request, which goes on. */
-    void onTrial(ServerWebExchange exchange, Throwable failure) {
-        note(exchange, failure, false);
+    void noteDryRun(Origin request, Throwable refusal) {
+        note(request, refusal, false);
     }
 
-    private @Nullable Decided note(ServerWebExchange exchange, Throwable failure, boolean enforced) {
-        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        Refusal refusal = refusals.of(failure, route != null);
+    private @Nullable Decided note(Origin request, Throwable failure, boolean enforced) {
+        Refusal refusal = refusals.of(failure, request.route() != null);
         if (refusal == null) {
             return null;
         }
-        TenantPolicy tenant = Exchanges.tenant(exchange);
         TenantId claimed = failure instanceof IdentityRefusedException identity ? identity.claimed() : null;
-        InetAddress peer = Exchanges.peer(exchange);
         Decision decision = new Decision(
                 DecisionLog.newId(),
                 clock.instant(),
                 refusal.status().value(),
                 refusal.reason(),
-                tenant == null ? null : tenant.id().value(),
+                request.tenant() == null ? null : request.tenant().id().value(),
                 claimed == null ? null : claimed.value(),
-                peer == null ? null : peer.getHostAddress(),
-                route == null ? null : route.getId(),
-                exchange.getRequest().getPath().value(),
+                request.peer() == null ? null : request.peer().getHostAddress(),
+                request.route(),
+                request.path(),
                 refusal.isFailure() ? failure.toString() : null,
                 failure instanceof QuotaRefusedException quota ? labels(quota, enforced) : List.of(),
                 enforced);
         log.add(decision);
-        Exchanges.addDecision(exchange, decision);
+        request.decisions().add(decision);
         if (failure instanceof IdentityRefusedException identity) {
-            audit.refused(decision, exchange.getRequest().getMethod(), identity.key());
+            audit.refused(decision, request.method(), identity.key());
         }
         return new Decided(refusal, decision);
     }

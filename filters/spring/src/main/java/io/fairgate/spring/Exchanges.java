@@ -14,16 +14,14 @@ import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.netty.Connection;
 
-/** What our filters leave for each other on the exchange, and what lies below it. */
+/** What the steps of the admission note on the exchange, and the connection below it. */
 public final class Exchanges {
 
     private static final String IDENTITY = Exchanges.class.getName() + ".identity";
-    private static final String COST = Exchanges.class.getName() + ".cost";
-    private static final String QUOTAS = Exchanges.class.getName() + ".quotas";
     private static final String POOL = Exchanges.class.getName() + ".pool";
     private static final String WAITED = Exchanges.class.getName() + ".waited";
     private static final String DECISIONS = Exchanges.class.getName() + ".decisions";
-    private static final String OWN_FIELDS = Exchanges.class.getName() + ".ownFields";
+    private static final String RESPONSE_HEADERS = Exchanges.class.getName() + ".responseHeaders";
 
     private Exchanges() {}
 
@@ -31,42 +29,14 @@ public final class Exchanges {
         exchange.getAttributes().put(IDENTITY, identity);
     }
 
-    /** Who the request belongs to; null when nobody has asked yet. */
+    /** The tenant of the request, or why it has none; null when it has not been identified yet. */
     static @Nullable Identity identity(ServerWebExchange exchange) {
         return exchange.getAttribute(IDENTITY);
     }
 
-    /** The tenant that the request belongs to; null when it has not been identified, or is nobody's. */
+    /** The tenant of the request; null when it has none, or has not been identified yet. */
     public static @Nullable TenantPolicy tenant(ServerWebExchange exchange) {
         return identity(exchange) instanceof Identity.Known known ? known.tenant() : null;
-    }
-
-    /** @throws IllegalStateException when the tenant filter did not run before */
-    static TenantPolicy requireTenant(ServerWebExchange exchange) {
-        TenantPolicy tenant = tenant(exchange);
-        if (tenant == null) {
-            throw new IllegalStateException(
-                    "the request has no tenant: TenantFilter must run before (see FilterOrder)");
-        }
-        return tenant;
-    }
-
-    static void setCost(ServerWebExchange exchange, RequestCost cost) {
-        exchange.getAttributes().put(COST, cost);
-    }
-
-    /** What the route says that the request takes of its quotas, or one unit. */
-    static RequestCost cost(ServerWebExchange exchange) {
-        return exchange.getAttributeOrDefault(COST, RequestCost.ONE);
-    }
-
-    static void setQuotas(ServerWebExchange exchange, RequestQuotas quotas) {
-        exchange.getAttributes().put(QUOTAS, quotas);
-    }
-
-    /** The quotas that apply to the request; null when that has not been worked out yet. */
-    static @Nullable RequestQuotas quotas(ServerWebExchange exchange) {
-        return exchange.getAttribute(QUOTAS);
     }
 
     static void setPool(ServerWebExchange exchange, String pool) {
@@ -87,29 +57,22 @@ public final class Exchanges {
         return exchange.getAttribute(WAITED);
     }
 
-    static void addDecision(ServerWebExchange exchange, Decision decision) {
-        List<Decision> all = exchange.getAttribute(DECISIONS);
-        if (all == null) {
-            all = new CopyOnWriteArrayList<>();
-            exchange.getAttributes().put(DECISIONS, all);
-        }
-        all.add(decision);
-    }
-
-    /** What was decided against the request so far, also what was not enforced. */
+    /** The refusals and failures of the request so far, enforced or not. Thread-safe; decisions can be added. */
+    @SuppressWarnings("unchecked")
     static List<Decision> decisions(ServerWebExchange exchange) {
-        return exchange.getAttributeOrDefault(DECISIONS, List.of());
+        return (List<Decision>)
+                exchange.getAttributes().computeIfAbsent(DECISIONS, none -> new CopyOnWriteArrayList<Decision>());
     }
 
-    /** Notes the fields of the answer as they are before a route adds to them. */
-    static void noteOwnFields(ServerWebExchange exchange) {
+    /** Keeps the headers of the response as they are before a route adds to them. */
+    static void keepResponseHeaders(ServerWebExchange exchange) {
         exchange.getAttributes()
-                .put(OWN_FIELDS, HttpHeaders.copyOf(exchange.getResponse().getHeaders()));
+                .put(RESPONSE_HEADERS, HttpHeaders.copyOf(exchange.getResponse().getHeaders()));
     }
 
-    /** Takes back what a route, or its upstream, has added to the fields of an answer that is not to be given. */
-    static void restoreOwnFields(ServerWebExchange exchange) {
-        HttpHeaders own = exchange.getAttribute(OWN_FIELDS);
+    /** Takes back what a route, or its upstream, has added to the headers of a response that is replaced by a refusal. */
+    static void restoreResponseHeaders(ServerWebExchange exchange) {
+        HttpHeaders own = exchange.getAttribute(RESPONSE_HEADERS);
         if (own != null) {
             HttpHeaders fields = exchange.getResponse().getHeaders();
             fields.clear();
@@ -124,8 +87,8 @@ public final class Exchanges {
     }
 
     /**
-     * Who is at the other end of the client's connection. Not the request's own remote address: Boot puts there what
-     * {@code X-Forwarded-For} says, in Kubernetes without being asked, and that field anybody can write.
+     * The address at the other end of the client's connection. Not the request's own remote address: Boot takes that from
+     * {@code X-Forwarded-For}, in Kubernetes without being configured to, and any client can write that header.
      */
     static @Nullable InetAddress peer(ServerWebExchange exchange) {
         Connection connection = connection(exchange);
@@ -135,8 +98,8 @@ public final class Exchanges {
         return address instanceof InetSocketAddress peer ? peer.getAddress() : null;
     }
 
-    /** The event loop that serves the client's connection: the home of everything that is done for the request. */
-    static @Nullable Executor home(ServerWebExchange exchange) {
+    /** The event loop of the client's connection, on which the request is processed; null when this is not served by Reactor Netty. */
+    static @Nullable Executor eventLoop(ServerWebExchange exchange) {
         Connection connection = connection(exchange);
         return connection == null ? null : connection.channel().eventLoop();
     }

@@ -1,29 +1,13 @@
 package io.fairgate.spring;
 
-import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CACHED_REQUEST_BODY_ATTR;
-
 import io.fairgate.permit.OnClientLeft;
-import io.fairgate.permit.PermitPool;
-import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.policy.TenantPolicy;
-import io.fairgate.spring.IdentityRefusedException.Reason;
+import io.fairgate.spring.RouteRules.RuleFilter;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
-import org.springframework.cloud.gateway.filter.GatewayFilterChain;
-import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
-import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpHeaders;
-import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * {@code FairShare=POOL}: requests of this route wait for their tenant's fair share of the pool, and hold a permit
@@ -36,41 +20,16 @@ import reactor.core.scheduler.Scheduler;
  * as the pool says by default). For the Java DSL:
  * {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
  *
- * <p>One on a route: a request that holds permits of one pool while it waits for another can wait for one that does the
- * reverse, until {@code max-wait} ends it.
+ * <p>One on a route: of several the last one counts, which is the route's own where default filters have another.
  */
 public final class FairShareGatewayFilterFactory
         extends AbstractGatewayFilterFactory<FairShareGatewayFilterFactory.Config> {
 
-    private static final String SERVER_TIMING = "Server-Timing";
-
-    private final LivePolicy policy;
     private final PermitPools pools;
-    private final QuotaCheck quotas;
-    private final FairgateMeters meters;
-    private final ByteBudget waitingBodies;
-    private final Decisions decisions;
-    private final PermitsWithoutClient withoutClient;
-    private final Scheduler time;
 
-    FairShareGatewayFilterFactory(
-            LivePolicy policy,
-            PermitPools pools,
-            QuotaCheck quotas,
-            FairgateMeters meters,
-            ByteBudget waitingBodies,
-            Decisions decisions,
-            PermitsWithoutClient withoutClient,
-            Scheduler time) {
+    FairShareGatewayFilterFactory(PermitPools pools) {
         super(Config.class);
-        this.policy = policy;
         this.pools = pools;
-        this.withoutClient = withoutClient;
-        this.quotas = quotas;
-        this.meters = meters;
-        this.decisions = decisions;
-        this.waitingBodies = waitingBodies;
-        this.time = time;
     }
 
     @Override
@@ -86,8 +45,9 @@ public final class FairShareGatewayFilterFactory
     /** @throws IllegalArgumentException when there is no such pool, or it can never grant that many permits */
     @Override
     public GatewayFilter apply(Config config) {
-        PoolSettings settings = config.pool == null ? null : pools.settingsForRoutes(config.pool);
-        if (settings == null) {
+        String pool = config.pool;
+        PoolSettings settings = pool == null ? null : pools.settingsForRoutes(pool);
+        if (pool == null || settings == null) {
             throw new IllegalArgumentException(
                     "FairShare: pool: %s (expected: one of %s)".formatted(config.pool, pools.namesForRoutes()));
         }
@@ -103,123 +63,8 @@ public final class FairShareGatewayFilterFactory
             throw new IllegalArgumentException("FairShare: class: %s (expected: one of %s)"
                     .formatted(config.requestClass, pools.classesForRoutes()));
         }
-        return new OrderedGatewayFilter(
-                (exchange, chain) -> hold(exchange, chain, config), FilterOrder.FAIR_SHARE.order());
-    }
-
-    private Mono<Void> hold(ServerWebExchange exchange, GatewayFilterChain chain, Config config) {
-        return Mono.defer(() -> {
-            if (Exchanges.identity(exchange) instanceof Identity.Refused) {
-                return chain.filter(exchange); // The policy is on trial, and this is nobody's.
-            }
-            PermitPool pool = pool(config);
-            TenantPolicy tenant = Exchanges.requireTenant(exchange);
-            RequestQuotas used = quotas.quotasOf(exchange);
-            if (used == null) {
-                return meters.refuse(new IdentityRefusedException(Reason.UNKNOWN_TENANT));
-            }
-            if (!policy.current().enforcement().isOn(pool.name())) {
-                Exchanges.setPool(exchange, pool.name());
-                return PoolOnTrial.beside(
-                        pool,
-                        request(exchange, tenant, config),
-                        chain.filter(exchange),
-                        failure -> decisions.onTrial(exchange, failure));
-            }
-            ReadAheadBody body = new ReadAheadBody(exchange.getRequest().getBody(), waitingBodies);
-            boolean readable = mayReadAhead(exchange);
-            AtomicBoolean waited = new AtomicBoolean();
-            long askedAt = time.now(TimeUnit.NANOSECONDS);
-            PoolSettings settings = pools.settings(pool.name());
-            Duration maxHold = config.maxHold == null ? settings.maxHold() : config.maxHold;
-            OnClientLeft onClientLeft = config.onClientLeft == null ? settings.onClientLeft() : config.onClientLeft;
-            UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
-            PermitRequest request = request(exchange, tenant, config)
-                    .withSettled(withoutClient.during(pool.name(), config.permits, upstream.settled()))
-                    .withSettleWithin(settleWithin(onClientLeft, maxHold))
-                    .withOnWaiting(() -> {
-                        waited.set(true);
-                        if (readable) {
-                            body.start();
-                        }
-                    });
-            Mono<Void> forward = Mono.defer(() -> {
-                boolean unwatched = waited.get() && (body.isPaused() || !readable);
-                if (unwatched && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
-                    return Mono.error(new ClientLeftException());
-                }
-                upstream.begin();
-                Exchanges.setPool(exchange, pool.name());
-                long waitedNanos = time.now(TimeUnit.NANOSECONDS) - askedAt;
-                Exchanges.setWaited(exchange, waitedNanos);
-                reportWait(exchange, waitedNanos);
-                CachedBody cached = CachedBody.takeFrom(exchange);
-                Flux<DataBuffer> sent = cached == null ? body.body() : cached.body();
-                return chain.filter(exchange.mutate()
-                                .request(new ForwardedRequest(exchange.getRequest(), sent, upstream::bodyIsWhole))
-                                .build())
-                        .then(upstream.requireAnswered())
-                        .doFinally(end -> {
-                            if (cached != null) {
-                                cached.release();
-                            }
-                        });
-            });
-            Mono<Void> held = pool.withPermit(
-                            request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
-                    .onErrorComplete(UpstreamConnection.UnansweredException.class)
-                    .doFinally(end -> body.discard());
-            return QuotaCheck.isNeeded(used, pool, tenant, config.permits)
-                    ? quotas.check(exchange, tenant, used).then(held)
-                    : held;
-        });
-    }
-
-    private static PermitRequest request(ServerWebExchange exchange, TenantPolicy tenant, Config config) {
-        PermitRequest request = PermitRequest.of(tenant.id())
-                .withPermits(config.permits)
-                .withMaxHold(config.maxHold)
-                .withClass(config.requestClass);
-        Executor home = Exchanges.home(exchange);
-        return home == null ? request : request.withHome(home);
-    }
-
-    /** The connection is closed when the hold is over; that is then waited for as usual. */
-    private static @Nullable Duration settleWithin(OnClientLeft onClientLeft, Duration maxHold) {
-        if (onClientLeft == OnClientLeft.CLOSE) {
-            return null;
-        }
-        Duration within = maxHold.plus(PermitRequest.SETTLE_WITHIN);
-        return within.compareTo(PoolSettings.MAX_DURATION) < 0 ? within : PoolSettings.MAX_DURATION;
-    }
-
-    /** By its name, for a route that does not come from the policy outlives a pool that goes and comes again. */
-    private PermitPool pool(Config config) {
-        PermitPool pool = config.pool == null ? null : pools.get(config.pool);
-        if (pool == null) {
-            throw new IllegalStateException(
-                    "FairShare: pool: %s, which the policy names no more (expected: no route that asks for it)"
-                            .formatted(config.pool));
-        }
-        return pool;
-    }
-
-    /**
-     * A client that asked to be told to continue has not sent its body; reading it would tell it to. A body that the
-     * gateway has cached, as it does for retries, has been read already.
-     */
-    private static boolean mayReadAhead(ServerWebExchange exchange) {
-        return !"100-continue"
-                        .equalsIgnoreCase(exchange.getRequest().getHeaders().getFirst(HttpHeaders.EXPECT))
-                && exchange.getAttribute(CACHED_REQUEST_BODY_ATTR) == null;
-    }
-
-    private static void reportWait(ServerWebExchange exchange, long waitedNanos) {
-        String entry = "fairgate;dur=" + Math.round(waitedNanos / 1e4) / 1e2;
-        exchange.getResponse().beforeCommit(() -> {
-            exchange.getResponse().getHeaders().add(SERVER_TIMING, entry);
-            return Mono.empty();
-        });
+        return new RuleFilter(
+                new FairShareRule(pool, config.permits, config.maxHold, config.onClientLeft, config.requestClass));
     }
 
     /** What a route says: a bean with setters, because that is what Spring Cloud Gateway binds arguments to. */

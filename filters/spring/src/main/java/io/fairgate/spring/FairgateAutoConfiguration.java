@@ -12,7 +12,6 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -166,8 +165,9 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        Drain fairgateDrain(PermitPools pools, FairgateMeters meters, FairgateProperties properties) {
-            return new Drain(pools, meters, properties.drainTime().value(), time());
+        GracefulShutdown fairgateGracefulShutdown(
+                PermitPools pools, FairgateMeters meters, FairgateProperties properties) {
+            return new GracefulShutdown(pools, meters, properties.drainTime().value(), time());
         }
 
         @Bean
@@ -191,20 +191,15 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        Strangers fairgateStrangers(Decisions decisions, FairgateMeters meters) {
-            return new Strangers(decisions, meters);
-        }
-
-        @Bean
-        TenantFilter fairgateTenantFilter(
-                TenantIdentifier identifier, LivePolicy policy, Strangers strangers, FairgateMeters meters) {
-            return new TenantFilter(identifier, policy, strangers, meters);
+        TenantCheck fairgateTenantCheck(
+                TenantIdentifier identifier, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+            return new TenantCheck(identifier, policy, decisions, meters);
         }
 
         @Bean
         TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(
-                TenantIdentifier identifier, LivePolicy policy, Strangers strangers) {
-            return new TenantRoutePredicateFactory(identifier, policy, strangers);
+                TenantIdentifier identifier, LivePolicy policy, TenantCheck tenants) {
+            return new TenantRoutePredicateFactory(identifier, policy, tenants);
         }
 
         @Bean
@@ -252,27 +247,35 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        QuotaCheck fairgateQuotaCheck(Quotas quotas, RouteQuotas routes, Decisions decisions, FairgateMeters meters) {
-            return new QuotaCheck(quotas, routes, decisions, meters);
+        QuotaStep fairgateQuotaStep(
+                Quotas quotas, RouteQuotas routes, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+            return new QuotaStep(quotas, routes, policy, decisions, meters);
         }
 
         @Bean
-        QuotaChargeFilter fairgateQuotaChargeFilter(
-                Quotas quotas, QuotaCheck check, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
-            return new QuotaChargeFilter(quotas, check, policy, decisions, meters);
-        }
-
-        @Bean
-        FairShareGatewayFilterFactory fairShareGatewayFilterFactory(
+        PermitStep fairgatePermitStep(
                 LivePolicy policy,
                 PermitPools pools,
-                QuotaCheck quotas,
-                FairgateMeters meters,
                 ByteBudget waitingBodies,
                 Decisions decisions,
                 PermitsWithoutClient withoutClient) {
-            return new FairShareGatewayFilterFactory(
-                    policy, pools, quotas, meters, waitingBodies, decisions, withoutClient, time());
+            return new PermitStep(policy, pools, waitingBodies, decisions, withoutClient, time());
+        }
+
+        @Bean
+        Admission fairgateAdmission(
+                GracefulShutdown shutdown,
+                AmbiguousPaths paths,
+                TenantCheck tenants,
+                QuotaStep quotas,
+                PermitStep permits,
+                AccessLog accessLog) {
+            return new Admission(shutdown, paths, tenants, quotas, permits, accessLog);
+        }
+
+        @Bean
+        FairShareGatewayFilterFactory fairShareGatewayFilterFactory(PermitPools pools) {
+            return new FairShareGatewayFilterFactory(pools);
         }
 
         @Bean
@@ -312,26 +315,20 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
-        TenantQuotas fairgateTenantQuotas(
-                Quotas quotas, RouteQuotas sets, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
-            return new TenantQuotas(quotas, sets, policy, decisions, meters);
-        }
-
-        @Bean
         TenantAccess fairgateTenantAccess(
                 TenantIdentifier identifier,
-                TenantQuotas quotas,
+                QuotaStep quotas,
                 RefusalHandler refusals,
                 FairgateMeters meters,
                 RecordLog audit,
-                Drain drain) {
-            return new TenantAccess(identifier, quotas, refusals, meters, audit, drain);
+                GracefulShutdown shutdown) {
+            return new TenantAccess(identifier, quotas, refusals, meters, audit, shutdown);
         }
 
         @Bean
-        @ConditionalOnBooleanProperty("fairgate.access-log")
-        AccessLog fairgateAccessLog(FairgateMeters meters) {
-            return new AccessLog(new RecordLog(RecordLog.ACCESS, meters), InstantSource.system(), time());
+        AccessLog fairgateAccessLog(FairgateProperties properties, FairgateMeters meters) {
+            RecordLog records = properties.accessLog() ? new RecordLog(RecordLog.ACCESS, meters) : null;
+            return new AccessLog(records, InstantSource.system(), time());
         }
 
         @Bean

@@ -4,7 +4,6 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.QuotaDecision;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.Counter;
@@ -21,7 +20,6 @@ import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 
 /**
  * What is counted and timed as it happens. What is measured at a scrape is in {@link FairgateGauges}.
@@ -150,21 +148,9 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         return counter(Meter.RECORDS_LOST, Tags.of("log", log));
     }
 
-    /** Counts the refusal and is it. */
-    <T> Mono<T> refuse(TenantPolicy tenant, QuotaDecision decision) {
-        refused(NO_POOL, tag(tenant.id()), "quota", true);
-        return Mono.error(new QuotaRefusedException(tenant, decision));
-    }
-
-    /** The same, of a request that is nobody's. */
-    <T> Mono<T> refuse(IdentityRefusedException refused) {
-        identityRefused(refused.reason(), true);
-        return Mono.error(refused);
-    }
-
-    /** Counts a request that a quota on trial would have refused. */
-    void wouldRefuse(TenantPolicy tenant) {
-        refused(NO_POOL, tag(tenant.id()), "quota", false);
+    /** Counts a request that a quota refused, or would have refused if it were enforced. */
+    void quotaRefused(TenantPolicy tenant, boolean enforced) {
+        refused(NO_POOL, tag(tenant.id()), "quota", enforced);
     }
 
     /** There from the beginning, so that the first failure is seen as a change. */

@@ -3,19 +3,25 @@ package io.fairgate.spring;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
+import org.springframework.web.server.ServerWebExchange;
 
-/** Who a request belongs to: the tenant, or why there is no answer. */
+/** The tenant of a request, or why it has none. */
 sealed interface Identity {
 
     /**
-     * It belongs to a tenant.
+     * The request belongs to a tenant.
      *
-     * @param named the id that it was named by, which is what the upstream is told; many name the one tenant that
-     *     unknown ids share
-     * @param by the ways of the policy by which it was named
+     * @param named the id by which the request named it, which the upstream gets; all unknown ids may share one tenant
+     * @param by how the policy identifies tenants
      */
-    record Known(TenantPolicy tenant, TenantId named, Identification by) implements Identity {}
+    record Known(TenantPolicy tenant, TenantId named, Identification by) implements Identity {
 
-    /** It names no tenant that may pass. */
+        /** The request without the credentials that the upstream must not get. */
+        ServerWebExchange strip(ServerWebExchange exchange) {
+            return CredentialHeaders.strip(exchange, by);
+        }
+    }
+
+    /** The request names no tenant that may pass. */
     record Refused(IdentityRefusedException why) implements Identity {}
 }

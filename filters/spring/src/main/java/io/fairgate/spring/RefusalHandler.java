@@ -58,7 +58,7 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
     }
 
     private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {
-        Exchanges.restoreOwnFields(exchange);
+        Exchanges.restoreResponseHeaders(exchange);
         ServerHttpResponse response = exchange.getResponse();
         response.setStatusCode(refusal.status());
         HttpHeaders headers = response.getHeaders();

@@ -1,24 +1,26 @@
 package io.fairgate.spring;
 
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
 
-/**
- * The quotas of one request and what it takes of them: decided when it is checked, and the same when it is charged,
- * whatever policy is in force by then.
- */
+/** The quotas of one request and what it takes of them: the same when it is checked and when it is charged. */
 final class RequestQuotas {
 
-    /** Of a request that is nobody's. */
-    static final RequestQuotas NONE = new RequestQuotas(QuotaSet.NONE, RequestCost.ONE);
-
+    private final TenantPolicy tenant;
     private final QuotaSet quotas;
     private final RequestCost cost;
-    private boolean isTrialCounted;
+    private boolean isDryRunNoted;
 
-    RequestQuotas(QuotaSet quotas, RequestCost cost) {
+    RequestQuotas(TenantPolicy tenant, QuotaSet quotas, RequestCost cost) {
+        this.tenant = tenant;
         this.quotas = quotas;
         this.cost = cost;
+    }
+
+    TenantPolicy tenant() {
+        return tenant;
     }
 
     QuotaSet quotas() {
@@ -34,15 +36,19 @@ final class RequestQuotas {
         return quotas.isEmpty() || cost.units() == 0;
     }
 
+    QuotaCharge charge() {
+        return new QuotaCharge(quotas, cost.units());
+    }
+
     /**
-     * Whether a quota that is on trial would have refused, and this is the first time for the request: one that it would have
-     * refused at the check would not have come to the charge.
+     * Whether a quota that is not enforced would have refused, for the first time: what it would have refused at the check would
+     * never have been charged.
      */
-    boolean isToBeCounted(QuotaDecision decision) {
-        if (isTrialCounted || decision.wouldRefuse().isEmpty()) {
+    boolean isDryRunToBeNoted(QuotaDecision decision) {
+        if (isDryRunNoted || decision.wouldRefuse().isEmpty()) {
             return false;
         }
-        isTrialCounted = true;
+        isDryRunNoted = true;
         return true;
     }
 }

@@ -1,13 +1,10 @@
 package io.fairgate.spring;
 
-import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
-
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
+import io.fairgate.quota.QuotaSet;
 import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
-import org.springframework.cloud.gateway.route.Route;
-import org.springframework.web.server.ServerWebExchange;
 
 /** Which quotas apply to a request under the policy that is in force; worked out once for each policy, before it is. */
 final class RouteQuotas implements LivePolicy.Follower {
@@ -31,14 +28,15 @@ final class RouteQuotas implements LivePolicy.Follower {
         sets = next;
     }
 
-    /** Null when the policy knows the tenant no more, which was there when the request was identified. */
+    /**
+     * The quotas of the tenant on the route.
+     *
+     * @param route its id; null for what is not a request of a route
+     * @return null when the policy does not know the tenant any more
+     */
     @Nullable
-    RequestQuotas of(ServerWebExchange exchange, TenantId tenant) {
+    QuotaSet of(TenantId tenant, @Nullable String route) {
         QuotaSets now = sets;
-        if (!now.know(tenant)) {
-            return null;
-        }
-        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        return new RequestQuotas(now.of(tenant, route == null ? null : route.getId()), Exchanges.cost(exchange));
+        return now.know(tenant) ? now.of(tenant, route) : null;
     }
 }

@@ -1,6 +1,7 @@
 package io.fairgate.spring;
 
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.Decisions.Origin;
 import io.fairgate.tenant.TenantId;
 import java.util.Map;
 import java.util.function.IntSupplier;
@@ -20,11 +21,11 @@ import reactor.core.publisher.Mono;
 public final class TenantAccess {
 
     private final TenantIdentifier identifier;
-    private final TenantQuotas quotas;
+    private final QuotaStep quotas;
     private final RefusalHandler refusals;
     private final FairgateMeters meters;
     private final RecordLog audit;
-    private final Drain drain;
+    private final GracefulShutdown shutdown;
 
     /**
      * Who asks.
@@ -37,40 +38,45 @@ public final class TenantAccess {
 
     TenantAccess(
             TenantIdentifier identifier,
-            TenantQuotas quotas,
+            QuotaStep quotas,
             RefusalHandler refusals,
             FairgateMeters meters,
             RecordLog audit,
-            Drain drain) {
+            GracefulShutdown shutdown) {
         this.identifier = identifier;
         this.quotas = quotas;
         this.refusals = refusals;
         this.meters = meters;
         this.audit = audit;
-        this.drain = drain;
+        this.shutdown = shutdown;
     }
 
     /**
-     * The tenant of an exchange. Errors when it has none that may pass, also while the policy is on trial: what is given to
-     * nobody could not be taken back.
+     * The tenant of an exchange. Errors when it has none that may pass, also in a dry run: permits of a tenant that is not known
+     * could not be taken back.
      */
     public Mono<Caller> identify(ServerWebExchange exchange) {
         return identify(exchange, null);
     }
 
-    /** The same, where a request that shows nothing of whom it belongs to is of {@code otherwise}, when that is not null. */
+    /** The same, where a request without any identity is of {@code otherwise}, when that is not null. */
     public Mono<Caller> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
         return identifier.identify(exchange, otherwise).flatMap(identity -> {
             if (identity instanceof Identity.Known known) {
                 return Mono.just(new Caller(known.tenant(), known.named()));
             }
-            return meters.refuse(((Identity.Refused) identity).why());
+            IdentityRefusedException why = ((Identity.Refused) identity).why();
+            meters.identityRefused(why.reason(), true);
+            return Mono.error(why);
         });
     }
 
     /** A charge of one unit to the quotas that apply to all that the tenant does. Errors when it would be refused now. */
     public Mono<TenantCharge> check(ServerWebExchange exchange, Caller caller) {
-        return quotas.check(exchange, caller.tenant());
+        return Mono.defer(() -> {
+            RequestQuotas unit = quotas.of(exchange, caller.tenant(), RouteRules.of(exchange));
+            return new TenantCharge(quotas, Origin.of(exchange), unit).check();
+        });
     }
 
     /** Whether this is what {@link #check} and {@link TenantCharge#make} fail with when the quotas are used up. */
@@ -85,7 +91,7 @@ public final class TenantAccess {
 
     /** Whether the gateway is shutting down and takes no new requests. */
     public boolean isDraining() {
-        return drain.hasBegun();
+        return shutdown.hasBegun();
     }
 
     /** The refusal of what comes while the gateway is shutting down; counted as that of a request. */

@@ -1,59 +1,41 @@
 package io.fairgate.spring;
 
-import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.Quotas;
+import io.fairgate.spring.Decisions.Origin;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /** One unit of a tenant's own quotas, checked before and charged once, whatever policy is in force by then. */
 public final class TenantCharge {
 
-    private final TenantPolicy tenant;
+    private final QuotaStep quotas;
+    private final Origin origin;
     private final RequestQuotas request;
-    private final Quotas quotas;
-    private final LivePolicy policy;
-    private final FairgateMeters meters;
     private volatile QuotaDecision latest = QuotaDecision.UNLIMITED;
 
-    TenantCharge(TenantPolicy tenant, RequestQuotas request, Quotas quotas, LivePolicy policy, FairgateMeters meters) {
-        this.tenant = tenant;
-        this.request = request;
+    TenantCharge(QuotaStep quotas, Origin origin, RequestQuotas request) {
         this.quotas = quotas;
-        this.policy = policy;
-        this.meters = meters;
+        this.origin = origin;
+        this.request = request;
+    }
+
+    /** Errors when the charge would be refused now. */
+    Mono<TenantCharge> check() {
+        return quotas.check(() -> origin, request).thenReturn(this);
     }
 
     /**
-     * Charges. To be subscribed once. Errors when the quotas are used up meanwhile; then nothing is charged. Others of the
+     * Charges. To be subscribed once. Errors when the quotas are used up; then nothing is charged. Other requests of the
      * tenant may have used them up since the check.
      */
     public Mono<Void> make() {
-        return Mono.defer(() -> {
-            if (request.areUnlimited()) {
-                return Mono.empty();
-            }
-            QuotaCharge charge =
-                    new QuotaCharge(request.quotas(), request.cost().units());
-            return quotas.charge(charge).flatMap(decision -> {
-                if (!decision.allowed()) {
-                    return meters.refuse(tenant, decision);
-                }
-                if (request.isToBeCounted(decision)) {
-                    meters.wouldRefuse(tenant);
-                }
-                latest = decision;
-                return Mono.empty();
-            });
-        });
+        return Mono.defer(() -> quotas.charge(() -> origin, request, request.charge()))
+                .doOnNext(decision -> latest = decision)
+                .then();
     }
 
-    /** Adds to an answer how the quotas stand, once they have been charged. */
+    /** Adds the balances of the quotas to a response, once they have been charged. */
     public void tell(ServerWebExchange exchange) {
-        RateLimitFields.add(
-                exchange.getResponse().getHeaders(),
-                latest.balances(),
-                policy.current().quotaTerms().told());
+        quotas.addBalances(exchange, latest);
     }
 }

@@ -18,13 +18,13 @@ public final class TenantRoutePredicateFactory
 
     private final TenantIdentifier identifier;
     private final LivePolicy policy;
-    private final Strangers strangers;
+    private final TenantCheck check;
 
-    TenantRoutePredicateFactory(TenantIdentifier identifier, LivePolicy policy, Strangers strangers) {
+    TenantRoutePredicateFactory(TenantIdentifier identifier, LivePolicy policy, TenantCheck check) {
         super(Config.class);
         this.identifier = identifier;
         this.policy = policy;
-        this.strangers = strangers;
+        this.check = check;
     }
 
     @Override
@@ -61,7 +61,7 @@ public final class TenantRoutePredicateFactory
         boolean enforced = policy.current().enforcement().isOn();
         if (!enforced) {
             // It may come to no route and so to no filter, and it is what the trial is for.
-            strangers.wouldBeRefused(exchange, ((Identity.Refused) identity).why());
+            check.noteDryRun(exchange, ((Identity.Refused) identity).why());
         }
         return enforced;
     }

@@ -64,7 +64,7 @@ final class TokenEvidence implements Evidence.Reader {
         }
         SignedJWT token = parsed(text);
         String keyId = token.getHeader().getKeyID();
-        Executor home = Exchanges.home(exchange);
+        Executor home = Exchanges.eventLoop(exchange);
         return (keyId == null ? keys.all(home) : keys.with(keyId, home))
                 .switchIfEmpty(Mono.error(() -> new IdentityRefusedException(Reason.UNAVAILABLE)))
                 .map(found -> new Evidence(tenant(verified(token, found)), null));

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
+import org.springframework.cloud.gateway.filter.NettyWriteResponseFilter;
 import org.springframework.core.Ordered;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
@@ -26,9 +27,10 @@ final class UpstreamBodyIdleFilter implements GlobalFilter, Ordered {
         this.idle = idle;
     }
 
+    /** Inside of the writer of the response: the upstream's connection is known, and its body not yet read. */
     @Override
     public int getOrder() {
-        return FilterOrder.UPSTREAM_BODY_IDLE.order();
+        return NettyWriteResponseFilter.WRITE_RESPONSE_FILTER_ORDER + 1;
     }
 
     @Override

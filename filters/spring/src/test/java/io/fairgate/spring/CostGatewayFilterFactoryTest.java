@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.spring.CostGatewayFilterFactory.Config;
+import io.fairgate.spring.RouteRules.RuleFilter;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,7 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.util.unit.DataSize;
-import reactor.core.publisher.Mono;
 
 class CostGatewayFilterFactoryTest {
 
@@ -19,10 +20,8 @@ class CostGatewayFilterFactoryTest {
 
     private RequestCost cost(UnaryOperator<Config> config, MockServerHttpRequest.BaseBuilder<?> request) {
         MockServerWebExchange exchange = MockServerWebExchange.from(request.build());
-        factory.apply(config.apply(new Config()))
-                .filter(exchange, forward -> Mono.empty())
-                .block();
-        return Exchanges.cost(exchange);
+        RuleFilter filter = (RuleFilter) factory.apply(config.apply(new Config()));
+        return new RouteRules(List.of(filter.rule())).cost(exchange);
     }
 
     @Test

@@ -46,7 +46,6 @@ import org.springframework.web.server.i18n.LocaleContextResolver;
 import org.springframework.web.server.session.DefaultWebSessionManager;
 import org.springframework.web.server.session.WebSessionManager;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /** A million ids that nobody has. */
 class InventedIdsTest {
@@ -84,17 +83,14 @@ class InventedIdsTest {
                 new DecisionLog(),
                 new IdentityAudit(audit),
                 InstantSource.system());
-        TenantFilter filter = new TenantFilter(
-                new TenantIdentifier(policy.current(), Evidence.Tokens.NONE),
-                policy,
-                new Strangers(decisions, meters),
-                meters);
+        TenantCheck tenants = new TenantCheck(
+                new TenantIdentifier(policy.current(), Evidence.Tokens.NONE), policy, decisions, meters);
         RefusalHandler handler = new RefusalHandler(decisions, meters);
         // What is bounded fills up first, so that only what grows on is measured.
-        ask(filter, handler, 0, 10_000);
+        ask(tenants, handler, 0, 10_000);
         long heap = heap();
         int series = registry.getMeters().size();
-        ask(filter, handler, 10_000, IDS);
+        ask(tenants, handler, 10_000, IDS);
         assertThat(heap() - heap).isLessThan(64 * MEGABYTE);
         assertThat(registry.getMeters()).hasSize(series);
         audit.destroy();
@@ -112,11 +108,12 @@ class InventedIdsTest {
         ((ch.qos.logback.classic.Logger) LoggerFactory.getLogger(RefusalHandler.class)).setLevel(Level.INFO);
     }
 
-    private static void ask(TenantFilter filter, RefusalHandler handler, int from, int to) {
+    private static void ask(TenantCheck tenants, RefusalHandler handler, int from, int to) {
         for (int i = from; i < to; i++) {
             ServerWebExchange exchange = new DefaultServerWebExchange(
                     new Request("invented-" + i), new MockServerHttpResponse(), SESSIONS, CODECS, LOCALES);
-            filter.filter(exchange, passed -> Mono.empty())
+            tenants.identify(exchange)
+                    .then()
                     .onErrorResume(refused -> handler.handle(exchange, refused))
                     .block();
         }

@@ -57,7 +57,8 @@ class JournalStarterTest {
         @Order(-99)
         GlobalFilter afterTheCharge() {
             return (exchange, chain) -> {
-                AT_HOME.add(Exchanges.home(exchange) instanceof io.netty.channel.EventLoop home && home.inEventLoop());
+                AT_HOME.add(
+                        Exchanges.eventLoop(exchange) instanceof io.netty.channel.EventLoop home && home.inEventLoop());
                 return chain.filter(exchange);
             };
         }

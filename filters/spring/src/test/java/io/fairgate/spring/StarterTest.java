@@ -326,7 +326,7 @@ class StarterTest {
     void without_a_policy_nothing_is_added() {
         ConfigurableApplicationContext gateway = start(List.of());
         assertThat(gateway.getBeanNamesForType(Policy.class)).isEmpty();
-        assertThat(gateway.getBeanNamesForType(TenantFilter.class)).isEmpty();
+        assertThat(gateway.getBeanNamesForType(Admission.class)).isEmpty();
         assertThat(gateway.getBeanNamesForType(RefusalHandler.class)).isEmpty();
         assertThat(gateway.getBeanNamesForType(PoolsEndpoint.class)).isEmpty();
         assertThat(ask(gateway, "/plain/x", "nobody").join().statusCode()).isEqualTo(200);

@@ -5,10 +5,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.cloud.gateway.filter.GatewayFilterChain;
-import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
@@ -25,9 +22,9 @@ import reactor.core.scheduler.Scheduler;
  * readiness probe, which Boot has set to refusing before, can be seen. Spring bounds how long it takes
  * ({@code spring.lifecycle.timeout-per-shutdown-phase}).
  */
-final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
+final class GracefulShutdown implements SmartLifecycle {
 
-    private static final Logger log = LoggerFactory.getLogger(Drain.class);
+    private static final Logger log = LoggerFactory.getLogger(GracefulShutdown.class);
 
     private final PermitPools pools;
     private final FairgateMeters meters;
@@ -38,7 +35,7 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
     private volatile boolean draining;
     private volatile Disposable tellWhenOver = Disposables.disposed();
 
-    Drain(PermitPools pools, FairgateMeters meters, Duration drainTime, Scheduler time) {
+    GracefulShutdown(PermitPools pools, FairgateMeters meters, Duration drainTime, Scheduler time) {
         this.pools = pools;
         this.meters = meters;
         this.drainTime = drainTime;
@@ -50,27 +47,18 @@ final class Drain implements GlobalFilter, Ordered, SmartLifecycle {
         return draining;
     }
 
-    @Override
-    public int getOrder() {
-        return FilterOrder.DRAIN.order();
+    /** Throws {@link DrainingException} while the gateway shuts down; remembers the connection of the request until then. */
+    void requireRunning(ServerWebExchange exchange) {
+        if (draining) {
+            meters.drainRefused();
+            Http2Connections.goAway(exchange);
+            throw new DrainingException();
+        }
+        http2.add(exchange);
+        exchange.getResponse().beforeCommit(() -> endConnectionWhileDraining(exchange.getResponse()));
     }
 
-    @Override
-    public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        return Mono.defer(() -> {
-            if (draining) {
-                meters.drainRefused();
-                Http2Connections.goAway(exchange);
-                return Mono.error(new DrainingException());
-            }
-            http2.add(exchange);
-            Exchanges.noteOwnFields(exchange);
-            exchange.getResponse().beforeCommit(() -> endConnectionWhileDraining(exchange.getResponse()));
-            return chain.filter(exchange);
-        });
-    }
-
-    /** Who was in flight or waiting when it began is answered, and is not to send the next request here. */
+    /** A request that was in flight or waiting when the shutdown began is answered; its client sends the next one elsewhere. */
     private Mono<Void> endConnectionWhileDraining(ServerHttpResponse response) {
         return Mono.fromRunnable(() -> {
             if (draining) {

@@ -1,0 +1,27 @@
+package io.fairgate.spring;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.server.ServerWebExchange;
+
+/**
+ * {@code Cost=UNITS} of a route.
+ *
+ * @param units by method and path
+ * @param header the header with which trusted peers tell the cost; null when there is none
+ * @param response how the response tells the cost; null when it does not
+ */
+record CostRule(
+        CostRules units,
+        @Nullable ToldCost header,
+        @Nullable ResponseCost response) implements RouteRule {
+
+    RequestCost cost(ServerWebExchange exchange) {
+        Long told = header == null ? null : header.units(exchange);
+        return new RequestCost(told == null ? units.units(exchange.getRequest()) : told, response);
+    }
+
+    /** The request without the header that tells its cost. */
+    ServerWebExchange strip(ServerWebExchange exchange) {
+        return header == null ? exchange : header.without(exchange);
+    }
+}

@@ -1,0 +1,82 @@
+package io.fairgate.spring;
+
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.filter.GatewayFilter;
+import org.springframework.cloud.gateway.filter.GatewayFilterChain;
+import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.core.Ordered;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * What the filters of a route say about admission. Of several filters of a kind the last one counts, so that a route's own
+ * takes precedence over a default filter.
+ *
+ * @param all in the order of the filters
+ */
+record RouteRules(List<RouteRule> all) {
+
+    private static final RouteRules NONE = new RouteRules(List.of());
+
+    static RouteRules of(ServerWebExchange exchange) {
+        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+        if (route == null) {
+            return NONE;
+        }
+        return new RouteRules(route.getFilters().stream()
+                .map(filter -> filter instanceof OrderedGatewayFilter ordered ? ordered.getDelegate() : filter)
+                .filter(RuleFilter.class::isInstance)
+                .map(filter -> ((RuleFilter) filter).rule())
+                .toList());
+    }
+
+    /** The pool of the route; null when it has none. */
+    @Nullable
+    FairShareRule fairShare() {
+        FairShareRule last = null;
+        for (RouteRule rule : all) {
+            last = rule instanceof FairShareRule share ? share : last;
+        }
+        return last;
+    }
+
+    /** What the request takes of its quotas; one unit when the route does not say. */
+    RequestCost cost(ServerWebExchange exchange) {
+        CostRule last = null;
+        for (RouteRule rule : all) {
+            last = rule instanceof CostRule cost ? cost : last;
+        }
+        return last == null ? RequestCost.ONE : last.cost(exchange);
+    }
+
+    /** The request without the headers that tell its cost, whoever sent them. */
+    ServerWebExchange strip(ServerWebExchange exchange) {
+        ServerWebExchange stripped = exchange;
+        for (RouteRule rule : all) {
+            stripped = rule instanceof CostRule cost ? cost.strip(stripped) : stripped;
+        }
+        return stripped;
+    }
+
+    /** The filter of a rule. It does nothing itself: {@link Admission} reads the rule from the route. */
+    record RuleFilter(RouteRule rule) implements GatewayFilter, Ordered {
+
+        @Override
+        public int getOrder() {
+            return Ordered.HIGHEST_PRECEDENCE;
+        }
+
+        /** Errors when the filter is hidden in a filter that is not ours, where the admission has not found it. */
+        @Override
+        public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
+            return RouteRules.of(exchange).all().contains(rule)
+                    ? chain.filter(exchange)
+                    : Mono.error(new IllegalStateException(
+                            "%s is inside of another filter (expected: a filter of the route itself)".formatted(rule)));
+        }
+    }
+}

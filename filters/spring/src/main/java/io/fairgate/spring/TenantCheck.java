@@ -1,0 +1,48 @@
+package io.fairgate.spring;
+
+import io.fairgate.spring.Decisions.Origin;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/** The step of the admission that identifies the tenant of a request, and refuses a request without one. */
+final class TenantCheck {
+
+    private static final String NOTED = TenantCheck.class.getName() + ".noted";
+
+    private final TenantIdentifier identifier;
+    private final LivePolicy policy;
+    private final Decisions decisions;
+    private final FairgateMeters meters;
+
+    TenantCheck(TenantIdentifier identifier, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+        this.identifier = identifier;
+        this.policy = policy;
+        this.decisions = decisions;
+        this.meters = meters;
+    }
+
+    /**
+     * The tenant of the request. Errors with {@link IdentityRefusedException} when it has none that may pass; in a dry run that
+     * is noted, and emitted as {@link Identity.Refused}.
+     */
+    Mono<Identity> identify(ServerWebExchange exchange) {
+        return identifier.identify(exchange).flatMap(identity -> {
+            if (identity instanceof Identity.Refused refused) {
+                if (policy.current().enforcement().isOn()) {
+                    meters.identityRefused(refused.why().reason(), true);
+                    return Mono.error(refused.why());
+                }
+                noteDryRun(exchange, refused.why());
+            }
+            return Mono.just(identity);
+        });
+    }
+
+    /** Notes a request that would be refused, once, however many routes and steps ask for its tenant. */
+    void noteDryRun(ServerWebExchange exchange, IdentityRefusedException why) {
+        if (exchange.getAttributes().putIfAbsent(NOTED, true) == null) {
+            meters.identityRefused(why.reason(), false);
+            decisions.noteDryRun(Origin.of(exchange), why);
+        }
+    }
+}

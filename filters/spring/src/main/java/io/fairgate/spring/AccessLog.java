@@ -83,7 +83,7 @@ final class AccessLog implements DisposableBean {
         entry.put("seconds", seconds(time.now(TimeUnit.NANOSECONDS) - began));
         Long waited = Exchanges.waited(exchange);
         put(entry, "waited", waited == null ? null : seconds(waited));
-        List<Decision> decisions = Exchanges.decisions(exchange);
+        List<Decision> decisions = Decisions.of(exchange);
         if (!decisions.isEmpty()) {
             entry.put("decisions", decisions.stream().map(AccessLog::shown).toList());
         }

@@ -53,7 +53,8 @@ final class Admission implements GlobalFilter, Ordered {
     Mono<Void> admit(ServerWebExchange exchange, Forward forward) {
         return Mono.defer(() -> {
                     shutdown.requireRunning(exchange); // 503
-                    Exchanges.keepResponseHeaders(exchange);
+                    Exchanges.setAdmitted(exchange);
+                    RefusalHandler.keepResponseHeaders(exchange);
                     paths.requireUnambiguous(exchange); // 400
                     return tenants.identify(exchange); // 400, 401, 403
                 })
@@ -65,7 +66,7 @@ final class Admission implements GlobalFilter, Ordered {
                     RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
                     ServerWebExchange request = known.strip(rules.strip(exchange));
                     Forward charged = admitted -> quotas.charge(admitted, used, forward); // 429
-                    FairShareRule share = rules.fairShare();
+                    FairShareRule share = rules.last(FairShareRule.class);
                     return share == null
                             ? charged.send(request)
                             : quotas.checkBeforeWaiting(request, used, permits.mayWait(known.tenant(), share)) // 429

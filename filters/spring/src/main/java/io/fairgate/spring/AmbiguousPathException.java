@@ -1,11 +1,23 @@
 package io.fairgate.spring;
 
-/** Servers disagree about what path this is. */
-final class AmbiguousPathException extends RuntimeException {
+import org.springframework.http.HttpStatus;
+
+/** Servers read the path of the request in different ways. */
+final class AmbiguousPathException extends RefusedException {
+
+    static final String REASON = "ambiguous-path";
 
     private static final long serialVersionUID = 1L;
 
     AmbiguousPathException() {
-        super("ambiguous path", null, false, false);
+        super(REASON);
+    }
+
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        return Refusal.of(
+                HttpStatus.BAD_REQUEST,
+                REASON,
+                "The path has an empty segment, a segment of dots, or an encoded slash, which servers read in different ways.");
     }
 }

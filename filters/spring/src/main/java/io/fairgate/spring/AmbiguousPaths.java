@@ -20,13 +20,13 @@ final class AmbiguousPaths {
 
     private final LivePolicy policy;
     private final Decisions decisions;
-    private final FairgateMeters meters;
+    private final RefusalCounter refusals;
     private final boolean mayPass;
 
-    AmbiguousPaths(LivePolicy policy, Decisions decisions, FairgateMeters meters, boolean mayPass) {
+    AmbiguousPaths(LivePolicy policy, Decisions decisions, RefusalCounter refusals, boolean mayPass) {
         this.policy = policy;
         this.decisions = decisions;
-        this.meters = meters;
+        this.refusals = refusals;
         this.mayPass = mayPass;
     }
 
@@ -36,7 +36,7 @@ final class AmbiguousPaths {
             return;
         }
         boolean enforced = policy.current().enforcement().isOn();
-        meters.pathRefused(enforced);
+        refusals.refused(null, AmbiguousPathException.REASON, enforced);
         if (enforced) {
             throw new AmbiguousPathException();
         }

@@ -16,10 +16,10 @@ final class ConnectFilter implements WebFilter, Ordered {
 
     private static final HttpMethod CONNECT = HttpMethod.valueOf("CONNECT");
 
-    private final FairgateMeters meters;
+    private final RefusalCounter refusals;
 
-    ConnectFilter(FairgateMeters meters) {
-        this.meters = meters;
+    ConnectFilter(RefusalCounter refusals) {
+        this.refusals = refusals;
     }
 
     @Override
@@ -33,7 +33,7 @@ final class ConnectFilter implements WebFilter, Ordered {
             return chain.filter(exchange);
         }
         return Mono.defer(() -> {
-            meters.connectRefused();
+            refusals.refused(null, ConnectRefusedException.REASON, true);
             return Mono.error(new ConnectRefusedException());
         });
     }

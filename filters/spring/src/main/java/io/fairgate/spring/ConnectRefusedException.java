@@ -1,11 +1,27 @@
 package io.fairgate.spring;
 
-/** The client asked for a tunnel. */
-final class ConnectRefusedException extends RuntimeException {
+import java.util.List;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+
+/** The request asks for a tunnel, with the method {@code CONNECT}. */
+final class ConnectRefusedException extends RefusedException {
+
+    static final String REASON = "connect";
 
     private static final long serialVersionUID = 1L;
 
     ConnectRefusedException() {
-        super("CONNECT", null, false, false);
+        super(REASON);
+    }
+
+    /** Over HTTP/1.1 the connection ends: what follows may have been sent into the tunnel, and is no request. */
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        HttpHeaders headers = new HttpHeaders();
+        headers.set(HttpHeaders.ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        headers.set(HttpHeaders.CONNECTION, "close");
+        return new Refusal(
+                HttpStatus.METHOD_NOT_ALLOWED, REASON, "The gateway opens no tunnels.", List.of(), null, headers);
     }
 }

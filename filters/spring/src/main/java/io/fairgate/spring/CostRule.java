@@ -15,13 +15,20 @@ record CostRule(
         @Nullable ToldCost header,
         @Nullable ResponseCost response) implements RouteRule {
 
-    RequestCost cost(ServerWebExchange exchange) {
+    /** What the request takes of its quotas; one unit when its route does not say. */
+    static RequestCost cost(ServerWebExchange exchange, RouteRules rules) {
+        CostRule rule = rules.last(CostRule.class);
+        return rule == null ? RequestCost.ONE : rule.cost(exchange);
+    }
+
+    private RequestCost cost(ServerWebExchange exchange) {
         Long told = header == null ? null : header.units(exchange);
         return new RequestCost(told == null ? units.units(exchange.getRequest()) : told, response);
     }
 
-    /** The request without the header that tells its cost. */
-    ServerWebExchange strip(ServerWebExchange exchange) {
+    /** The request without the header that tells its cost, whoever sent it. */
+    @Override
+    public ServerWebExchange strip(ServerWebExchange exchange) {
         return header == null ? exchange : header.without(exchange);
     }
 }

@@ -4,10 +4,10 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.DecisionLog.Decision;
-import io.fairgate.tenant.TenantId;
 import java.net.InetAddress;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.http.HttpMethod;
@@ -15,6 +15,8 @@ import org.springframework.web.server.ServerWebExchange;
 
 /** Writes down the refusals and failures of requests, enforced or not. */
 final class Decisions {
+
+    private static final String ATTRIBUTE = Decisions.class.getName();
 
     private final Refusals refusals;
     private final DecisionLog log;
@@ -53,8 +55,15 @@ final class Decisions {
                     route == null ? null : route.getId(),
                     exchange.getRequest().getMethod(),
                     exchange.getRequest().getPath().value(),
-                    Exchanges.decisions(exchange));
+                    Decisions.of(exchange));
         }
+    }
+
+    /** The refusals and failures of the request so far, enforced or not. Thread-safe; decisions can be added. */
+    @SuppressWarnings("unchecked")
+    static List<Decision> of(ServerWebExchange exchange) {
+        return (List<Decision>)
+                exchange.getAttributes().computeIfAbsent(ATTRIBUTE, none -> new CopyOnWriteArrayList<Decision>());
     }
 
     /** What ends the request; null when the failure is none of Fairgate's. */
@@ -73,29 +82,25 @@ final class Decisions {
         if (refusal == null) {
             return null;
         }
-        TenantId claimed = failure instanceof IdentityRefusedException identity ? identity.claimed() : null;
+        RefusedException refused = failure instanceof RefusedException own ? own : null;
         Decision decision = new Decision(
                 DecisionLog.newId(),
                 clock.instant(),
                 refusal.status().value(),
                 refusal.reason(),
                 request.tenant() == null ? null : request.tenant().id().value(),
-                claimed == null ? null : claimed.value(),
+                refused == null ? null : refused.claimed(),
                 request.peer() == null ? null : request.peer().getHostAddress(),
                 request.route(),
                 request.path(),
                 refusal.isFailure() ? failure.toString() : null,
-                failure instanceof QuotaRefusedException quota ? labels(quota, enforced) : List.of(),
+                refused == null ? List.of() : refused.quotas(enforced),
                 enforced);
         log.add(decision);
         request.decisions().add(decision);
-        if (failure instanceof IdentityRefusedException identity) {
-            audit.refused(decision, request.method(), identity.key());
+        if (refused != null && refused.isAudited()) {
+            audit.refused(decision, request.method(), refused.key());
         }
         return new Decided(refusal, decision);
-    }
-
-    private static List<String> labels(QuotaRefusedException failure, boolean enforced) {
-        return enforced ? failure.decision().violated() : failure.decision().wouldRefuse();
     }
 }

@@ -1,11 +1,18 @@
 package io.fairgate.spring;
 
 /** The gateway is shutting down and takes no new requests. */
-final class DrainingException extends RuntimeException {
+final class DrainingException extends RefusedException {
+
+    static final String REASON = "draining";
 
     private static final long serialVersionUID = 1L;
 
     DrainingException() {
-        super("draining", null, false, false);
+        super(REASON);
+    }
+
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        return Refusal.DRAINING;
     }
 }

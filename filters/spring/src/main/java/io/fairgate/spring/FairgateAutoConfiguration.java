@@ -66,7 +66,7 @@ public class FairgateAutoConfiguration {
     static class Tokens {
         @Bean
         TokenReaders fairgateTokens(FairgateMeters meters) {
-            return new TokenReaders(meters, MonotonicScheduler.INSTANCE, InstantSource.system());
+            return new TokenReaders(meters::keySetFetched, MonotonicScheduler.INSTANCE, InstantSource.system());
         }
     }
 
@@ -93,7 +93,7 @@ public class FairgateAutoConfiguration {
                         "fairgate.quotas.journal: %s (expected: none, because the application has Quotas of its own, which it would not keep)"
                                 .formatted(file));
             }
-            return new JournalLog(file, meters, InstantSource.system());
+            return new JournalLog(file, meters.journalFailures(), InstantSource.system());
         }
 
         @Bean
@@ -214,7 +214,7 @@ public class FairgateAutoConfiguration {
 
         @Bean
         RecordLog fairgateAuditLog(FairgateMeters meters) {
-            return new RecordLog(RecordLog.AUDIT, meters);
+            return new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT));
         }
 
         @Bean
@@ -327,7 +327,7 @@ public class FairgateAutoConfiguration {
 
         @Bean
         AccessLog fairgateAccessLog(FairgateProperties properties, FairgateMeters meters) {
-            RecordLog records = properties.accessLog() ? new RecordLog(RecordLog.ACCESS, meters) : null;
+            RecordLog records = properties.accessLog() ? new RecordLog(RecordLog.ACCESS, meters.recordsLost(RecordLog.ACCESS)) : null;
             return new AccessLog(records, InstantSource.system(), time());
         }
 

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Over 250 lines, because what is counted has to be forgotten in the same place, when a pool or a member goes.
  */
-final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
+final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch, RefusalCounter {
 
     /** Value of the pool tag where there was no pool. */
     static final String NO_POOL = "none";
@@ -54,7 +54,7 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         this(
                 policy,
                 registry,
-                new TenantSeries(policy.current(), FairgateProperties.Metrics.TENANTS, MonotonicScheduler.INSTANCE));
+                new TenantSeries(policy.current(), TenantSeries.USUAL, MonotonicScheduler.INSTANCE));
     }
 
     FairgateMeters(LivePolicy policy, MeterRegistry registry, TenantSeries series) {
@@ -135,10 +135,6 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         });
     }
 
-    void identityRefused(IdentityRefusedException.Reason reason, boolean enforced) {
-        refused(NO_POOL, TenantSeries.OTHER, reason.label, enforced);
-    }
-
     void keySetFetched(boolean ok) {
         count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "success" : "failure"));
     }
@@ -148,31 +144,9 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
         return counter(Meter.RECORDS_LOST, Tags.of("log", log));
     }
 
-    /** Counts a request that a quota refused, or would have refused if it were enforced. */
-    void quotaRefused(TenantPolicy tenant, boolean enforced) {
-        refused(NO_POOL, tag(tenant.id()), "quota", enforced);
-    }
-
     /** There from the beginning, so that the first failure is seen as a change. */
     Counter journalFailures() {
         return counter(Meter.JOURNAL_FAILURES, Tags.empty());
-    }
-
-    void pathRefused(boolean enforced) {
-        refused(NO_POOL, TenantSeries.OTHER, "ambiguous-path", enforced);
-    }
-
-    void connectRefused() {
-        refused(NO_POOL, TenantSeries.OTHER, "connect", true);
-    }
-
-    void drainRefused() {
-        refused(NO_POOL, TenantSeries.OTHER, "draining", true);
-    }
-
-    /** Counts what was refused before a pool was asked, for a reason that no request has. */
-    void refused(TenantId tenant, String reason) {
-        refused(NO_POOL, tag(tenant), reason, true);
     }
 
     void leaseEnded(TenantId tenant, String how) {
@@ -191,8 +165,13 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch {
                 .register(registry);
     }
 
-    /** Counts a request that had passed, and then failed. */
-    void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason) {
+    @Override
+    public void refused(@Nullable TenantId tenant, String reason, boolean enforced) {
+        refused(NO_POOL, tenant == null ? TenantSeries.OTHER : tag(tenant), reason, enforced);
+    }
+
+    @Override
+    public void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason) {
         count(
                 Meter.FAILURES,
                 Tags.of(

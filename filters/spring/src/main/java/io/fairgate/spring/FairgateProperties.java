@@ -48,9 +48,7 @@ public record FairgateProperties(
      *
      * @param tenants how many tenants have time series of their own, beside those that the policy names: the most active
      */
-    public record Metrics(@DefaultValue("" + TENANTS) int tenants) {
-        static final int TENANTS = 100;
-
+    public record Metrics(@DefaultValue("" + TenantSeries.USUAL) int tenants) {
         public Metrics {
             if (tenants < 0) {
                 throw new IllegalArgumentException("fairgate.metrics.tenants: %d (expected: >= 0)".formatted(tenants));

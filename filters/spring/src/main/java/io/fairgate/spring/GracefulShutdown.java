@@ -27,7 +27,7 @@ final class GracefulShutdown implements SmartLifecycle {
     private static final Logger log = LoggerFactory.getLogger(GracefulShutdown.class);
 
     private final PermitPools pools;
-    private final FairgateMeters meters;
+    private final RefusalCounter refusals;
     private final Duration drainTime;
     private final Scheduler time;
     private final Http2Connections http2 = new Http2Connections();
@@ -35,9 +35,9 @@ final class GracefulShutdown implements SmartLifecycle {
     private volatile boolean draining;
     private volatile Disposable tellWhenOver = Disposables.disposed();
 
-    GracefulShutdown(PermitPools pools, FairgateMeters meters, Duration drainTime, Scheduler time) {
+    GracefulShutdown(PermitPools pools, RefusalCounter refusals, Duration drainTime, Scheduler time) {
         this.pools = pools;
-        this.meters = meters;
+        this.refusals = refusals;
         this.drainTime = drainTime;
         this.time = time;
     }
@@ -50,7 +50,7 @@ final class GracefulShutdown implements SmartLifecycle {
     /** Throws {@link DrainingException} while the gateway shuts down; remembers the connection of the request until then. */
     void requireRunning(ServerWebExchange exchange) {
         if (draining) {
-            meters.drainRefused();
+            refusals.refused(null, DrainingException.REASON, true);
             Http2Connections.goAway(exchange);
             throw new DrainingException();
         }

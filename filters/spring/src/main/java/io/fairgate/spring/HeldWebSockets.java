@@ -28,7 +28,7 @@ final class HeldWebSockets implements BeanPostProcessor {
 
         @Override
         public Mono<Void> handleRequest(ServerWebExchange exchange, WebSocketHandler handler) {
-            if (Exchanges.identity(exchange) == null) {
+            if (!Exchanges.isAdmitted(exchange)) {
                 return service.handleRequest(exchange, handler);
             }
             Sinks.Empty<Void> ended = Sinks.empty();

@@ -3,10 +3,24 @@ package io.fairgate.spring;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
+import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 
 /** The tenant of a request, or why it has none. */
-sealed interface Identity {
+public sealed interface Identity {
+
+    /** What the request has been identified as; null when that has not been asked yet. */
+    static @Nullable Identity of(ServerWebExchange exchange) {
+        return exchange.getAttribute(Identity.class.getName());
+    }
+
+    /** Notes the answer on the exchange, so that it is the same whenever it is asked for. */
+    default void noteOn(ServerWebExchange exchange) {
+        exchange.getAttributes().put(Identity.class.getName(), this);
+        if (this instanceof Known known) {
+            Exchanges.setTenant(exchange, known.tenant());
+        }
+    }
 
     /**
      * The request belongs to a tenant.

@@ -1,11 +1,15 @@
 package io.fairgate.spring;
 
+import io.fairgate.policy.IdentitySource;
 import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 
 /** The request names no tenant that may pass. Carries no stack trace. */
-final class IdentityRefusedException extends RuntimeException {
+final class IdentityRefusedException extends RefusedException {
 
     private static final long serialVersionUID = 1L;
 
@@ -53,7 +57,7 @@ final class IdentityRefusedException extends RuntimeException {
      * @param key the id of the digest of the API key that it shows; null when it shows none
      */
     IdentityRefusedException(Reason reason, @Nullable TenantId claimed, @Nullable String key) {
-        super(reason.name(), null, false, false);
+        super(reason.label);
         this.reason = reason;
         this.claimed = claimed;
         this.key = key;
@@ -63,13 +67,46 @@ final class IdentityRefusedException extends RuntimeException {
         return reason;
     }
 
-    @Nullable
-    TenantId claimed() {
-        return claimed;
+    @Override
+    public @Nullable String claimed() {
+        return claimed == null ? null : claimed.value();
     }
 
-    @Nullable
-    String key() {
+    @Override
+    public boolean isAudited() {
+        return true;
+    }
+
+    @Override
+    public @Nullable String key() {
         return key;
+    }
+
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        HttpHeaders headers = new HttpHeaders();
+        if (reason.status == HttpStatus.UNAUTHORIZED) {
+            for (IdentitySource source : terms.policy().identification().sources()) {
+                headers.add(HttpHeaders.WWW_AUTHENTICATE, challenge(source));
+            }
+        }
+        Duration retryAfter = reason == Reason.UNAVAILABLE ? Duration.ofSeconds(1) : null;
+        return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, headers);
+    }
+
+    /** How the tenant can be named: {@code Bearer} is of RFC 6750; for other headers than {@code Authorization} there is no scheme. */
+    private String challenge(IdentitySource source) {
+        if (source instanceof IdentitySource.ClientCertificate certificate) {
+            return "Fairgate certificate=\"%s\"".formatted(certificate.name().label());
+        }
+        String scheme = source.readScheme();
+        if (scheme == null) {
+            return "Fairgate header=\"%s\"".formatted(source.readHeader());
+        }
+        if (!HttpHeaders.AUTHORIZATION.equalsIgnoreCase(source.readHeader())) {
+            return "Fairgate header=\"%s\", scheme=\"%s\"".formatted(source.readHeader(), scheme);
+        }
+        boolean invalid = source instanceof IdentitySource.Jwt && reason == Reason.INVALID_TOKEN;
+        return scheme + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
     }
 }

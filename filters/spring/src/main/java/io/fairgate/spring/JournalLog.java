@@ -26,10 +26,10 @@ final class JournalLog implements JournalListener, MeterBinder {
     /** Why the journal cannot be written, and since when. */
     record Failure(String cause, Instant since) {}
 
-    JournalLog(Path file, FairgateMeters meters, InstantSource clock) {
+    JournalLog(Path file, Counter failures, InstantSource clock) {
         this.file = file;
         this.clock = clock;
-        failures = meters.journalFailures();
+        this.failures = failures;
     }
 
     Path file() {

@@ -1,27 +1,47 @@
 package io.fairgate.spring;
 
-import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.QuotaDecision.Balance;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
 
 /** The tenant has used up a quota. Carries no stack trace. */
-final class QuotaRefusedException extends RuntimeException {
+final class QuotaRefusedException extends RefusedException {
+
+    static final String REASON = "quota";
 
     private static final long serialVersionUID = 1L;
 
-    private final transient TenantPolicy tenant;
     private final transient QuotaDecision decision;
 
-    QuotaRefusedException(TenantPolicy tenant, QuotaDecision decision) {
-        super("quota", null, false, false);
-        this.tenant = tenant;
+    QuotaRefusedException(QuotaDecision decision) {
+        super(REASON);
         this.decision = decision;
-    }
-
-    TenantPolicy tenant() {
-        return tenant;
     }
 
     QuotaDecision decision() {
         return decision;
+    }
+
+    @Override
+    public List<String> quotas(boolean enforced) {
+        return enforced ? decision.violated() : decision.wouldRefuse();
+    }
+
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        HttpHeaders headers = new HttpHeaders();
+        RateLimitFields.add(
+                headers, decision.balances(), terms.policy().quotaTerms().told());
+        Duration wait = decision.retryAfter();
+        return new Refusal(
+                HttpStatus.TOO_MANY_REQUESTS,
+                REASON,
+                "The tenant's quota is used up.",
+                decision.violated(),
+                wait.equals(Balance.NEVER) ? null : terms.spread(wait),
+                headers);
     }
 }

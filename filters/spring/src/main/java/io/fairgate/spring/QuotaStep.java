@@ -28,14 +28,14 @@ final class QuotaStep {
     private final RouteQuotas routes;
     private final LivePolicy policy;
     private final Decisions decisions;
-    private final FairgateMeters meters;
+    private final RefusalCounter refusals;
 
-    QuotaStep(Quotas quotas, RouteQuotas routes, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+    QuotaStep(Quotas quotas, RouteQuotas routes, LivePolicy policy, Decisions decisions, RefusalCounter refusals) {
         this.quotas = quotas;
         this.routes = routes;
         this.policy = policy;
         this.decisions = decisions;
-        this.meters = meters;
+        this.refusals = refusals;
     }
 
     /**
@@ -47,10 +47,10 @@ final class QuotaStep {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
         QuotaSet set = routes.of(tenant.id(), route == null ? null : route.getId());
         if (set == null) {
-            meters.identityRefused(Reason.UNKNOWN_TENANT, true);
+            refusals.refused(null, Reason.UNKNOWN_TENANT.label, true);
             throw new IdentityRefusedException(Reason.UNKNOWN_TENANT);
         }
-        return new RequestQuotas(tenant, set, rules.cost(exchange));
+        return new RequestQuotas(tenant, set, CostRule.cost(exchange, rules));
     }
 
     /**
@@ -104,12 +104,12 @@ final class QuotaStep {
     private Mono<QuotaDecision> require(Supplier<Origin> origin, RequestQuotas request, QuotaDecision decision) {
         TenantPolicy tenant = request.tenant();
         if (!decision.allowed()) {
-            meters.quotaRefused(tenant, true);
-            return Mono.error(new QuotaRefusedException(tenant, decision));
+            refusals.refused(tenant.id(), QuotaRefusedException.REASON, true);
+            return Mono.error(new QuotaRefusedException(decision));
         }
         if (request.isDryRunToBeNoted(decision)) {
-            meters.quotaRefused(tenant, false);
-            decisions.noteDryRun(origin.get(), new QuotaRefusedException(tenant, decision));
+            refusals.refused(tenant.id(), QuotaRefusedException.REASON, false);
+            decisions.noteDryRun(origin.get(), new QuotaRefusedException(decision));
         }
         return Mono.just(decision);
     }

@@ -44,14 +44,19 @@ final class RecordLog implements DisposableBean {
 
     private volatile boolean ended;
 
-    /** @param name of the log; its logger is {@code io.fairgate.NAME} */
-    RecordLog(String name, FairgateMeters meters) {
-        this(name, meters, LoggerFactory.getLogger("io.fairgate." + name));
+    /**
+     * A log that a thread of its own writes.
+     *
+     * @param name of the log; its logger is {@code io.fairgate.NAME}
+     * @param lost counts the records that are lost
+     */
+    RecordLog(String name, Counter lost) {
+        this(name, lost, LoggerFactory.getLogger("io.fairgate." + name));
     }
 
-    RecordLog(String name, FairgateMeters meters, Logger log) {
+    RecordLog(String name, Counter lost, Logger log) {
         this.name = name;
-        this.lostInAll = meters.recordsLost(name);
+        this.lostInAll = lost;
         this.log = log;
         this.writer = new Thread(this::write, "fairgate-" + name);
         writer.setDaemon(true);

@@ -23,9 +23,29 @@ record Refusal(
         @Nullable Duration retryAfter,
         HttpHeaders headers) {
 
+    /** The upstream could not be reached, or closed the connection too early. */
+    public static final Refusal UPSTREAM_LOST =
+            of(HttpStatus.BAD_GATEWAY, "upstream-lost", "The upstream could not be reached, or broke off.");
+
+    /** The gateway is shutting down. */
+    public static final Refusal DRAINING = new Refusal(
+            HttpStatus.SERVICE_UNAVAILABLE,
+            "draining",
+            "This gateway is shutting down.",
+            List.of(),
+            Duration.ofSeconds(1),
+            closeConnection());
+
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
-    static Refusal of(HttpStatus status, String reason, String detail) {
+    private static HttpHeaders closeConnection() {
+        HttpHeaders headers = new HttpHeaders();
+        headers.add(HttpHeaders.CONNECTION, "close");
+        return HttpHeaders.readOnlyHttpHeaders(headers);
+    }
+
+    /** A refusal without more than this. */
+    public static Refusal of(HttpStatus status, String reason, String detail) {
         return new Refusal(status, reason, detail, List.of(), null, new HttpHeaders());
     }
 

@@ -23,14 +23,15 @@ import tools.jackson.databind.json.JsonMapper;
 final class RefusalHandler implements WebExceptionHandler, Ordered {
 
     private static final Logger log = LoggerFactory.getLogger(RefusalHandler.class);
+    private static final String RESPONSE_HEADERS = RefusalHandler.class.getName() + ".responseHeaders";
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Decisions decisions;
-    private final FairgateMeters meters;
+    private final RefusalCounter counter;
 
-    RefusalHandler(Decisions decisions, FairgateMeters meters) {
+    RefusalHandler(Decisions decisions, RefusalCounter counter) {
         this.decisions = decisions;
-        this.meters = meters;
+        this.counter = counter;
     }
 
     @Override
@@ -49,7 +50,7 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         }
         Refusal refusal = decided.refusal();
         if (refusal.isFailure()) {
-            meters.failed(Exchanges.pool(exchange), Exchanges.tenant(exchange), refusal.reason());
+            counter.failed(Exchanges.pool(exchange), Exchanges.tenant(exchange), refusal.reason());
         }
         // An answer that has begun cannot be replaced; what must not happen is that it looks complete.
         boolean begun = exchange.getResponse().isCommitted();
@@ -58,7 +59,7 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
     }
 
     private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {
-        Exchanges.restoreResponseHeaders(exchange);
+        restoreResponseHeaders(exchange);
         ServerHttpResponse response = exchange.getResponse();
         response.setStatusCode(refusal.status());
         HttpHeaders headers = response.getHeaders();
@@ -88,6 +89,22 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
         }
         problem.put("decision", decision);
         return problem;
+    }
+
+    /** Keeps the headers of the response as they are before a route adds to them. */
+    static void keepResponseHeaders(ServerWebExchange exchange) {
+        exchange.getAttributes()
+                .put(RESPONSE_HEADERS, HttpHeaders.copyOf(exchange.getResponse().getHeaders()));
+    }
+
+    /** Takes back what a route, or its upstream, has added to the headers of the response. */
+    private static void restoreResponseHeaders(ServerWebExchange exchange) {
+        HttpHeaders kept = exchange.getAttribute(RESPONSE_HEADERS);
+        if (kept != null) {
+            HttpHeaders headers = exchange.getResponse().getHeaders();
+            headers.clear();
+            headers.putAll(kept);
+        }
     }
 
     private static Mono<Void> hangUp(ServerWebExchange exchange) {

@@ -34,30 +34,20 @@ record RouteRules(List<RouteRule> all) {
                 .toList());
     }
 
-    /** The pool of the route; null when it has none. */
-    @Nullable
-    FairShareRule fairShare() {
-        FairShareRule last = null;
+    /** The last rule of a kind; null when there is none. */
+    public <R extends RouteRule> @Nullable R last(Class<R> kind) {
+        R last = null;
         for (RouteRule rule : all) {
-            last = rule instanceof FairShareRule share ? share : last;
+            last = kind.isInstance(rule) ? kind.cast(rule) : last;
         }
         return last;
     }
 
-    /** What the request takes of its quotas; one unit when the route does not say. */
-    RequestCost cost(ServerWebExchange exchange) {
-        CostRule last = null;
-        for (RouteRule rule : all) {
-            last = rule instanceof CostRule cost ? cost : last;
-        }
-        return last == null ? RequestCost.ONE : last.cost(exchange);
-    }
-
-    /** The request without the headers that tell its cost, whoever sent them. */
-    ServerWebExchange strip(ServerWebExchange exchange) {
+    /** The request without what only the rules are to read of it. */
+    public ServerWebExchange strip(ServerWebExchange exchange) {
         ServerWebExchange stripped = exchange;
         for (RouteRule rule : all) {
-            stripped = rule instanceof CostRule cost ? cost.strip(stripped) : stripped;
+            stripped = rule.strip(stripped);
         }
         return stripped;
     }

@@ -66,7 +66,7 @@ public final class TenantAccess {
                 return Mono.just(new Caller(known.tenant(), known.named()));
             }
             IdentityRefusedException why = ((Identity.Refused) identity).why();
-            meters.identityRefused(why.reason(), true);
+            meters.refused(null, why.reason().label, true);
             return Mono.error(why);
         });
     }
@@ -97,7 +97,7 @@ public final class TenantAccess {
     /** The refusal of what comes while the gateway is shutting down; counted as that of a request. */
     public <T> Mono<T> refuseDraining() {
         return Mono.defer(() -> {
-            meters.drainRefused();
+            meters.refused(null, DrainingException.REASON, true);
             return Mono.error(new DrainingException());
         });
     }
@@ -114,7 +114,7 @@ public final class TenantAccess {
 
     /** Counts a refusal that has a reason of the face's own. */
     public void countRefusal(TenantId tenant, String reason) {
-        meters.refused(tenant, reason);
+        meters.refused(tenant, reason, true);
     }
 
     /** Counts a lease that is over; {@code how} is one of a few words. */

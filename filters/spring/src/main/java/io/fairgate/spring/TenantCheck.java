@@ -12,13 +12,13 @@ final class TenantCheck {
     private final TenantIdentifier identifier;
     private final LivePolicy policy;
     private final Decisions decisions;
-    private final FairgateMeters meters;
+    private final RefusalCounter refusals;
 
-    TenantCheck(TenantIdentifier identifier, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
+    TenantCheck(TenantIdentifier identifier, LivePolicy policy, Decisions decisions, RefusalCounter refusals) {
         this.identifier = identifier;
         this.policy = policy;
         this.decisions = decisions;
-        this.meters = meters;
+        this.refusals = refusals;
     }
 
     /**
@@ -29,7 +29,7 @@ final class TenantCheck {
         return identifier.identify(exchange).flatMap(identity -> {
             if (identity instanceof Identity.Refused refused) {
                 if (policy.current().enforcement().isOn()) {
-                    meters.identityRefused(refused.why().reason(), true);
+                    refusals.refused(null, refused.why().reason().label, true);
                     return Mono.error(refused.why());
                 }
                 noteDryRun(exchange, refused.why());
@@ -41,7 +41,7 @@ final class TenantCheck {
     /** Notes a request that would be refused, once, however many routes and steps ask for its tenant. */
     void noteDryRun(ServerWebExchange exchange, IdentityRefusedException why) {
         if (exchange.getAttributes().putIfAbsent(NOTED, true) == null) {
-            meters.identityRefused(why.reason(), false);
+            refusals.refused(null, why.reason().label, false);
             decisions.noteDryRun(Origin.of(exchange), why);
         }
     }

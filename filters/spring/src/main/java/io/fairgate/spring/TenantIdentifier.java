@@ -63,10 +63,10 @@ final class TenantIdentifier implements LivePolicy.Follower {
     /** The same, where a request that shows nothing at all belongs to {@code otherwise}, when there is one. */
     Mono<Identity> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
         return Mono.defer(() -> {
-            Identity known = Exchanges.identity(exchange);
+            Identity known = Identity.of(exchange);
             return known != null
                     ? Mono.just(known)
-                    : identify(prepared, exchange, otherwise).doOnNext(found -> Exchanges.setIdentity(exchange, found));
+                    : identify(prepared, exchange, otherwise).doOnNext(found -> found.noteOn(exchange));
         });
     }
 

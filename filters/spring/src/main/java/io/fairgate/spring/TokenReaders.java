@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import reactor.core.scheduler.Scheduler;
 
@@ -18,14 +19,19 @@ final class TokenReaders implements Evidence.Tokens {
 
     private final Map<KeySetLocation, IssuerKeys> keys = new ConcurrentHashMap<>();
     private final KeySetFetch fetch;
-    private final FairgateMeters meters;
+    private final Consumer<Boolean> fetched;
     private final Scheduler time;
     private final InstantSource clock;
 
-    /** @param clock the wall clock, by which tokens expire */
-    TokenReaders(FairgateMeters meters, Scheduler time, InstantSource clock) {
+    /**
+     * Readers that share the keys of an issuer.
+     *
+     * @param fetched counts fetches of keys: whether each succeeded
+     * @param clock the wall clock, by which tokens expire
+     */
+    TokenReaders(Consumer<Boolean> fetched, Scheduler time, InstantSource clock) {
         this.fetch = new KeySetFetch(time);
-        this.meters = meters;
+        this.fetched = fetched;
         this.time = time;
         this.clock = clock;
     }
@@ -33,7 +39,7 @@ final class TokenReaders implements Evidence.Tokens {
     @Override
     public Evidence.Reader reader(IdentitySource.Jwt source) {
         IssuerKeys issuer = keys.computeIfAbsent(
-                source.keys(), location -> new IssuerKeys(location, fetch::keys, meters::keySetFetched, time));
+                source.keys(), location -> new IssuerKeys(location, fetch::keys, fetched, time));
         return new TokenEvidence(source, issuer, clock);
     }
 

@@ -1,11 +1,16 @@
 package io.fairgate.spring;
 
-/** The upstream answered with {@code 101 Switching Protocols} to a request that asked for no other protocol. */
-final class UnaskedUpgradeException extends RuntimeException {
+/** The upstream answered with {@code 101 Switching Protocols}, which the request did not ask for. */
+final class UnaskedUpgradeException extends RefusedException {
 
     private static final long serialVersionUID = 1L;
 
     UnaskedUpgradeException() {
-        super("the upstream switched protocols without being asked", null, false, false);
+        super("the upstream switched protocols without being asked");
+    }
+
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        return Refusal.UPSTREAM_LOST;
     }
 }

@@ -44,7 +44,7 @@ final class UpstreamIdentity implements HttpHeadersFilter, Ordered {
 
     @Override
     public HttpHeaders filter(HttpHeaders input, ServerWebExchange exchange) {
-        Identity.Known known = Exchanges.identity(exchange) instanceof Identity.Known found ? found : null;
+        Identity.Known known = Identity.of(exchange) instanceof Identity.Known found ? found : null;
         HttpHeaders headers = new HttpHeaders();
         input.forEach((name, values) -> {
             if (!isOwn(name) && (known == null || !namesTenant(name, known.by()))) {

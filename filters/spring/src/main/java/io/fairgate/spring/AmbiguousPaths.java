@@ -20,10 +20,10 @@ final class AmbiguousPaths {
 
     private final LivePolicy policy;
     private final Decisions decisions;
-    private final RefusalCounter refusals;
+    private final RefusalMeters refusals;
     private final boolean mayPass;
 
-    AmbiguousPaths(LivePolicy policy, Decisions decisions, RefusalCounter refusals, boolean mayPass) {
+    AmbiguousPaths(LivePolicy policy, Decisions decisions, RefusalMeters refusals, boolean mayPass) {
         this.policy = policy;
         this.decisions = decisions;
         this.refusals = refusals;

@@ -16,9 +16,9 @@ final class ConnectFilter implements WebFilter, Ordered {
 
     private static final HttpMethod CONNECT = HttpMethod.valueOf("CONNECT");
 
-    private final RefusalCounter refusals;
+    private final RefusalMeters refusals;
 
-    ConnectFilter(RefusalCounter refusals) {
+    ConnectFilter(RefusalMeters refusals) {
         this.refusals = refusals;
     }
 

@@ -1,41 +1,21 @@
 package io.fairgate.spring;
 
 import io.fairgate.policy.Policy;
-import io.fairgate.quota.EmbeddedQuotas;
-import io.fairgate.quota.Quotas;
-import io.fairgate.time.MonotonicScheduler;
-import io.micrometer.core.instrument.MeterRegistry;
-import java.nio.file.Path;
-import java.time.InstantSource;
-import java.util.Objects;
-import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.health.contributor.HealthIndicator;
-import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
-import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Condition;
-import org.springframework.context.annotation.ConditionContext;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import org.springframework.core.type.AnnotatedTypeMetadata;
-import org.springframework.util.StringUtils;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * Adds Fairgate to a Spring Cloud Gateway that has a {@link Policy}: a bean of that type, or the properties under
  * {@code fairgate.policy} together with {@code fairgate.policy.enabled=true}. Without one it adds nothing.
- *
- * <p>Over 250 lines, because it is the list of all beans, and nothing else.
  */
 @AutoConfiguration(
         afterName = {
@@ -44,6 +24,16 @@ import reactor.core.scheduler.Scheduler;
         })
 @ConditionalOnClass(GlobalFilter.class)
 @EnableConfigurationProperties(FairgateProperties.class)
+@Import({
+    PolicyConfiguration.class,
+    MetricsConfiguration.class,
+    RefusalConfiguration.class,
+    IdentityConfiguration.class,
+    QuotaConfiguration.class,
+    FairShareConfiguration.class,
+    AdmissionConfiguration.class,
+    ActuatorConfiguration.class
+})
 public class FairgateAutoConfiguration {
 
     /** The policy from Spring's own properties. Ordered, because the condition below sees only what is there already. */
@@ -56,293 +46,6 @@ public class FairgateAutoConfiguration {
         @Bean
         Policy fairgatePolicy(PolicyProperties properties) {
             return properties.toPolicy();
-        }
-    }
-
-    /** What verifies tokens, where there is a library that can. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBean(Policy.class)
-    @ConditionalOnClass(name = "com.nimbusds.jwt.proc.DefaultJWTProcessor")
-    static class Tokens {
-        @Bean
-        TokenReaders fairgateTokens(FairgateMeters meters) {
-            return new TokenReaders(meters::keySetFetched, MonotonicScheduler.INSTANCE, InstantSource.system());
-        }
-    }
-
-    /** Where usage is to be kept: an empty name is none, so that a setting can be taken back. */
-    static final class JournalNamed implements Condition {
-        @Override
-        public boolean matches(ConditionContext context, AnnotatedTypeMetadata where) {
-            return StringUtils.hasLength(context.getEnvironment().getProperty("fairgate.quotas.journal"));
-        }
-    }
-
-    /** What there is to see of the usage journal. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBean(Policy.class)
-    @Conditional(JournalNamed.class)
-    static class Journal {
-
-        /** @throws IllegalStateException when nobody would write it */
-        @Bean
-        JournalLog fairgateJournalLog(FairgateProperties properties, FairgateMeters meters, ListableBeanFactory beans) {
-            Path file = Objects.requireNonNull(properties.quotas().journal());
-            if (beans.getBeanNamesForType(JournaledQuotas.class, true, false).length == 0) {
-                throw new IllegalStateException(
-                        "fairgate.quotas.journal: %s (expected: none, because the application has Quotas of its own, which it would not keep)"
-                                .formatted(file));
-            }
-            return new JournalLog(file, meters.journalFailures(), InstantSource.system());
-        }
-
-        @Bean
-        HealthIndicator fairgateJournalHealthIndicator(JournalLog log) {
-            return new JournalHealth(log);
-        }
-    }
-
-    /** Everything else, once there is a policy. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBean(Policy.class)
-    static class Filters {
-
-        @Bean
-        LivePolicy fairgateLivePolicy(Policy first) {
-            return new LivePolicy(first);
-        }
-
-        @Bean
-        @ConditionalOnMissingBean(Quotas.class)
-        JournaledQuotas fairgateJournaledQuotas(ObjectProvider<JournalLog> log) {
-            return JournaledQuotas.open(log.getIfAvailable());
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        Quotas fairgateQuotas(JournaledQuotas journaled) {
-            return journaled.quotas();
-        }
-
-        @Bean
-        FairgateMeters fairgateMeters(LivePolicy policy, MeterRegistry registry, FairgateProperties properties) {
-            TenantSeries series =
-                    new TenantSeries(policy.current(), properties.metrics().tenants(), time());
-            FairgateMeters meters = new FairgateMeters(policy, registry, series);
-            policy.add(meters);
-            return meters;
-        }
-
-        @Bean
-        PermitPools fairgatePools(LivePolicy policy, FairgateMeters meters) {
-            PermitPools pools = new PermitPools(policy.current(), time(), meters);
-            policy.add(pools);
-            return pools;
-        }
-
-        @Bean
-        ByteBudget fairgateWaitingBodies(FairgateProperties properties) {
-            return new ByteBudget(properties.waitingBodies().toBytes());
-        }
-
-        @Bean
-        PermitsWithoutClient fairgatePermitsWithoutClient() {
-            return new PermitsWithoutClient();
-        }
-
-        @Bean
-        FairgateGauges fairgateGauges(
-                LivePolicy policy,
-                PermitPools pools,
-                PermitsWithoutClient withoutClient,
-                Quotas quotas,
-                ByteBudget waitingBodies,
-                FairgateMeters meters) {
-            FairgateGauges gauges =
-                    new FairgateGauges(policy, pools, withoutClient, quotas, waitingBodies, meters, time());
-            policy.add(gauges);
-            return gauges;
-        }
-
-        @Bean
-        GracefulShutdown fairgateGracefulShutdown(
-                PermitPools pools, FairgateMeters meters, FairgateProperties properties) {
-            return new GracefulShutdown(pools, meters, properties.drainTime().value(), time());
-        }
-
-        @Bean
-        ConnectFilter fairgateConnectFilter(FairgateMeters meters) {
-            return new ConnectFilter(meters);
-        }
-
-        @Bean
-        AmbiguousPaths fairgateAmbiguousPaths(
-                LivePolicy policy, Decisions decisions, FairgateMeters meters, FairgateProperties properties) {
-            return new AmbiguousPaths(
-                    policy, decisions, meters, properties.ambiguousPaths() == FairgateProperties.OnAmbiguousPath.PASS);
-        }
-
-        @Bean
-        TenantIdentifier fairgateTenantIdentifier(LivePolicy policy, ObjectProvider<Evidence.Tokens> tokens) {
-            TenantIdentifier identifier =
-                    new TenantIdentifier(policy.current(), tokens.getIfAvailable(() -> Evidence.Tokens.NONE));
-            policy.addGate(identifier);
-            return identifier;
-        }
-
-        @Bean
-        TenantCheck fairgateTenantCheck(
-                TenantIdentifier identifier, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
-            return new TenantCheck(identifier, policy, decisions, meters);
-        }
-
-        @Bean
-        TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(
-                TenantIdentifier identifier, LivePolicy policy, TenantCheck tenants) {
-            return new TenantRoutePredicateFactory(identifier, policy, tenants);
-        }
-
-        @Bean
-        UpstreamIdentity fairgateUpstreamIdentity() {
-            return new UpstreamIdentity(HttpHeadersFilter.Type.REQUEST);
-        }
-
-        @Bean
-        UpstreamIdentity fairgateUpstreamAnswers() {
-            return new UpstreamIdentity(HttpHeadersFilter.Type.RESPONSE);
-        }
-
-        @Bean
-        RecordLog fairgateAuditLog(FairgateMeters meters) {
-            return new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT));
-        }
-
-        @Bean
-        RouteQuotas fairgateRouteQuotas(LivePolicy policy) {
-            RouteQuotas quotas = new RouteQuotas(policy.current());
-            policy.add(quotas);
-            return quotas;
-        }
-
-        @Bean
-        RemovedTenants fairgateRemovedTenants(LivePolicy policy, Quotas quotas, DecisionLog decisions) {
-            RemovedTenants removed = new RemovedTenants(
-                    policy.current(),
-                    quotas instanceof EmbeddedQuotas embedded ? embedded : null,
-                    decisions,
-                    time(),
-                    InstantSource.system());
-            policy.add(removed);
-            return removed;
-        }
-
-        @Bean
-        CostGatewayFilterFactory costGatewayFilterFactory() {
-            return new CostGatewayFilterFactory();
-        }
-
-        @Bean
-        HttpClientCustomizer fairgateUpstreamWork() {
-            return UpstreamWork.NOTED;
-        }
-
-        @Bean
-        QuotaStep fairgateQuotaStep(
-                Quotas quotas, RouteQuotas routes, LivePolicy policy, Decisions decisions, FairgateMeters meters) {
-            return new QuotaStep(quotas, routes, policy, decisions, meters);
-        }
-
-        @Bean
-        PermitStep fairgatePermitStep(
-                LivePolicy policy,
-                PermitPools pools,
-                ByteBudget waitingBodies,
-                Decisions decisions,
-                PermitsWithoutClient withoutClient) {
-            return new PermitStep(policy, pools, waitingBodies, decisions, withoutClient, time());
-        }
-
-        @Bean
-        Admission fairgateAdmission(
-                GracefulShutdown shutdown,
-                AmbiguousPaths paths,
-                TenantCheck tenants,
-                QuotaStep quotas,
-                PermitStep permits,
-                AccessLog accessLog) {
-            return new Admission(shutdown, paths, tenants, quotas, permits, accessLog);
-        }
-
-        @Bean
-        FairShareGatewayFilterFactory fairShareGatewayFilterFactory(PermitPools pools) {
-            return new FairShareGatewayFilterFactory(pools);
-        }
-
-        @Bean
-        static HeldWebSockets fairgateHeldWebSockets() {
-            return new HeldWebSockets();
-        }
-
-        @Bean
-        HttpClientCustomizer fairgateUpstreamConnections() {
-            return UpstreamConnection.NOTED;
-        }
-
-        @Bean
-        HttpClientCustomizer fairgateUnaskedUpgrades() {
-            return UnaskedUpgrades.REFUSED;
-        }
-
-        @Bean
-        UpstreamBodyIdleFilter fairgateUpstreamBodyIdleFilter(FairgateProperties properties) {
-            return new UpstreamBodyIdleFilter(properties.upstreamBodyIdle().value());
-        }
-
-        @Bean
-        DecisionLog fairgateDecisionLog() {
-            return new DecisionLog();
-        }
-
-        @Bean
-        Decisions fairgateDecisions(LivePolicy policy, DecisionLog log, RecordLog audit) {
-            return new Decisions(
-                    new Refusals(policy, RetryAfter.RANDOM), log, new IdentityAudit(audit), InstantSource.system());
-        }
-
-        @Bean
-        RefusalHandler fairgateRefusalHandler(Decisions decisions, FairgateMeters meters) {
-            return new RefusalHandler(decisions, meters);
-        }
-
-        @Bean
-        TenantAccess fairgateTenantAccess(
-                TenantIdentifier identifier,
-                QuotaStep quotas,
-                RefusalHandler refusals,
-                FairgateMeters meters,
-                RecordLog audit,
-                GracefulShutdown shutdown) {
-            return new TenantAccess(identifier, quotas, refusals, meters, audit, shutdown);
-        }
-
-        @Bean
-        AccessLog fairgateAccessLog(FairgateProperties properties, FairgateMeters meters) {
-            RecordLog records = properties.accessLog() ? new RecordLog(RecordLog.ACCESS, meters.recordsLost(RecordLog.ACCESS)) : null;
-            return new AccessLog(records, InstantSource.system(), time());
-        }
-
-        @Bean
-        DecisionsEndpoint fairgateDecisionsEndpoint(DecisionLog decisions) {
-            return new DecisionsEndpoint(decisions);
-        }
-
-        @Bean
-        PoolsEndpoint fairgatePoolsEndpoint(PermitPools pools) {
-            return new PoolsEndpoint(pools);
-        }
-
-        private static Scheduler time() {
-            return MonotonicScheduler.INSTANCE;
         }
     }
 }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Over 250 lines, because what is counted has to be forgotten in the same place, when a pool or a member goes.
  */
-final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch, RefusalCounter {
+final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch, RefusalMeters {
 
     /** Value of the pool tag where there was no pool. */
     static final String NO_POOL = "none";
@@ -54,7 +54,7 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch, Re
         this(
                 policy,
                 registry,
-                new TenantSeries(policy.current(), TenantSeries.USUAL, MonotonicScheduler.INSTANCE));
+                new TenantSeries(policy.current(), FairgateProperties.Metrics.TENANTS, MonotonicScheduler.INSTANCE));
     }
 
     FairgateMeters(LivePolicy policy, MeterRegistry registry, TenantSeries series) {
@@ -140,7 +140,8 @@ final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch, Re
     }
 
     /** There from the beginning, so that the first loss is seen as a change. */
-    Counter recordsLost(String log) {
+    @Override
+    public Counter recordsLost(String log) {
         return counter(Meter.RECORDS_LOST, Tags.of("log", log));
     }
 

@@ -48,7 +48,10 @@ public record FairgateProperties(
      *
      * @param tenants how many tenants have time series of their own, beside those that the policy names: the most active
      */
-    public record Metrics(@DefaultValue("" + TenantSeries.USUAL) int tenants) {
+    public record Metrics(@DefaultValue("" + TENANTS) int tenants) {
+        /** The usual number. */
+        public static final int TENANTS = 100;
+
         public Metrics {
             if (tenants < 0) {
                 throw new IllegalArgumentException("fairgate.metrics.tenants: %d (expected: >= 0)".formatted(tenants));

@@ -27,7 +27,7 @@ final class GracefulShutdown implements SmartLifecycle {
     private static final Logger log = LoggerFactory.getLogger(GracefulShutdown.class);
 
     private final PermitPools pools;
-    private final RefusalCounter refusals;
+    private final RefusalMeters refusals;
     private final Duration drainTime;
     private final Scheduler time;
     private final Http2Connections http2 = new Http2Connections();
@@ -35,7 +35,7 @@ final class GracefulShutdown implements SmartLifecycle {
     private volatile boolean draining;
     private volatile Disposable tellWhenOver = Disposables.disposed();
 
-    GracefulShutdown(PermitPools pools, RefusalCounter refusals, Duration drainTime, Scheduler time) {
+    GracefulShutdown(PermitPools pools, RefusalMeters refusals, Duration drainTime, Scheduler time) {
         this.pools = pools;
         this.refusals = refusals;
         this.drainTime = drainTime;

@@ -28,9 +28,9 @@ final class QuotaStep {
     private final RouteQuotas routes;
     private final LivePolicy policy;
     private final Decisions decisions;
-    private final RefusalCounter refusals;
+    private final RefusalMeters refusals;
 
-    QuotaStep(Quotas quotas, RouteQuotas routes, LivePolicy policy, Decisions decisions, RefusalCounter refusals) {
+    QuotaStep(Quotas quotas, RouteQuotas routes, LivePolicy policy, Decisions decisions, RefusalMeters refusals) {
         this.quotas = quotas;
         this.routes = routes;
         this.policy = policy;

@@ -27,9 +27,9 @@ final class RefusalHandler implements WebExceptionHandler, Ordered {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Decisions decisions;
-    private final RefusalCounter counter;
+    private final RefusalMeters counter;
 
-    RefusalHandler(Decisions decisions, RefusalCounter counter) {
+    RefusalHandler(Decisions decisions, RefusalMeters counter) {
         this.decisions = decisions;
         this.counter = counter;
     }

@@ -12,9 +12,9 @@ final class TenantCheck {
     private final TenantIdentifier identifier;
     private final LivePolicy policy;
     private final Decisions decisions;
-    private final RefusalCounter refusals;
+    private final RefusalMeters refusals;
 
-    TenantCheck(TenantIdentifier identifier, LivePolicy policy, Decisions decisions, RefusalCounter refusals) {
+    TenantCheck(TenantIdentifier identifier, LivePolicy policy, Decisions decisions, RefusalMeters refusals) {
         this.identifier = identifier;
         this.policy = policy;
         this.decisions = decisions;

@@ -33,9 +33,6 @@ import reactor.core.scheduler.Scheduler;
  */
 final class TenantSeries {
 
-    /** How many tenants have series of their own, unless a setting says otherwise. */
-    static final int USUAL = 100;
-
     /** Tag of all that have no series of their own. */
     static final String OTHER = "_other";
 

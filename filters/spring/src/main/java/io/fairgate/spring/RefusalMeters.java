@@ -2,13 +2,14 @@ package io.fairgate.spring;
 
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
+import io.micrometer.core.instrument.Counter;
 import org.jspecify.annotations.Nullable;
 
-/** Counts requests that were refused before a pool was asked, and requests that failed at the upstream. */
-public interface RefusalCounter {
+/** What is counted of refusals, of failures, and of the logs that tell about them. */
+public interface RefusalMeters {
 
     /**
-     * A request was refused.
+     * A request was refused before a pool was asked.
      *
      * @param tenant null when it is not known
      * @param reason one of a few words
@@ -24,4 +25,7 @@ public interface RefusalCounter {
      * @param reason one of a few words
      */
     void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason);
+
+    /** Counts the records that a log has lost. */
+    Counter recordsLost(String log);
 }

@@ -2,8 +2,8 @@ package io.fairgate.gateway;
 
 import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.lease.LeaseConfiguration;
-import io.fairgate.spring.DurationSetting;
-import io.fairgate.spring.LivePolicy;
+import io.fairgate.spring.settings.DurationSetting;
+import io.fairgate.spring.policy.LivePolicy;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;

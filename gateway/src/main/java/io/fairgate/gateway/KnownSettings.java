@@ -2,7 +2,7 @@ package io.fairgate.gateway;
 
 import io.fairgate.config.Nearest;
 import io.fairgate.gateway.lease.LeaseSettings;
-import io.fairgate.spring.FairgateProperties;
+import io.fairgate.spring.settings.FairgateProperties;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.List;

@@ -4,7 +4,7 @@ import io.fairgate.config.InvalidPolicyException;
 import io.fairgate.config.Mistake;
 import io.fairgate.config.PolicyFile;
 import io.fairgate.config.Warning;
-import io.fairgate.spring.LivePolicy;
+import io.fairgate.spring.policy.LivePolicy;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

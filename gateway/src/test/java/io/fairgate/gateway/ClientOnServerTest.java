@@ -13,7 +13,7 @@ import io.fairgate.client.LeaseOptions;
 import io.fairgate.client.LeaseServer;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.permit.PermitPool;
-import io.fairgate.spring.PermitPools;
+import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.testkit.TestTime;
 import java.io.IOException;
 import java.net.URI;

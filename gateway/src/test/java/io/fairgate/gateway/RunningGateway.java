@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.config.PolicyReader;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.permit.PermitPool;
-import io.fairgate.spring.PermitPools;
+import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.testkit.NothingLeft;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.permit.PermitPool;
-import io.fairgate.spring.PermitPools;
+import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import java.io.IOException;

@@ -1,5 +1,5 @@
 /**
- * Fairgate inside Spring Cloud Gateway. One request meets, in this order (see {@link io.fairgate.spring.FilterOrder}):
+ * Fairgate inside Spring Cloud Gateway. One request meets, in this order:
  * the drain, the tenant, the check of quotas, the permit, the charge of quotas, and then the gateway's own filters.
  * {@link io.fairgate.spring.RefusalHandler} turns whatever they refuse into HTTP.
  */

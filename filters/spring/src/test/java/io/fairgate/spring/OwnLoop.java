@@ -7,13 +7,13 @@ import reactor.netty.resources.LoopResources;
  * Servers of tests on an event loop of their own. The loops that everything in a process shares are shut down with each
  * application context, and a server that loses its loop at that moment may never be told that it is closed.
  */
-final class OwnLoop {
+public final class OwnLoop {
     private static final LoopResources LOOP = LoopResources.create("upstream", 1, true);
 
     private OwnLoop() {}
 
     /** On loopback, at a free port. */
-    static HttpServer server() {
+    public static HttpServer server() {
         return HttpServer.create().runOn(LOOP).host("127.0.0.1").port(0);
     }
 }

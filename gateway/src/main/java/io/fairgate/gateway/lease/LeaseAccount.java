@@ -1,7 +1,7 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.lease.LeaseId;
-import io.fairgate.spring.TenantCharge;
+import io.fairgate.spring.quota.TenantCharge;
 import io.fairgate.tenant.TenantId;
 import java.util.Map;
 import java.util.function.Consumer;

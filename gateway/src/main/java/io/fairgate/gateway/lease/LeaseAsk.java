@@ -1,7 +1,7 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.lease.LeaseId;
-import io.fairgate.spring.TenantAccess.Caller;
+import io.fairgate.spring.admission.TenantAccess.Caller;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;

@@ -3,7 +3,7 @@ package io.fairgate.gateway.lease;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
-import io.fairgate.spring.TenantAccess;
+import io.fairgate.spring.admission.TenantAccess;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

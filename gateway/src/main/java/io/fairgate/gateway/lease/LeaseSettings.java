@@ -1,6 +1,6 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.spring.DurationSetting;
+import io.fairgate.spring.settings.DurationSetting;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.HashMap;

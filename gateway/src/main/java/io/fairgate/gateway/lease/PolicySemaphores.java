@@ -4,7 +4,7 @@ import io.fairgate.gateway.throttle.Semaphore;
 import io.fairgate.gateway.throttle.Semaphores;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.spring.LivePolicy;
+import io.fairgate.spring.policy.LivePolicy;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;

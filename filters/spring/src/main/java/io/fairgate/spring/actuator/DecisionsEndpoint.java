@@ -1,0 +1,34 @@
+package io.fairgate.spring.actuator;
+
+import io.fairgate.spring.refusal.DecisionLog;
+
+import io.fairgate.spring.refusal.DecisionLog.Decision;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+
+/** {@code /actuator/decisions}: the latest refusals; {@code /actuator/decisions/ID}: the one a client reports. */
+@Endpoint(id = "decisions")
+public final class DecisionsEndpoint {
+
+    private static final int LATEST = 100;
+
+    private final DecisionLog decisions;
+
+    DecisionsEndpoint(DecisionLog decisions) {
+        this.decisions = decisions;
+    }
+
+    @ReadOperation
+    public List<Decision> latest() {
+        return decisions.latest(LATEST);
+    }
+
+    /** Null, which is answered as 404, when it is not among the kept ones. */
+    @ReadOperation
+    public @Nullable Decision decision(@Selector String id) {
+        return decisions.get(id);
+    }
+}

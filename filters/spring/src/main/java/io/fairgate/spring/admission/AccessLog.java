@@ -1,0 +1,124 @@
+package io.fairgate.spring.admission;
+
+import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.RecordLog;
+
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
+
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.refusal.DecisionLog.Decision;
+import java.net.InetAddress;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * One record for each request that reached a route: its tenant, how long it waited, how it ended, and the refusals, enforced or
+ * not. Off unless {@code fairgate.access-log} is on.
+ */
+final class AccessLog implements DisposableBean {
+
+    private final @Nullable RecordLog records;
+    private final InstantSource clock;
+    private final Scheduler time;
+
+    /**
+     * With records of every request.
+     *
+     * @param records where they go; null for none
+     * @param clock the wall clock, for when a request came
+     */
+    AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time) {
+        this.records = records;
+        this.clock = clock;
+        this.time = time;
+    }
+
+    /** The request, with a record when it ends. */
+    Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {
+        return records == null ? request : Mono.defer(() -> recorded(exchange, request, records));
+    }
+
+    private Mono<Void> recorded(ServerWebExchange exchange, Mono<Void> request, RecordLog log) {
+        String at = clock.instant().toString();
+        long began = time.now(TimeUnit.NANOSECONDS);
+        AtomicBoolean brokenOff = new AtomicBoolean();
+        return request
+                // Seen before the failure becomes a response; after that, a response has begun as well.
+                .doOnError(failure -> brokenOff.set(exchange.getResponse().isCommitted()))
+                .doFinally(end -> log.add(entry(exchange, end(end, brokenOff.get()), at, began)));
+    }
+
+    private static String end(SignalType end, boolean brokenOff) {
+        return switch (end) {
+            case ON_COMPLETE -> "done";
+            case ON_ERROR -> brokenOff ? "broken-off" : "refused";
+            default -> "client-left";
+        };
+    }
+
+    private Map<String, Object> entry(ServerWebExchange exchange, String end, String at, long began) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("at", at);
+        TenantPolicy tenant = Exchanges.tenant(exchange);
+        put(entry, "tenant", tenant == null ? null : tenant.id().value());
+        InetAddress peer = Exchanges.peer(exchange);
+        put(entry, "peer", peer == null ? null : peer.getHostAddress());
+        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+        put(entry, "route", route == null ? null : route.getId());
+        put(entry, "pool", Exchanges.pool(exchange));
+        entry.put("method", exchange.getRequest().getMethod().name());
+        entry.put("path", exchange.getRequest().getPath().value());
+        HttpStatusCode status = exchange.getResponse().getStatusCode();
+        put(entry, "status", status == null ? null : status.value());
+        entry.put("end", end);
+        entry.put("seconds", seconds(time.now(TimeUnit.NANOSECONDS) - began));
+        Long waited = Exchanges.waited(exchange);
+        put(entry, "waited", waited == null ? null : seconds(waited));
+        List<Decision> decisions = Decisions.of(exchange);
+        if (!decisions.isEmpty()) {
+            entry.put("decisions", decisions.stream().map(AccessLog::shown).toList());
+        }
+        return entry;
+    }
+
+    @Override
+    public void destroy() throws InterruptedException {
+        if (records != null) {
+            records.destroy();
+        }
+    }
+
+    private static Map<String, Object> shown(Decision decision) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("decision", decision.id());
+        shown.put("reason", decision.reason());
+        if (!decision.quotas().isEmpty()) {
+            shown.put("quotas", decision.quotas());
+        }
+        shown.put("enforced", decision.enforced());
+        return shown;
+    }
+
+    private static double seconds(long nanos) {
+        return Math.round(nanos / 1e3) / 1e6;
+    }
+
+    private static void put(Map<String, Object> entry, String name, @Nullable Object value) {
+        if (value != null) {
+            entry.put(name, value);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package io.fairgate.spring.admission;
+
+import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.Forward;
+import io.fairgate.spring.exchange.RouteRules;
+import io.fairgate.spring.refusal.RefusalHandler;
+import io.fairgate.spring.identity.Identity;
+import io.fairgate.spring.identity.TenantCheck;
+import io.fairgate.spring.quota.QuotaStep;
+import io.fairgate.spring.quota.RequestQuotas;
+import io.fairgate.spring.fairshare.FairShareRule;
+import io.fairgate.spring.fairshare.PermitStep;
+
+import org.springframework.cloud.gateway.filter.GatewayFilterChain;
+import org.springframework.cloud.gateway.filter.GlobalFilter;
+import org.springframework.core.Ordered;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/** The way of every request through Fairgate: identify, check quotas, wait for a permit, charge, forward, settle, release. */
+public final class Admission implements GlobalFilter, Ordered {
+
+    private final GracefulShutdown shutdown;
+    private final AmbiguousPaths paths;
+    private final TenantCheck tenants;
+    private final QuotaStep quotas;
+    private final PermitStep permits;
+    private final AccessLog accessLog;
+
+    Admission(
+            GracefulShutdown shutdown,
+            AmbiguousPaths paths,
+            TenantCheck tenants,
+            QuotaStep quotas,
+            PermitStep permits,
+            AccessLog accessLog) {
+        this.shutdown = shutdown;
+        this.paths = paths;
+        this.tenants = tenants;
+        this.quotas = quotas;
+        this.permits = permits;
+        this.accessLog = accessLog;
+    }
+
+    /**
+     * Outside of {@code NettyWriteResponseFilter} (order -1), which writes the response after the filters inside it have
+     * completed at the upstream's headers: only a filter outside of it sees the last byte. Outside of all other filters too, so
+     * that what they do is logged, and counts for the permit.
+     */
+    @Override
+    public int getOrder() {
+        return -500;
+    }
+
+    @Override
+    public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
+        return accessLog.record(exchange, admit(exchange, chain::filter));
+    }
+
+    /**
+     * Admits one request and forwards it. Errors with the refusal of the step that refuses it, whose status is beside the step.
+     * In a dry run the step notes the refusal, and the request goes on.
+     */
+    Mono<Void> admit(ServerWebExchange exchange, Forward forward) {
+        return Mono.defer(() -> {
+                    shutdown.requireRunning(exchange); // 503
+                    Exchanges.setAdmitted(exchange);
+                    RefusalHandler.keepResponseHeaders(exchange);
+                    paths.requireUnambiguous(exchange); // 400
+                    return tenants.identify(exchange); // 400, 401, 403
+                })
+                .flatMap(identity -> {
+                    RouteRules rules = RouteRules.of(exchange);
+                    if (!(identity instanceof Identity.Known known)) {
+                        return forward.send(rules.strip(exchange)); // A dry run: nothing more can be decided about it.
+                    }
+                    RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
+                    ServerWebExchange request = known.strip(rules.strip(exchange));
+                    Forward charged = admitted -> quotas.charge(admitted, used, forward); // 429
+                    FairShareRule share = rules.last(FairShareRule.class);
+                    return share == null
+                            ? charged.send(request)
+                            : quotas.checkBeforeWaiting(request, used, permits.mayWait(known.tenant(), share)) // 429
+                                    .then(permits.hold(request, known.tenant(), share, charged)); // 429, 503
+                });
+    }
+}

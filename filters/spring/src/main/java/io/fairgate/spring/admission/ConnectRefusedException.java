@@ -1,0 +1,31 @@
+package io.fairgate.spring.admission;
+
+import io.fairgate.spring.refusal.Refusal;
+import io.fairgate.spring.refusal.RefusedException;
+import io.fairgate.spring.refusal.RefusalTerms;
+
+import java.util.List;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+
+/** The request asks for a tunnel, with the method {@code CONNECT}. */
+final class ConnectRefusedException extends RefusedException {
+
+    static final String REASON = "connect";
+
+    private static final long serialVersionUID = 1L;
+
+    ConnectRefusedException() {
+        super(REASON);
+    }
+
+    /** Over HTTP/1.1 the connection ends: what follows may have been sent into the tunnel, and is no request. */
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        HttpHeaders headers = new HttpHeaders();
+        headers.set(HttpHeaders.ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        headers.set(HttpHeaders.CONNECTION, "close");
+        return new Refusal(
+                HttpStatus.METHOD_NOT_ALLOWED, REASON, "The gateway opens no tunnels.", List.of(), null, headers);
+    }
+}

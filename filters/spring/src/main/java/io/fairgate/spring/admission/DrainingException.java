@@ -1,0 +1,22 @@
+package io.fairgate.spring.admission;
+
+import io.fairgate.spring.refusal.Refusal;
+import io.fairgate.spring.refusal.RefusedException;
+import io.fairgate.spring.refusal.RefusalTerms;
+
+/** The gateway is shutting down and takes no new requests. */
+final class DrainingException extends RefusedException {
+
+    static final String REASON = "draining";
+
+    private static final long serialVersionUID = 1L;
+
+    DrainingException() {
+        super(REASON);
+    }
+
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        return Refusal.DRAINING;
+    }
+}

@@ -1,0 +1,130 @@
+package io.fairgate.spring.admission;
+
+import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.spring.fairshare.PermitPools;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The orderly end: from the moment the application stops, new requests are refused, waiting ones are served for a
+ * while and then refused, and those in flight are finished.
+ *
+ * <p>As the lifecycle that stops first it runs while the web server and the management port still answer, so that the
+ * readiness probe, which Boot has set to refusing before, can be seen. Spring bounds how long it takes
+ * ({@code spring.lifecycle.timeout-per-shutdown-phase}).
+ */
+final class GracefulShutdown implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(GracefulShutdown.class);
+
+    private final PermitPools pools;
+    private final RefusalMeters refusals;
+    private final Duration drainTime;
+    private final Scheduler time;
+    private final Http2Connections http2 = new Http2Connections();
+    private volatile boolean running;
+    private volatile boolean draining;
+    private volatile Disposable tellWhenOver = Disposables.disposed();
+
+    GracefulShutdown(PermitPools pools, RefusalMeters refusals, Duration drainTime, Scheduler time) {
+        this.pools = pools;
+        this.refusals = refusals;
+        this.drainTime = drainTime;
+        this.time = time;
+    }
+
+    /** Whether new requests are refused. */
+    boolean hasBegun() {
+        return draining;
+    }
+
+    /** Throws {@link DrainingException} while the gateway shuts down; remembers the connection of the request until then. */
+    void requireRunning(ServerWebExchange exchange) {
+        if (draining) {
+            refusals.refused(null, DrainingException.REASON, true);
+            Http2Connections.goAway(exchange);
+            throw new DrainingException();
+        }
+        http2.add(exchange);
+        exchange.getResponse().beforeCommit(() -> endConnectionWhileDraining(exchange.getResponse()));
+    }
+
+    /** A request that was in flight or waiting when the shutdown began is answered; its client sends the next one elsewhere. */
+    private Mono<Void> endConnectionWhileDraining(ServerHttpResponse response) {
+        return Mono.fromRunnable(() -> {
+            if (draining) {
+                response.getHeaders().set(HttpHeaders.CONNECTION, "close");
+            }
+        });
+    }
+
+    @Override
+    public void start() {
+        running = true;
+    }
+
+    @Override
+    public void stop(Runnable whenDone) {
+        draining = true;
+        http2.goAway();
+        var unused = pools.standing()
+                .doOnNext(standing -> log.info(
+                        "Draining: {} in flight, {} waiting; new requests are refused, waiting ones are served for up to {}.",
+                        standing.inFlight(),
+                        standing.waiting(),
+                        drainTime.toString().substring(2).toLowerCase(Locale.ROOT)))
+                .then(Mono.defer(() -> {
+                    tellWhenOver = time.schedule(this::tellOver, drainTime.toNanos(), TimeUnit.NANOSECONDS);
+                    return pools.close(drainTime);
+                }))
+                .doFinally(end -> finished(whenDone))
+                .subscribe();
+    }
+
+    private void tellOver() {
+        var unused = pools.standing()
+                .subscribe(standing -> log.info(
+                        "The drain time is over: requests that still wait are refused; waiting for {} in flight.",
+                        standing.inFlight()));
+    }
+
+    private void finished(Runnable whenDone) {
+        tellWhenOver.dispose();
+        running = false;
+        log.info("Drained: nothing waits and nothing is in flight.");
+        whenDone.run();
+    }
+
+    @Override
+    public void stop() {
+        stop(() -> {});
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** What has drained stays closed: there is nothing to resume. */
+    @Override
+    public boolean isPauseable() {
+        return false;
+    }
+
+    @Override
+    public int getPhase() {
+        return Integer.MAX_VALUE;
+    }
+}

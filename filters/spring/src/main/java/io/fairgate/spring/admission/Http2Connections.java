@@ -1,0 +1,62 @@
+package io.fairgate.spring.admission;
+
+import io.fairgate.spring.exchange.Exchanges;
+
+import io.netty.channel.Channel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http2.DefaultHttp2GoAwayFrame;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2FrameCodec;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.netty.Connection;
+
+/**
+ * The connections of HTTP/2 on which requests have come, so that a shutdown can send GOAWAY on them. Reactor Netty sends one
+ * only when it closes a connection, after the last of its streams.
+ *
+ * <p>GOAWAY names the last stream that is served. A client sends no new one after it, and sends those elsewhere that were on
+ * their way.
+ */
+final class Http2Connections {
+
+    private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
+    /** Remembers the connection of this exchange until it is closed. */
+    void add(ServerWebExchange exchange) {
+        Channel connection = of(exchange);
+        if (connection != null) {
+            open.add(connection);
+        }
+    }
+
+    /** Sends GOAWAY on all of them. */
+    void goAway() {
+        open.forEach(Http2Connections::goAway);
+    }
+
+    /** Sends GOAWAY on the connection of this exchange, which is still served. */
+    static void goAway(ServerWebExchange exchange) {
+        Channel connection = of(exchange);
+        if (connection != null) {
+            goAway(connection);
+        }
+    }
+
+    private static void goAway(Channel connection) {
+        connection.eventLoop().execute(() -> {
+            Http2FrameCodec codec = connection.pipeline().get(Http2FrameCodec.class);
+            if (codec != null && !codec.connection().goAwaySent()) {
+                var unused = connection.writeAndFlush(new DefaultHttp2GoAwayFrame(Http2Error.NO_ERROR));
+            }
+        });
+    }
+
+    private static @Nullable Channel of(ServerWebExchange exchange) {
+        Connection stream = Exchanges.connection(exchange);
+        Channel connection = stream == null ? null : stream.channel().parent();
+        return connection != null && connection.pipeline().get(Http2FrameCodec.class) != null ? connection : null;
+    }
+}

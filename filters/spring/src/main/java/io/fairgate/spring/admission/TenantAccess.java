@@ -1,0 +1,147 @@
+package io.fairgate.spring.admission;
+
+import io.fairgate.spring.exchange.RouteRules;
+import io.fairgate.spring.refusal.RefusalHandler;
+import io.fairgate.spring.refusal.RecordLog;
+import io.fairgate.spring.identity.Identity;
+import io.fairgate.spring.identity.IdentityRefusedException;
+import io.fairgate.spring.identity.TenantIdentifier;
+import io.fairgate.spring.quota.QuotaStep;
+import io.fairgate.spring.quota.TenantCharge;
+import io.fairgate.spring.quota.RequestQuotas;
+import io.fairgate.spring.quota.QuotaRefusedException;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.metrics.FairgateMeters;
+
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.tenant.TenantId;
+import java.util.Map;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * What another face of the same policy needs, one that serves no routes: who asks, by the same rules and with the same
+ * answers as on the traffic port; the tenant's own quotas; the audit log and the meters. The pools are in
+ * {@link PermitPools}.
+ *
+ * <p>It answers every refusal that the gateway's filters know.
+ *
+ * <p>From any thread; blocks none.
+ */
+public final class TenantAccess {
+
+    private final TenantIdentifier identifier;
+    private final QuotaStep quotas;
+    private final RefusalHandler refusals;
+    private final FairgateMeters meters;
+    private final RecordLog audit;
+    private final GracefulShutdown shutdown;
+
+    /**
+     * Who asks.
+     *
+     * @param tenant whose permits and quotas it takes
+     * @param named the id that it was named by; many name the one tenant that unknown ids share, and have nothing else in
+     *     common
+     */
+    public record Caller(TenantPolicy tenant, TenantId named) {}
+
+    TenantAccess(
+            TenantIdentifier identifier,
+            QuotaStep quotas,
+            RefusalHandler refusals,
+            FairgateMeters meters,
+            RecordLog audit,
+            GracefulShutdown shutdown) {
+        this.identifier = identifier;
+        this.quotas = quotas;
+        this.refusals = refusals;
+        this.meters = meters;
+        this.audit = audit;
+        this.shutdown = shutdown;
+    }
+
+    /**
+     * The tenant of an exchange. Errors when it has none that may pass, also in a dry run: permits of a tenant that is not known
+     * could not be taken back.
+     */
+    public Mono<Caller> identify(ServerWebExchange exchange) {
+        return identify(exchange, null);
+    }
+
+    /** The same, where a request without any identity is of {@code otherwise}, when that is not null. */
+    public Mono<Caller> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
+        return identifier.identify(exchange, otherwise).flatMap(identity -> {
+            if (identity instanceof Identity.Known known) {
+                return Mono.just(new Caller(known.tenant(), known.named()));
+            }
+            IdentityRefusedException why = ((Identity.Refused) identity).why();
+            meters.refused(null, why.reason().label, true);
+            return Mono.error(why);
+        });
+    }
+
+    /** A charge of one unit to the quotas that apply to all that the tenant does. Errors when it would be refused now. */
+    public Mono<TenantCharge> check(ServerWebExchange exchange, Caller caller) {
+        return Mono.defer(() -> {
+            RequestQuotas unit = quotas.of(exchange, caller.tenant(), RouteRules.of(exchange));
+            return new TenantCharge(quotas, Origin.of(exchange), unit).check();
+        });
+    }
+
+    /** Whether this is what {@link #check} and {@link TenantCharge#make} fail with when the quotas are used up. */
+    public static boolean isQuotaUsedUp(Throwable failure) {
+        return failure instanceof QuotaRefusedException;
+    }
+
+    /** Answers a refusal; errors with the failure when it is none of ours. */
+    public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
+        return refusals.handle(exchange, failure);
+    }
+
+    /** Whether the gateway is shutting down and takes no new requests. */
+    public boolean isDraining() {
+        return shutdown.hasBegun();
+    }
+
+    /** The refusal of what comes while the gateway is shutting down; counted as that of a request. */
+    public <T> Mono<T> refuseDraining() {
+        return Mono.defer(() -> {
+            meters.refused(null, DrainingException.REASON, true);
+            return Mono.error(new DrainingException());
+        });
+    }
+
+    /** Whether this is what {@link #refuseDraining} fails with. */
+    public static boolean isForDraining(Throwable failure) {
+        return failure instanceof DrainingException;
+    }
+
+    /** Writes a record into the audit log; values are texts, numbers and maps of them, and never a credential. */
+    public void audit(Map<String, Object> record) {
+        audit.add(record);
+    }
+
+    /** Counts a refusal that has a reason of the face's own. */
+    public void countRefusal(TenantId tenant, String reason) {
+        meters.refused(tenant, reason, true);
+    }
+
+    /** Counts a lease that is over; {@code how} is one of a few words. */
+    public void countLeaseEnded(TenantId tenant, String how) {
+        meters.leaseEnded(tenant, how);
+    }
+
+    public void countLeaseRestore(TenantId tenant, String result) {
+        meters.leaseRestore(tenant, result);
+    }
+
+    /** Shows how many leases there are. */
+    public void showLeases(IntSupplier holding, IntSupplier waiting) {
+        meters.leases("held", holding);
+        meters.leases("waiting", waiting);
+    }
+}

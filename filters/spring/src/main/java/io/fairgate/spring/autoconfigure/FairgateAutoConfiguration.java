@@ -1,0 +1,61 @@
+package io.fairgate.spring.autoconfigure;
+
+import io.fairgate.spring.settings.FairgateProperties;
+import io.fairgate.spring.policy.PolicyConfiguration;
+import io.fairgate.spring.refusal.RefusalConfiguration;
+import io.fairgate.spring.identity.IdentityConfiguration;
+import io.fairgate.spring.quota.QuotaConfiguration;
+import io.fairgate.spring.fairshare.FairShareConfiguration;
+import io.fairgate.spring.admission.AdmissionConfiguration;
+import io.fairgate.spring.metrics.MetricsConfiguration;
+import io.fairgate.spring.actuator.ActuatorConfiguration;
+
+import io.fairgate.policy.Policy;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.cloud.gateway.filter.GlobalFilter;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Adds Fairgate to a Spring Cloud Gateway that has a {@link Policy}: a bean of that type, or the properties under
+ * {@code fairgate.policy} together with {@code fairgate.policy.enabled=true}. Without one it adds nothing.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+        })
+@ConditionalOnClass(GlobalFilter.class)
+@EnableConfigurationProperties(FairgateProperties.class)
+@Import({
+    PolicyConfiguration.class,
+    MetricsConfiguration.class,
+    RefusalConfiguration.class,
+    IdentityConfiguration.class,
+    QuotaConfiguration.class,
+    FairShareConfiguration.class,
+    AdmissionConfiguration.class,
+    ActuatorConfiguration.class
+})
+public class FairgateAutoConfiguration {
+
+    /** The policy from Spring's own properties. Ordered, because the condition below sees only what is there already. */
+    @Configuration(proxyBeanMethods = false)
+    @Order(Ordered.HIGHEST_PRECEDENCE)
+    @ConditionalOnProperty("fairgate.policy.enabled")
+    @ConditionalOnMissingBean(Policy.class)
+    @EnableConfigurationProperties(PolicyProperties.class)
+    static class PolicyFromProperties {
+        @Bean
+        Policy fairgatePolicy(PolicyProperties properties) {
+            return properties.toPolicy();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package io.fairgate.spring.exchange;
+
+import io.fairgate.spring.admission.Admission;
+
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.filter.GatewayFilter;
+import org.springframework.cloud.gateway.filter.GatewayFilterChain;
+import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.core.Ordered;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * What the filters of a route say about admission. Of several filters of a kind the last one counts, so that a route's own
+ * takes precedence over a default filter.
+ *
+ * @param all in the order of the filters
+ */
+public record RouteRules(List<RouteRule> all) {
+
+    private static final RouteRules NONE = new RouteRules(List.of());
+
+    public static RouteRules of(ServerWebExchange exchange) {
+        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+        if (route == null) {
+            return NONE;
+        }
+        return new RouteRules(route.getFilters().stream()
+                .map(filter -> filter instanceof OrderedGatewayFilter ordered ? ordered.getDelegate() : filter)
+                .filter(RuleFilter.class::isInstance)
+                .map(filter -> ((RuleFilter) filter).rule())
+                .toList());
+    }
+
+    /** The last rule of a kind; null when there is none. */
+    public <R extends RouteRule> @Nullable R last(Class<R> kind) {
+        R last = null;
+        for (RouteRule rule : all) {
+            last = kind.isInstance(rule) ? kind.cast(rule) : last;
+        }
+        return last;
+    }
+
+    /** The request without what only the rules are to read of it. */
+    public ServerWebExchange strip(ServerWebExchange exchange) {
+        ServerWebExchange stripped = exchange;
+        for (RouteRule rule : all) {
+            stripped = rule.strip(stripped);
+        }
+        return stripped;
+    }
+
+    /** The filter of a rule. It does nothing itself: {@link Admission} reads the rule from the route. */
+    public record RuleFilter(RouteRule rule) implements GatewayFilter, Ordered {
+
+        @Override
+        public int getOrder() {
+            return Ordered.HIGHEST_PRECEDENCE;
+        }
+
+        /** Errors when the filter is hidden in a filter that is not ours, where the admission has not found it. */
+        @Override
+        public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
+            return RouteRules.of(exchange).all().contains(rule)
+                    ? chain.filter(exchange)
+                    : Mono.error(new IllegalStateException(
+                            "%s is inside of another filter (expected: a filter of the route itself)".formatted(rule)));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.fairgate.spring.fairshare;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Bytes of request bodies that may be kept in memory while their requests wait, all requests together. */
+public final class ByteBudget {
+
+    private final long limit;
+    private final AtomicLong used = new AtomicLong();
+
+    ByteBudget(long limit) {
+        this.limit = limit;
+    }
+
+    /** Counts bytes that are in memory already. */
+    void add(long bytes) {
+        used.addAndGet(bytes);
+    }
+
+    void giveBack(long bytes) {
+        used.addAndGet(-bytes);
+    }
+
+    /** Whether more may be read. */
+    boolean hasRoom() {
+        return used.get() < limit;
+    }
+
+    public long used() {
+        return used.get();
+    }
+
+    public long limit() {
+        return limit;
+    }
+}

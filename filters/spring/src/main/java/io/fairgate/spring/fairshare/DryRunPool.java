@@ -1,0 +1,35 @@
+package io.fairgate.spring.fairshare;
+
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import java.util.function.Consumer;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * A pool whose decisions are not enforced. A request goes on at once, and leaves a claim in the pool that stands for it: the
+ * claim waits as the request would have waited, holds permits until the request ends, and is refused when the request would have
+ * been. So the pool shows and counts what it would do, as far as it can while no request is held back.
+ */
+final class DryRunPool {
+
+    private DryRunPool() {}
+
+    /**
+     * The request, with a claim beside it.
+     *
+     * @param refused gets the error that would have ended the request
+     */
+    static Mono<Void> beside(PermitPool pool, PermitRequest claim, Mono<Void> request, Consumer<Throwable> refused) {
+        return Mono.defer(() -> {
+            Sinks.Empty<Void> over = Sinks.empty();
+            Disposable place = pool.withPermit(claim, over.asMono()).subscribe(nothing -> {}, refused);
+            return request.doFinally(end -> {
+                // One of the two: the claim holds permits, which come back, or it still waits, and leaves the queue.
+                over.tryEmitEmpty();
+                place.dispose();
+            });
+        });
+    }
+}

@@ -1,0 +1,129 @@
+package io.fairgate.spring.fairshare;
+
+import io.fairgate.spring.settings.DurationSetting;
+
+import io.fairgate.permit.OnClientLeft;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.spring.exchange.RouteRules.RuleFilter;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.filter.GatewayFilter;
+import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
+
+/**
+ * {@code FairShare=POOL}: requests of this route wait for their tenant's fair share of the pool, and hold a permit
+ * until the last byte of the response is written, or until anything else ends them.
+ *
+ * <p>Arguments: {@code pool}, and optionally {@code permits} (how many a request of this route takes, 1 by default) and
+ * {@code maxHold} (how long it may hold them, such as {@code 30s}, the pool's {@code max-hold} by default; a number without a
+ * unit is refused); in the long form also {@code class}
+ * (the class of its requests within their tenants, by default none) and {@code onClientLeft} ({@code finish} or {@code close},
+ * as the pool says by default). For the Java DSL:
+ * {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
+ *
+ * <p>One on a route: of several the last one counts, which is the route's own where default filters have another.
+ */
+public final class FairShareGatewayFilterFactory
+        extends AbstractGatewayFilterFactory<FairShareGatewayFilterFactory.Config> {
+
+    private final PermitPools pools;
+
+    FairShareGatewayFilterFactory(PermitPools pools) {
+        super(Config.class);
+        this.pools = pools;
+    }
+
+    @Override
+    public String name() {
+        return "FairShare";
+    }
+
+    @Override
+    public List<String> shortcutFieldOrder() {
+        return List.of("pool", "permits", "maxHold");
+    }
+
+    /** @throws IllegalArgumentException when there is no such pool, or it can never grant that many permits */
+    @Override
+    public GatewayFilter apply(Config config) {
+        String pool = config.pool;
+        PoolSettings settings = pool == null ? null : pools.settingsForRoutes(pool);
+        if (pool == null || settings == null) {
+            throw new IllegalArgumentException(
+                    "FairShare: pool: %s (expected: one of %s)".formatted(config.pool, pools.namesForRoutes()));
+        }
+        if (config.permits < 1 || config.permits > settings.permits()) {
+            throw new IllegalArgumentException("FairShare: permits: %d (expected: 1 to %d, the size of pool %s)"
+                    .formatted(config.permits, settings.permits(), config.pool));
+        }
+        if (config.maxHold != null && (config.maxHold.isZero() || config.maxHold.isNegative())) {
+            throw new IllegalArgumentException(
+                    "FairShare: maxHold: %s (expected: more than 0)".formatted(config.maxHold));
+        }
+        if (config.requestClass != null && !pools.classesForRoutes().contains(config.requestClass)) {
+            throw new IllegalArgumentException("FairShare: class: %s (expected: one of %s)"
+                    .formatted(config.requestClass, pools.classesForRoutes()));
+        }
+        return new RuleFilter(
+                new FairShareRule(pool, config.permits, config.maxHold, config.onClientLeft, config.requestClass));
+    }
+
+    /** What a route says: a bean with setters, because that is what Spring Cloud Gateway binds arguments to. */
+    public static final class Config {
+        private @Nullable String pool;
+        private int permits = 1;
+        private @Nullable Duration maxHold;
+        private @Nullable OnClientLeft onClientLeft;
+        private @Nullable String requestClass;
+
+        public @Nullable String getPool() {
+            return pool;
+        }
+
+        public Config setPool(String pool) {
+            this.pool = pool;
+            return this;
+        }
+
+        public int getPermits() {
+            return permits;
+        }
+
+        public Config setPermits(int permits) {
+            this.permits = permits;
+            return this;
+        }
+
+        /** Of the type that properties are bound to: of several setters, Boot's binder takes the one that goes with it. */
+        public @Nullable DurationSetting getMaxHold() {
+            return maxHold == null ? null : new DurationSetting(maxHold);
+        }
+
+        public Config setMaxHold(DurationSetting maxHold) {
+            return setMaxHold(maxHold.value());
+        }
+
+        /** For the Java DSL. */
+        public Config setMaxHold(Duration maxHold) {
+            this.maxHold = maxHold;
+            return this;
+        }
+
+        public @Nullable OnClientLeft getOnClientLeft() {
+            return onClientLeft;
+        }
+
+        /** As the pool says if it is never called. */
+        public Config setOnClientLeft(OnClientLeft onClientLeft) {
+            this.onClientLeft = onClientLeft;
+            return this;
+        }
+
+        /** The class of the requests; {@code getClass} is taken, so there is nothing to read it by. */
+        public Config setClass(String requestClass) {
+            this.requestClass = requestClass;
+            return this;
+        }
+    }
+}

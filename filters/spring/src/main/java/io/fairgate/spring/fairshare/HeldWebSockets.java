@@ -1,0 +1,76 @@
+package io.fairgate.spring.fairshare;
+
+import io.fairgate.spring.exchange.Exchanges;
+
+import io.netty.channel.ChannelFutureListener;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.web.reactive.socket.WebSocketHandler;
+import org.springframework.web.reactive.socket.WebSocketSession;
+import org.springframework.web.reactive.socket.server.WebSocketService;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.Connection;
+
+/**
+ * Makes an exchange of ours last as long as its WebSocket, with the permit that it holds and the units that it is charged.
+ * By itself it ends with the handshake, before anything was sent upstream: Reactor Netty completes the request then, and
+ * runs the session on the side.
+ */
+final class HeldWebSockets implements BeanPostProcessor {
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        return bean instanceof WebSocketService service && !(bean instanceof Holding) ? new Holding(service) : bean;
+    }
+
+    private record Holding(WebSocketService service) implements WebSocketService {
+
+        @Override
+        public Mono<Void> handleRequest(ServerWebExchange exchange, WebSocketHandler handler) {
+            if (!Exchanges.isAdmitted(exchange)) {
+                return service.handleRequest(exchange, handler);
+            }
+            Sinks.Empty<Void> ended = Sinks.empty();
+            Connection client = Exchanges.connection(exchange);
+            // Also when the connection is lost before the session begins.
+            ChannelFutureListener closed = closing -> ended.tryEmitEmpty();
+            if (client != null) {
+                client.channel().closeFuture().addListener(closed);
+            }
+            return service.handleRequest(exchange, new Ending(handler, ended))
+                    .then(ended.asMono())
+                    .doOnCancel(() -> close(client))
+                    .doFinally(end -> forget(client, closed));
+        }
+
+        /** A connection that goes on after a refused handshake must not collect listeners. */
+        private static void forget(@Nullable Connection client, ChannelFutureListener closed) {
+            if (client != null) {
+                client.channel().closeFuture().removeListener(closed);
+            }
+        }
+
+        /** The permit is taken away, so what it was for has to end. */
+        private static void close(@Nullable Connection client) {
+            if (client != null) {
+                var unused = client.channel().close();
+            }
+        }
+    }
+
+    private record Ending(WebSocketHandler handler, Sinks.Empty<Void> ended) implements WebSocketHandler {
+
+        @Override
+        public List<String> getSubProtocols() {
+            return handler.getSubProtocols();
+        }
+
+        @Override
+        public Mono<Void> handle(WebSocketSession session) {
+            return handler.handle(session).doFinally(end -> ended.tryEmitEmpty());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package io.fairgate.spring.fairshare;
+
+import io.fairgate.spring.refusal.ClientLeftException;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.reactivestreams.Subscription;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.SignalType;
+import reactor.core.publisher.Sinks;
+import reactor.core.publisher.Sinks.EmitResult;
+import reactor.util.concurrent.Queues;
+
+/**
+ * The body of a request, read while the request waits.
+ *
+ * <p>Reactor Netty notices that a client has left only while it reads from it, and it reads only while somebody wants
+ * the body. A request that waits with its body unread would wait on for a client that is gone, win a permit, and be
+ * sent to the upstream. So the body is read into memory meanwhile, as long as the {@link ByteBudget} has room; after
+ * that reading pauses until the upstream takes it.
+ *
+ * <p>{@link #start} begins; {@link #body} is what the upstream gets, whether started or not; {@link #discard} must be
+ * called when the exchange is over, and frees what nobody took.
+ */
+final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
+
+    private final Flux<DataBuffer> source;
+    private final ByteBudget budget;
+    private final Sinks.Many<DataBuffer> kept = Sinks.many()
+            .unicast()
+            .onBackpressureBuffer(Queues.<DataBuffer>unbounded(16).get());
+    private final AtomicLong keptBytes = new AtomicLong();
+    private final AtomicBoolean paused = new AtomicBoolean();
+    private final AtomicBoolean taken = new AtomicBoolean();
+    private volatile boolean started;
+    private volatile boolean discarded;
+    private volatile boolean complete;
+    private volatile boolean anyBytes;
+    private volatile boolean empty;
+
+    ReadAheadBody(Flux<DataBuffer> source, ByteBudget budget) {
+        this.source = source;
+        this.budget = budget;
+    }
+
+    /** Begins to read. The exchange may be ended meanwhile on another thread: one of the two sees the other. */
+    void start() {
+        started = true;
+        source.subscribe(this);
+        if (discarded) {
+            discard();
+        }
+    }
+
+    /** Whether nothing is being read from the client any more, so that its leaving goes unnoticed. */
+    boolean isPaused() {
+        return started && !complete && paused.get();
+    }
+
+    /** The whole body, from its first byte; for one subscriber. */
+    Flux<DataBuffer> body() {
+        return Flux.defer(() -> {
+            if (!started || empty) {
+                // Not read, or nothing to read: then it may be asked for again, as a retry does.
+                return started ? Flux.empty() : source;
+            }
+            taken.set(true);
+            return kept.asFlux().doOnNext(this::handedOn).doOnDiscard(DataBuffer.class, this::free);
+        });
+    }
+
+    /** Stops reading, and frees what was read and not taken. Does nothing when all was taken. */
+    void discard() {
+        discarded = true;
+        if (!started) {
+            return;
+        }
+        cancel();
+        // Not an end: whoever still takes it must not take what has come for the whole.
+        kept.tryEmitError(new ClientLeftException());
+        if (taken.compareAndSet(false, true)) {
+            var unused = kept.asFlux().subscribe(this::free, clientHasLeft -> {});
+        }
+    }
+
+    @Override
+    protected void hookOnSubscribe(Subscription subscription) {
+        request(1);
+    }
+
+    @Override
+    protected void hookOnNext(DataBuffer buffer) {
+        int bytes = buffer.readableByteCount();
+        anyBytes |= bytes > 0;
+        keptBytes.addAndGet(bytes);
+        budget.add(bytes);
+        if (kept.tryEmitNext(buffer) != EmitResult.OK) {
+            free(buffer);
+        } else if (!taken.get() && budget.hasRoom()) {
+            request(1);
+        } else {
+            paused.set(true);
+            continueIfAllTaken();
+        }
+    }
+
+    @Override
+    protected void hookOnComplete() {
+        complete = true;
+        empty = !anyBytes;
+        kept.tryEmitComplete();
+    }
+
+    @Override
+    protected void hookOnError(Throwable error) {
+        complete = true;
+        kept.tryEmitError(error);
+    }
+
+    @Override
+    protected void hookFinally(SignalType type) {
+        complete = true;
+    }
+
+    private void handedOn(DataBuffer buffer) {
+        forget(buffer.readableByteCount());
+        continueIfAllTaken();
+    }
+
+    /** While the upstream takes the body, it is passed on piece by piece, whatever the budget says. */
+    private void continueIfAllTaken() {
+        if (keptBytes.get() == 0 && paused.compareAndSet(true, false)) {
+            request(1);
+        }
+    }
+
+    private void free(DataBuffer buffer) {
+        forget(buffer.readableByteCount());
+        DataBufferUtils.release(buffer);
+    }
+
+    private void forget(int bytes) {
+        keptBytes.addAndGet(-bytes);
+        budget.giveBack(bytes);
+    }
+}

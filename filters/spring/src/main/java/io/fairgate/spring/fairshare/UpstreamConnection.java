@@ -1,0 +1,202 @@
+package io.fairgate.spring.fairshare;
+
+import io.fairgate.spring.refusal.ClientLeftException;
+
+import io.fairgate.permit.OnClientLeft;
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.config.HttpClientCustomizer;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
+import reactor.netty.Connection;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClientInfos;
+import reactor.util.context.Context;
+
+/**
+ * The side to the upstream of one request that holds a permit: its {@link UpstreamExchange}, or one after the other when a
+ * filter of the route tries again.
+ *
+ * <p>When a client leaves, or the upstream is too slow, everything between the client and the gateway's HTTP client ends at
+ * once. The exchange need not: with {@link OnClientLeft#FINISH} the cancellation goes no further than here while the upstream
+ * is at work, and {@link #settled} keeps the permit until it has answered. The cancellation is stopped at this place, and not
+ * around the whole chain, because nothing else is then kept for a client that is gone: no body, no timer, no filter.
+ */
+final class UpstreamConnection {
+
+    /** Has every request of the gateway's client tell what becomes of it. */
+    static final HttpClientCustomizer NOTED = UpstreamConnection::note;
+
+    private final OnClientLeft onClientLeft;
+    private final Duration maxHold;
+    private final Scheduler time;
+    private volatile long grantedAt;
+    private volatile @Nullable UpstreamExchange latest;
+    /** The request has ended: what has not been sent yet must not be sent any more. */
+    private volatile boolean over;
+
+    UpstreamConnection(OnClientLeft onClientLeft, Duration maxHold, Scheduler time) {
+        this.onClientLeft = onClientLeft;
+        this.maxHold = maxHold;
+        this.time = time;
+        this.grantedAt = time.now(TimeUnit.NANOSECONDS);
+    }
+
+    private static HttpClient note(HttpClient client) {
+        return client.mapConnect(UpstreamConnection::exchange)
+                .doOnRequest(
+                        (request, connection) -> tell(request, exchange -> exchange.send(request.method(), connection)))
+                .doAfterRequest((request, connection) -> tell(request, UpstreamExchange::sent))
+                .doOnResponse((response, connection) -> tell(response, UpstreamExchange::answered))
+                .doAfterResponseSuccess((response, connection) -> tell(response, UpstreamExchange::complete));
+    }
+
+    private static void tell(HttpClientInfos infos, Consumer<UpstreamExchange> what) {
+        UpstreamExchange exchange = infos.currentContextView().getOrDefault(UpstreamExchange.class, null);
+        if (exchange != null) {
+            what.accept(exchange);
+        }
+    }
+
+    private static Mono<? extends Connection> exchange(Mono<? extends Connection> connect) {
+        return Mono.deferContextual(context -> {
+            UpstreamConnection request = context.getOrDefault(UpstreamConnection.class, null);
+            return request == null ? connect.cast(Connection.class) : request.next(connect);
+        });
+    }
+
+    /**
+     * A permit is for one exchange at a time: the next one waits until the earlier one has been answered, or, when that was given
+     * up, until the upstream is done with it. The body of an earlier response is not read any more: an attempt that timed out
+     * while its response came has dropped the connection without closing it.
+     */
+    private Mono<Connection> next(Mono<? extends Connection> connect) {
+        return Mono.defer(() -> {
+            UpstreamExchange earlier = latest;
+            Mono<Connection> next = Mono.defer(() -> {
+                UpstreamExchange exchange = new UpstreamExchange(this);
+                if (!follow(earlier, exchange)) {
+                    return next(connect);
+                }
+                if (earlier != null) {
+                    earlier.leave();
+                }
+                return Mono.create(sink -> start(exchange, connect, sink));
+            });
+            return earlier == null ? next : earlier.idle().then(next);
+        });
+    }
+
+    /** False when another one has begun meanwhile. */
+    private synchronized boolean follow(@Nullable UpstreamExchange earlier, UpstreamExchange exchange) {
+        boolean follows = latest == earlier;
+        if (follows) {
+            latest = exchange;
+        }
+        return follows;
+    }
+
+    private void start(UpstreamExchange exchange, Mono<? extends Connection> connect, MonoSink<Connection> sink) {
+        Disposable.Swap connecting = Disposables.swap();
+        sink.onCancel(() -> exchange.leave(connecting));
+        if (over) { // Either this sees it, or who has ended the request sees the exchange.
+            exchange.leave(connecting);
+            sink.error(new ClientLeftException());
+        }
+        if (exchange.isLeft()) {
+            return;
+        }
+        connecting.update(connect.subscribe(
+                connection -> {
+                    if (!exchange.isLeft()) {
+                        sink.success(connection);
+                    }
+                },
+                failure -> {
+                    if (!exchange.isLeft()) {
+                        exchange.fail();
+                        sink.error(failure);
+                    }
+                },
+                sink::success,
+                Context.of(sink.contextView()).put(UpstreamExchange.class, exchange)));
+    }
+
+    /** The permit has been granted now. */
+    void begin() {
+        grantedAt = time.now(TimeUnit.NANOSECONDS);
+    }
+
+    /** As many bytes of the client's body as it said there would be were given to the HTTP client. */
+    void bodyIsWhole() {
+        UpstreamExchange current = latest;
+        if (current != null) {
+            current.bodyIsWhole();
+        }
+    }
+
+    /** For how long an upstream that is at work may go on without the client; nothing when it may not. */
+    long mayGoOnNanos() {
+        return onClientLeft == OnClientLeft.CLOSE
+                ? 0
+                : maxHold.toNanos() - (time.now(TimeUnit.NANOSECONDS) - grantedAt);
+    }
+
+    /** On the event loop, once the time is up; never when the loop has shut down, for its connections are closed then. */
+    Disposable after(long nanos, EventLoop loop, Runnable task) {
+        return time.schedule(
+                () -> {
+                    if (!loop.isShuttingDown()) {
+                        loop.execute(task);
+                    }
+                },
+                nanos,
+                TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * Empty when the upstream has answered. A filter may have answered the client in its place, after a time-out for instance;
+     * then an error that says so, and the permit waits for {@link #settled}.
+     */
+    Mono<Void> requireAnswered() {
+        return Mono.defer(() -> {
+            UpstreamExchange last = latest;
+            return last != null && last.isUnanswered() ? Mono.error(new UnansweredException()) : Mono.empty();
+        });
+    }
+
+    /** The request is complete for its client, and the upstream may still work on it. */
+    static final class UnansweredException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        UnansweredException() {
+            super("the upstream has not answered", null, false, false);
+        }
+    }
+
+    /**
+     * Ends the request's side to the upstream. Completes when the upstream has nothing more to do for it as far as that can be
+     * known, and the connection is closed, or the whole response has come.
+     *
+     * <p>If the permit went on before the connection is closed, the upstream could see the next request before it sees the
+     * end of this one: more at once than there are permits.
+     */
+    Mono<Void> settled() {
+        return Mono.defer(() -> {
+            over = true;
+            UpstreamExchange last = latest;
+            if (last == null) {
+                return Mono.empty();
+            }
+            last.leave();
+            return last.settled();
+        });
+    }
+}

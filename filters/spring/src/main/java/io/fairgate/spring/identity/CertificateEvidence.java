@@ -1,0 +1,114 @@
+package io.fairgate.spring.identity;
+
+import io.fairgate.policy.IdentitySource.CertificateName;
+import io.fairgate.policy.Policy;
+import io.fairgate.spring.identity.IdentityRefusedException.Reason;
+import io.fairgate.tenant.TenantId;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import javax.naming.NamingEnumeration;
+import javax.naming.NamingException;
+import javax.naming.directory.Attribute;
+import javax.naming.ldap.LdapName;
+import javax.naming.ldap.Rdn;
+import javax.security.auth.x500.X500Principal;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.server.reactive.SslInfo;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * A name in the client's certificate. TLS has verified the certificate when the connection was made; here only its names
+ * are read.
+ */
+record CertificateEvidence(CertificateName kind, Policy policy) implements Evidence.Reader {
+
+    @Override
+    public Mono<Evidence> read(ServerWebExchange exchange) {
+        SslInfo tls = exchange.getRequest().getSslInfo();
+        X509Certificate[] chain = tls == null ? null : tls.getPeerCertificates();
+        if (chain == null || chain.length == 0) {
+            return Mono.empty();
+        }
+        try {
+            // The first is the client's own, the others lead to the authority.
+            Set<String> names = new LinkedHashSet<>(names(chain[0]));
+            return names.isEmpty() ? Mono.empty() : Mono.just(new Evidence(tenant(names), null));
+        } catch (NamingException | CertificateParsingException e) {
+            throw new IdentityRefusedException(Reason.MALFORMED);
+        }
+    }
+
+    /** The one tenant that the names mean. Of several names exactly one may be somebody's: who has two is nobody. */
+    private TenantId tenant(Set<String> names) {
+        Set<TenantId> members = new LinkedHashSet<>();
+        for (String name : names) {
+            TenantId member = member(name);
+            if (member != null) {
+                members.add(member);
+            }
+        }
+        if (members.size() == 1) {
+            return members.iterator().next();
+        }
+        String only = names.iterator().next();
+        if (names.size() > 1) {
+            throw new IdentityRefusedException(Reason.MALFORMED);
+        }
+        if (!TenantId.isWellFormed(only)) {
+            throw new IdentityRefusedException(Reason.UNKNOWN_TENANT);
+        }
+        return TenantId.of(only);
+    }
+
+    private @Nullable TenantId member(String name) {
+        TenantId listed = policy.identification().certificates().get(name);
+        if (listed != null) {
+            return listed;
+        }
+        return TenantId.isWellFormed(name) && policy.members().containsKey(TenantId.of(name))
+                ? TenantId.of(name)
+                : null;
+    }
+
+    private List<String> names(X509Certificate certificate) throws NamingException, CertificateParsingException {
+        return switch (kind) {
+            case SUBJECT_CN -> commonNames(certificate.getSubjectX500Principal());
+            // The numbers of RFC 5280, 4.2.1.6.
+            case SAN_EMAIL -> alternativeNames(certificate, 1);
+            case SAN_DNS -> alternativeNames(certificate, 2);
+            case SAN_URI -> alternativeNames(certificate, 6);
+        };
+    }
+
+    /** Also those in an RDN of several attributes, which {@link Rdn#getType} would not show. */
+    private static List<String> commonNames(X500Principal subject) throws NamingException {
+        List<String> names = new ArrayList<>();
+        for (Rdn rdn : new LdapName(subject.getName(X500Principal.RFC2253)).getRdns()) {
+            Attribute attribute = rdn.toAttributes().get("CN");
+            if (attribute != null) {
+                NamingEnumeration<?> values = attribute.getAll();
+                while (values.hasMore()) {
+                    names.add(String.valueOf(values.next()));
+                }
+            }
+        }
+        return names;
+    }
+
+    private static List<String> alternativeNames(X509Certificate certificate, int type)
+            throws CertificateParsingException {
+        Collection<List<?>> all = certificate.getSubjectAlternativeNames();
+        return all == null
+                ? List.of()
+                : all.stream()
+                        .filter(name -> Integer.valueOf(type).equals(name.get(0)))
+                        .map(name -> String.valueOf(name.get(1)))
+                        .toList();
+    }
+}

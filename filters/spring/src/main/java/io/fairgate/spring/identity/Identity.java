@@ -1,0 +1,43 @@
+package io.fairgate.spring.identity;
+
+import io.fairgate.spring.exchange.Exchanges;
+
+import io.fairgate.policy.Identification;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.tenant.TenantId;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.server.ServerWebExchange;
+
+/** The tenant of a request, or why it has none. */
+public sealed interface Identity {
+
+    /** What the request has been identified as; null when that has not been asked yet. */
+    static @Nullable Identity of(ServerWebExchange exchange) {
+        return exchange.getAttribute(Identity.class.getName());
+    }
+
+    /** Notes the answer on the exchange, so that it is the same whenever it is asked for. */
+    default void noteOn(ServerWebExchange exchange) {
+        exchange.getAttributes().put(Identity.class.getName(), this);
+        if (this instanceof Known known) {
+            Exchanges.setTenant(exchange, known.tenant());
+        }
+    }
+
+    /**
+     * The request belongs to a tenant.
+     *
+     * @param named the id by which the request named it, which the upstream gets; all unknown ids may share one tenant
+     * @param by how the policy identifies tenants
+     */
+    record Known(TenantPolicy tenant, TenantId named, Identification by) implements Identity {
+
+        /** The request without the credentials that the upstream must not get. */
+        public ServerWebExchange strip(ServerWebExchange exchange) {
+            return CredentialHeaders.strip(exchange, by);
+        }
+    }
+
+    /** The request names no tenant that may pass. */
+    record Refused(IdentityRefusedException why) implements Identity {}
+}

@@ -1,0 +1,63 @@
+package io.fairgate.spring.identity;
+
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.metrics.FairgateMeters;
+
+import io.fairgate.policy.Policy;
+import io.fairgate.time.MonotonicScheduler;
+import java.time.InstantSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Identification of tenants. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(Policy.class)
+public class IdentityConfiguration {
+
+    /** What verifies tokens, where there is a library that can. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBean(Policy.class)
+    @ConditionalOnClass(name = "com.nimbusds.jwt.proc.DefaultJWTProcessor")
+    static class Tokens {
+        @Bean
+        TokenReaders fairgateTokens(FairgateMeters meters) {
+            return new TokenReaders(meters::keySetFetched, MonotonicScheduler.INSTANCE, InstantSource.system());
+        }
+    }
+
+    @Bean
+    TenantIdentifier fairgateTenantIdentifier(LivePolicy policy, ObjectProvider<Evidence.Tokens> tokens) {
+        TenantIdentifier identifier =
+                new TenantIdentifier(policy.current(), tokens.getIfAvailable(() -> Evidence.Tokens.NONE));
+        policy.addGate(identifier);
+        return identifier;
+    }
+
+    @Bean
+    TenantCheck fairgateTenantCheck(
+            TenantIdentifier identifier, LivePolicy policy, Decisions decisions, RefusalMeters refusals) {
+        return new TenantCheck(identifier, policy, decisions, refusals);
+    }
+
+    @Bean
+    TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(
+            TenantIdentifier identifier, LivePolicy policy, TenantCheck tenants) {
+        return new TenantRoutePredicateFactory(identifier, policy, tenants);
+    }
+
+    @Bean
+    UpstreamIdentity fairgateUpstreamIdentity() {
+        return new UpstreamIdentity(HttpHeadersFilter.Type.REQUEST);
+    }
+
+    @Bean
+    UpstreamIdentity fairgateUpstreamAnswers() {
+        return new UpstreamIdentity(HttpHeadersFilter.Type.RESPONSE);
+    }
+}

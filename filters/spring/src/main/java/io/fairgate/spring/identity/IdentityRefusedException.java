@@ -1,0 +1,116 @@
+package io.fairgate.spring.identity;
+
+import io.fairgate.spring.refusal.Refusal;
+import io.fairgate.spring.refusal.RefusedException;
+import io.fairgate.spring.refusal.RefusalTerms;
+
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+
+/** The request names no tenant that may pass. Carries no stack trace. */
+public final class IdentityRefusedException extends RefusedException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Why, with the status that says so. */
+    public enum Reason {
+        MALFORMED(
+                "malformed",
+                HttpStatus.BAD_REQUEST,
+                "What names the tenant is malformed (expected: one value; an id is 1 to 64 characters of [A-Za-z0-9._-])."),
+        MISSING("missing", HttpStatus.UNAUTHORIZED, "The request does not say which tenant it belongs to."),
+        INVALID_KEY("invalid-key", HttpStatus.UNAUTHORIZED, "The API key is not valid."),
+        INVALID_TOKEN("invalid-token", HttpStatus.UNAUTHORIZED, "The token is not valid."),
+        UNTRUSTED_PEER("untrusted-peer", HttpStatus.FORBIDDEN, "This peer may not name a tenant by a header."),
+        CONTRADICTION("contradiction", HttpStatus.FORBIDDEN, "What the request shows names different tenants."),
+        UNKNOWN_TENANT("unknown-tenant", HttpStatus.FORBIDDEN, "This tenant is not known here."),
+        UNAVAILABLE(
+                "identity-unavailable",
+                HttpStatus.SERVICE_UNAVAILABLE,
+                "The token cannot be verified now: the keys of its issuer are not there.");
+
+        public final String label;
+        final HttpStatus status;
+        final String detail;
+
+        Reason(String label, HttpStatus status, String detail) {
+            this.label = label;
+            this.status = status;
+            this.detail = detail;
+        }
+    }
+
+    private final Reason reason;
+    private final transient @Nullable TenantId claimed;
+    private final @Nullable String key;
+
+    /** Without anything that could be told of the request. */
+    public IdentityRefusedException(Reason reason) {
+        this(reason, null, null);
+    }
+
+    /**
+     * With what can be told to an operator.
+     *
+     * @param claimed whom the request says it belongs to; null when it says nothing that could be an id
+     * @param key the id of the digest of the API key that it shows; null when it shows none
+     */
+    public IdentityRefusedException(Reason reason, @Nullable TenantId claimed, @Nullable String key) {
+        super(reason.label);
+        this.reason = reason;
+        this.claimed = claimed;
+        this.key = key;
+    }
+
+    public Reason reason() {
+        return reason;
+    }
+
+    @Override
+    public @Nullable String claimed() {
+        return claimed == null ? null : claimed.value();
+    }
+
+    @Override
+    public boolean isAudited() {
+        return true;
+    }
+
+    @Override
+    public @Nullable String key() {
+        return key;
+    }
+
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        HttpHeaders headers = new HttpHeaders();
+        if (reason.status == HttpStatus.UNAUTHORIZED) {
+            for (IdentitySource source : terms.policy().identification().sources()) {
+                headers.add(HttpHeaders.WWW_AUTHENTICATE, challenge(source));
+            }
+        }
+        Duration retryAfter = reason == Reason.UNAVAILABLE ? Duration.ofSeconds(1) : null;
+        return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, headers);
+    }
+
+    /** How the tenant can be named: {@code Bearer} is of RFC 6750; for other headers than {@code Authorization} there is no scheme. */
+    private String challenge(IdentitySource source) {
+        if (source instanceof IdentitySource.ClientCertificate certificate) {
+            return "Fairgate certificate=\"%s\"".formatted(certificate.name().label());
+        }
+        String scheme = source.readScheme();
+        if (scheme == null) {
+            return "Fairgate header=\"%s\"".formatted(source.readHeader());
+        }
+        if (!HttpHeaders.AUTHORIZATION.equalsIgnoreCase(source.readHeader())) {
+            return "Fairgate header=\"%s\", scheme=\"%s\"".formatted(source.readHeader(), scheme);
+        }
+        boolean invalid = source instanceof IdentitySource.Jwt && reason == Reason.INVALID_TOKEN;
+        return scheme + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
+    }
+}

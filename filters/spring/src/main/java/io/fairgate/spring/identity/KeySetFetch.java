@@ -1,0 +1,107 @@
+package io.fairgate.spring.identity;
+
+import com.nimbusds.jose.jwk.JWK;
+import com.nimbusds.jose.jwk.JWKSet;
+import com.nimbusds.jose.jwk.KeyType;
+import io.fairgate.policy.KeySetLocation;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.text.ParseException;
+import java.time.Duration;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.http.client.HttpClient;
+
+/**
+ * Fetches a set of public keys. What comes is bounded in size, in number and in time, and redirects are not followed: the
+ * policy says where the keys are, and nobody else.
+ */
+final class KeySetFetch {
+
+    static final int MAX_BYTES = 256 * 1024;
+    static final int MAX_KEYS = 100;
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    private static final int MIN_RSA_BITS = 2048;
+
+    private final HttpClient client =
+            HttpClient.newConnection().followRedirect(false).responseTimeout(TIMEOUT);
+    private final Scheduler time;
+
+    KeySetFetch(Scheduler time) {
+        this.time = time;
+    }
+
+    /** One fetch; fails when there is no usable set, or when it takes too long. Runs where it may block. */
+    Mono<JWKSet> keys(KeySetLocation location) {
+        Mono<byte[]> bytes = location.isRemote() ? remote(location.location()) : file(Path.of(location.location()));
+        return bytes.map(KeySetFetch::usable)
+                .subscribeOn(Schedulers.boundedElastic())
+                .timeout(TIMEOUT, time);
+    }
+
+    private Mono<byte[]> remote(String url) {
+        return client.get()
+                .uri(url)
+                .response((response, body) -> response.status().code() == HttpResponseStatus.OK.code()
+                        ? bounded(body.asByteArray())
+                        : Mono.error(
+                                new IOException("status " + response.status().code())))
+                .single();
+    }
+
+    private static Mono<byte[]> bounded(Flux<byte[]> body) {
+        return body.collect(ByteArrayOutputStream::new, (all, part) -> {
+                    if (all.size() + part.length > MAX_BYTES) {
+                        throw new IllegalStateException("more than %d bytes".formatted(MAX_BYTES));
+                    }
+                    all.writeBytes(part);
+                })
+                .map(ByteArrayOutputStream::toByteArray);
+    }
+
+    private static Mono<byte[]> file(Path path) {
+        return Mono.fromCallable(() -> {
+            try (InputStream in = Files.newInputStream(path)) {
+                byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+                if (bytes.length > MAX_BYTES) {
+                    throw new IOException("more than %d bytes".formatted(MAX_BYTES));
+                }
+                return bytes;
+            }
+        });
+    }
+
+    /** Only what verifies signatures: a shared secret that got into a public set would let everybody sign. */
+    private static JWKSet usable(byte[] bytes) {
+        try {
+            JWKSet all = JWKSet.parse(new String(bytes, StandardCharsets.UTF_8));
+            if (all.getKeys().size() > MAX_KEYS) {
+                throw new IllegalStateException("more than %d keys".formatted(MAX_KEYS));
+            }
+            List<JWK> keys = all.getKeys().stream()
+                    .filter(KeySetFetch::isUsable)
+                    .map(JWK::toPublicJWK)
+                    .toList();
+            if (keys.isEmpty()) {
+                throw new IllegalStateException("no key that verifies signatures");
+            }
+            return new JWKSet(keys);
+        } catch (ParseException e) {
+            throw new IllegalStateException("not a JSON Web Key Set", e);
+        }
+    }
+
+    private static boolean isUsable(JWK key) {
+        return KeyType.EC.equals(key.getKeyType())
+                || (KeyType.RSA.equals(key.getKeyType()) && key.size() >= MIN_RSA_BITS);
+    }
+}

@@ -1,0 +1,128 @@
+package io.fairgate.spring.quota;
+
+import io.fairgate.quota.Quota;
+import io.fairgate.spring.exchange.RouteRules.RuleFilter;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.filter.GatewayFilter;
+import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * {@code Cost=5}: what a request of this route takes of its quotas, in units; 1 on routes that do not say.
+ *
+ * <p>Arguments, all but the first in the long form only: {@code units}; {@code rules}, other units by method and path,
+ * such as {@code GET /reports/** = 10, * /search = 3}, of which the first that fits counts (HEAD counts as GET, unless
+ * a rule for it comes first), and the dearest when the path can be read in several ways; {@code header} and
+ * {@code trustedFrom}, a request header with a number that counts before all these when such a peer sends it, and is
+ * ignored otherwise (in no case does the upstream see it); {@code response}, {@code bytes} or {@code header:NAME}, for
+ * what is known only then: what is charged before is an estimate, and corrected at the end; {@code per}, the bytes of a
+ * unit (1KB by default), of which a response takes one at least; and {@code max}, the most that a header or a response may
+ * make of a request.
+ */
+public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory<CostGatewayFilterFactory.Config> {
+
+    private static final String FIELD = "header:";
+
+    CostGatewayFilterFactory() {
+        super(Config.class);
+    }
+
+    @Override
+    public String name() {
+        return "Cost";
+    }
+
+    @Override
+    public List<String> shortcutFieldOrder() {
+        return List.of("units");
+    }
+
+    /** @throws IllegalArgumentException naming the argument that has no meaning, or none beside the others */
+    @Override
+    public GatewayFilter apply(Config config) {
+        if (config.units < 0 || config.units > Quota.MAX_LIMIT) {
+            throw mistake("units", config.units, "0 to " + Quota.MAX_LIMIT);
+        }
+        long max = config.max == null ? Quota.MAX_LIMIT : config.max;
+        if (max < 1 || max > Quota.MAX_LIMIT) {
+            throw mistake("max", max, "1 to " + Quota.MAX_LIMIT);
+        }
+        ResponseCost response = response(config, max);
+        ToldCost told = ToldCost.of(config.header, config.trustedFrom, max);
+        if (config.max != null && response == null && told == null) {
+            throw mistake("max", config.max, "nothing, because neither a header nor a response tells the cost");
+        }
+        return new RuleFilter(new CostRule(new CostRules(config.rules, config.units), told, response));
+    }
+
+    private static @Nullable ResponseCost response(Config config, long max) {
+        String text = config.response;
+        boolean bytes = "bytes".equals(text);
+        if (config.per != null && !bytes) {
+            throw mistake("per", config.per, "nothing, because only response: bytes has one");
+        } else if (text == null) {
+            return null;
+        } else if (bytes) {
+            long perUnit = config.per == null ? 1024 : config.per.toBytes();
+            if (perUnit < 1) {
+                throw mistake("per", config.per, "at least 1B");
+            }
+            return new ResponseCost.Bytes(perUnit, max);
+        } else if (text.startsWith(FIELD) && text.length() > FIELD.length()) {
+            return new ResponseCost.Field(text.substring(FIELD.length()).strip(), max);
+        }
+        throw mistake("response", text, "bytes, or header: and the name of a header");
+    }
+
+    static IllegalArgumentException mistake(String argument, @Nullable Object found, String expected) {
+        return new IllegalArgumentException(
+                "Cost: %s: %s (expected: %s)".formatted(argument, found == null ? "nothing" : found, expected));
+    }
+
+    /** What a route says: a bean with setters, because that is what Spring Cloud Gateway binds arguments to. */
+    public static final class Config {
+        private long units = 1;
+        private @Nullable String rules;
+        private @Nullable String header;
+        private @Nullable String trustedFrom;
+        private @Nullable String response;
+        private @Nullable DataSize per;
+        private @Nullable Long max;
+
+        public Config setUnits(long units) {
+            this.units = units;
+            return this;
+        }
+
+        public Config setRules(String rules) {
+            this.rules = rules;
+            return this;
+        }
+
+        public Config setHeader(String header) {
+            this.header = header;
+            return this;
+        }
+
+        public Config setTrustedFrom(String trustedFrom) {
+            this.trustedFrom = trustedFrom;
+            return this;
+        }
+
+        public Config setResponse(String response) {
+            this.response = response;
+            return this;
+        }
+
+        public Config setPer(DataSize per) {
+            this.per = per;
+            return this;
+        }
+
+        public Config setMax(long max) {
+            this.max = max;
+            return this;
+        }
+    }
+}

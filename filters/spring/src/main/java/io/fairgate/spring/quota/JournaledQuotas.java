@@ -1,0 +1,33 @@
+package io.fairgate.spring.quota;
+
+import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.UsageJournal;
+import io.fairgate.time.MonotonicScheduler;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The quotas of this process, and the journal that keeps them over a restart.
+ *
+ * @param journal null when the process keeps nothing
+ */
+record JournaledQuotas(EmbeddedQuotas quotas, @Nullable UsageJournal journal) implements AutoCloseable {
+
+    /** @param log of the file; null when the process keeps nothing */
+    static JournaledQuotas open(@Nullable JournalLog log) {
+        UsageJournal journal = log == null
+                ? null
+                : UsageJournal.open(log.file(), MonotonicScheduler.INSTANCE, InstantSource.system(), log);
+        return new JournaledQuotas(
+                new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system(), journal), journal);
+    }
+
+    /** Writes what is used to the unit. */
+    @Override
+    public void close() {
+        if (journal != null) {
+            quotas.writeExactly();
+            journal.close();
+        }
+    }
+}

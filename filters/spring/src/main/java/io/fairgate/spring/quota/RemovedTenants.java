@@ -1,0 +1,110 @@
+package io.fairgate.spring.quota;
+
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.DecisionLog;
+
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaSets;
+import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.OwnedQuota;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Drops what is kept of tenants and groups that a change of the policy has removed. Not at once: a quota must not be full
+ * again because its tenant was away for a moment, and an operator looks up decisions after the change that they led to.
+ */
+final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
+
+    static final Duration LOOK_EVERY = Duration.ofMinutes(1);
+
+    /** Decisions about tenants that are there no more are kept that long. */
+    static final Duration DECISIONS_KEPT = Duration.ofHours(1);
+
+    private final @Nullable EmbeddedQuotas quotas;
+    private final DecisionLog decisions;
+    private final Scheduler time;
+    private final InstantSource clock;
+
+    // Guarded by this.
+    private Set<String> tenants;
+    private Disposable timer = Disposables.disposed();
+    private boolean isDestroyed;
+
+    /** @param quotas null when the application has its own, which drop what they like */
+    RemovedTenants(
+            Policy policy,
+            @Nullable EmbeddedQuotas quotas,
+            DecisionLog decisions,
+            Scheduler time,
+            InstantSource clock) {
+        this.quotas = quotas;
+        this.decisions = decisions;
+        this.time = time;
+        this.clock = clock;
+        this.tenants = namesOf(policy);
+    }
+
+    /** From the first removal on it looks again and again: a request in flight may come back to what was dropped. */
+    @Override
+    public synchronized void follow(Policy next) {
+        if (quotas != null) {
+            quotas.keep(ownersOf(next));
+        }
+        boolean hasRemoved = !namesOf(next).containsAll(tenants);
+        tenants = namesOf(next);
+        if (timer.isDisposed() && hasRemoved) {
+            lookLater();
+        }
+    }
+
+    private static Set<QuotaOwner> ownersOf(Policy policy) {
+        return Stream.concat(
+                        policy.tenants().stream().map(tenant -> QuotaSets.own(tenant, policy)),
+                        policy.groups().keySet().stream().map(group -> QuotaSets.own(group, policy)))
+                .flatMap(List::stream)
+                .map(OwnedQuota::owner)
+                .collect(Collectors.toSet());
+    }
+
+    private static Set<String> namesOf(Policy policy) {
+        return policy.tenants().stream()
+                .map(tenant -> tenant.id())
+                .map(TenantId::value)
+                .collect(Collectors.toSet());
+    }
+
+    private void lookLater() {
+        if (!isDestroyed) {
+            timer = time.schedule(this::look, LOOK_EVERY.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private synchronized void look() {
+        if (quotas != null) {
+            quotas.dropUnused();
+        }
+        Set<String> known = tenants;
+        decisions.drop(tenant -> !known.contains(tenant), clock.instant().minus(DECISIONS_KEPT));
+        lookLater();
+    }
+
+    @Override
+    public synchronized void destroy() {
+        isDestroyed = true;
+        timer.dispose();
+    }
+}

@@ -1,0 +1,54 @@
+package io.fairgate.spring.quota;
+
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.QuotaSet;
+
+/** The quotas of one request and what it takes of them: the same when it is checked and when it is charged. */
+public final class RequestQuotas {
+
+    private final TenantPolicy tenant;
+    private final QuotaSet quotas;
+    private final RequestCost cost;
+    private boolean isDryRunNoted;
+
+    RequestQuotas(TenantPolicy tenant, QuotaSet quotas, RequestCost cost) {
+        this.tenant = tenant;
+        this.quotas = quotas;
+        this.cost = cost;
+    }
+
+    TenantPolicy tenant() {
+        return tenant;
+    }
+
+    QuotaSet quotas() {
+        return quotas;
+    }
+
+    RequestCost cost() {
+        return cost;
+    }
+
+    /** Whether there is nothing to decide. */
+    boolean areUnlimited() {
+        return quotas.isEmpty() || cost.units() == 0;
+    }
+
+    QuotaCharge charge() {
+        return new QuotaCharge(quotas, cost.units());
+    }
+
+    /**
+     * Whether a quota that is not enforced would have refused, for the first time: what it would have refused at the check would
+     * never have been charged.
+     */
+    boolean isDryRunToBeNoted(QuotaDecision decision) {
+        if (isDryRunNoted || decision.wouldRefuse().isEmpty()) {
+            return false;
+        }
+        isDryRunNoted = true;
+        return true;
+    }
+}

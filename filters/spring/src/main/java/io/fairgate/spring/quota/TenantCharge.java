@@ -1,0 +1,41 @@
+package io.fairgate.spring.quota;
+
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.spring.refusal.Decisions.Origin;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/** One unit of a tenant's own quotas, checked before and charged once, whatever policy is in force by then. */
+public final class TenantCharge {
+
+    private final QuotaStep quotas;
+    private final Origin origin;
+    private final RequestQuotas request;
+    private volatile QuotaDecision latest = QuotaDecision.UNLIMITED;
+
+    public TenantCharge(QuotaStep quotas, Origin origin, RequestQuotas request) {
+        this.quotas = quotas;
+        this.origin = origin;
+        this.request = request;
+    }
+
+    /** Errors when the charge would be refused now. */
+    public Mono<TenantCharge> check() {
+        return quotas.check(() -> origin, request).thenReturn(this);
+    }
+
+    /**
+     * Charges. To be subscribed once. Errors when the quotas are used up; then nothing is charged. Other requests of the
+     * tenant may have used them up since the check.
+     */
+    public Mono<Void> make() {
+        return Mono.defer(() -> quotas.charge(() -> origin, request, request.charge()))
+                .doOnNext(decision -> latest = decision)
+                .then();
+    }
+
+    /** Adds the balances of the quotas to a response, once they have been charged. */
+    public void tell(ServerWebExchange exchange) {
+        quotas.addBalances(exchange, latest);
+    }
+}

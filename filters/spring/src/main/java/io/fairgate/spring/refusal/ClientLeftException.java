@@ -1,0 +1,11 @@
+package io.fairgate.spring.refusal;
+
+/** The client closed its connection while its request waited. Nobody is there to be answered. */
+public final class ClientLeftException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    public ClientLeftException() {
+        super("the client has left", null, false, false);
+    }
+}

@@ -1,0 +1,123 @@
+package io.fairgate.spring.refusal;
+
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The latest refusals and failures, so that an operator can look up the {@code decision} that a client reports. Kept in
+ * memory and bounded. When it is full, whoever has the most loses its oldest: a tenant that is refused all the time does
+ * not push out what the others want to know.
+ */
+public final class DecisionLog {
+
+    private static final int SIZE = 4096;
+    private static final int LONGEST_TEXT = 200;
+
+    /**
+     * One refusal, one that was not enforced, or one failure of the upstream. All but {@code id}, {@code status} and {@code reason} is for the
+     * operator only.
+     *
+     * @param id what the client was told
+     * @param tenant whose request it was; null when that was not known
+     * @param claimed whom a request without a known tenant claimed to belong to; null when it claimed nothing that
+     *     could be an id
+     * @param peer the address at the other end of the connection; null when there is none
+     * @param route the route that it took; null when it took none
+     * @param path without the query, which may hold secrets
+     * @param cause what went wrong with the upstream; null otherwise
+     * @param quotas what the quotas that refused, or would have, are called; empty when none did
+     * @param enforced false when the request passed all the same, because the policy, or what decided, is on trial
+     */
+    public record Decision(
+            String id,
+            Instant at,
+            int status,
+            String reason,
+            @Nullable String tenant,
+            @Nullable String claimed,
+            @Nullable String peer,
+            @Nullable String route,
+            String path,
+            @Nullable String cause,
+            List<String> quotas,
+            boolean enforced) {
+
+        public Decision {
+            path = shortened(path);
+            quotas = List.copyOf(quotas);
+            cause = cause == null ? null : shortened(cause);
+        }
+
+        private static String shortened(String text) {
+            return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT) + "…";
+        }
+
+        private String owner() {
+            return tenant == null ? "" : tenant;
+        }
+    }
+
+    private final Map<String, Decision> byId = new HashMap<>();
+    private final Map<String, Deque<Decision>> byOwner = new HashMap<>();
+
+    static String newId() {
+        return "%016x".formatted(ThreadLocalRandom.current().nextLong());
+    }
+
+    synchronized void add(Decision decision) {
+        Deque<Decision> own = byOwner.computeIfAbsent(decision.owner(), owner -> new ArrayDeque<>());
+        own.add(decision);
+        byId.put(decision.id(), decision);
+        if (byId.size() > SIZE) {
+            // Who has more than an equal part need not be compared with the others.
+            forgetOldest(own.size() > SIZE / byOwner.size() ? own : largest());
+        }
+    }
+
+    private Deque<Decision> largest() {
+        return byOwner.values().stream()
+                .max(Comparator.comparingInt(Deque::size))
+                .orElseThrow();
+    }
+
+    private void forgetOldest(Deque<Decision> decisions) {
+        Decision oldest = decisions.remove();
+        byId.remove(oldest.id());
+        if (decisions.isEmpty()) {
+            byOwner.remove(oldest.owner());
+        }
+    }
+
+    /** Drops the decisions about these tenants that are older than {@code before}. */
+    public synchronized void drop(Predicate<String> tenants, Instant before) {
+        byOwner.entrySet().removeIf(each -> {
+            Deque<Decision> own = each.getValue();
+            if (!each.getKey().isEmpty() && tenants.test(each.getKey())) {
+                while (!own.isEmpty() && own.element().at().isBefore(before)) {
+                    byId.remove(own.remove().id());
+                }
+            }
+            return own.isEmpty();
+        });
+    }
+
+    public synchronized @Nullable Decision get(String id) {
+        return byId.get(id);
+    }
+
+    /** The newest first. */
+    public synchronized List<Decision> latest(int count) {
+        List<Decision> all = new ArrayList<>(byId.values());
+        all.sort(Comparator.comparing(Decision::at).reversed());
+        return List.copyOf(all.subList(0, Math.min(count, all.size())));
+    }
+}

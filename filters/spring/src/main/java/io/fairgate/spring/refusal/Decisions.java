@@ -1,0 +1,108 @@
+package io.fairgate.spring.refusal;
+
+import io.fairgate.spring.exchange.Exchanges;
+
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
+
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.refusal.DecisionLog.Decision;
+import java.net.InetAddress;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.http.HttpMethod;
+import org.springframework.web.server.ServerWebExchange;
+
+/** Writes down the refusals and failures of requests, enforced or not. */
+public final class Decisions {
+
+    private static final String ATTRIBUTE = Decisions.class.getName();
+
+    private final Refusals refusals;
+    private final DecisionLog log;
+    private final IdentityAudit audit;
+    private final InstantSource clock;
+
+    /** A decision, and the answer that says so. */
+    record Decided(Refusal refusal, Decision decision) {}
+
+    Decisions(Refusals refusals, DecisionLog log, IdentityAudit audit, InstantSource clock) {
+        this.refusals = refusals;
+        this.log = log;
+        this.audit = audit;
+        this.clock = clock;
+    }
+
+    /**
+     * The request that a decision is about.
+     *
+     * @param route null when it has none
+     * @param decisions about it so far
+     */
+    public record Origin(
+            @Nullable TenantPolicy tenant,
+            @Nullable InetAddress peer,
+            @Nullable String route,
+            HttpMethod method,
+            String path,
+            List<Decision> decisions) {
+
+        public static Origin of(ServerWebExchange exchange) {
+            Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
+            return new Origin(
+                    Exchanges.tenant(exchange),
+                    Exchanges.peer(exchange),
+                    route == null ? null : route.getId(),
+                    exchange.getRequest().getMethod(),
+                    exchange.getRequest().getPath().value(),
+                    Decisions.of(exchange));
+        }
+    }
+
+    /** The refusals and failures of the request so far, enforced or not. Thread-safe; decisions can be added. */
+    @SuppressWarnings("unchecked")
+    public static List<Decision> of(ServerWebExchange exchange) {
+        return (List<Decision>)
+                exchange.getAttributes().computeIfAbsent(ATTRIBUTE, none -> new CopyOnWriteArrayList<Decision>());
+    }
+
+    /** What ends the request; null when the failure is none of Fairgate's. */
+    @Nullable
+    Decided against(ServerWebExchange exchange, Throwable failure) {
+        return note(Origin.of(exchange), failure, true);
+    }
+
+    /** What would have ended the request, which goes on. */
+    public void noteDryRun(Origin request, Throwable refusal) {
+        note(request, refusal, false);
+    }
+
+    private @Nullable Decided note(Origin request, Throwable failure, boolean enforced) {
+        Refusal refusal = refusals.of(failure, request.route() != null);
+        if (refusal == null) {
+            return null;
+        }
+        RefusedException refused = failure instanceof RefusedException own ? own : null;
+        Decision decision = new Decision(
+                DecisionLog.newId(),
+                clock.instant(),
+                refusal.status().value(),
+                refusal.reason(),
+                request.tenant() == null ? null : request.tenant().id().value(),
+                refused == null ? null : refused.claimed(),
+                request.peer() == null ? null : request.peer().getHostAddress(),
+                request.route(),
+                request.path(),
+                refusal.isFailure() ? failure.toString() : null,
+                refused == null ? List.of() : refused.quotas(enforced),
+                enforced);
+        log.add(decision);
+        request.decisions().add(decision);
+        if (refused != null && refused.isAudited()) {
+            audit.refused(decision, request.method(), refused.key());
+        }
+        return new Decided(refusal, decision);
+    }
+}

@@ -1,0 +1,135 @@
+package io.fairgate.spring.refusal;
+
+import io.micrometer.core.instrument.Counter;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A log for programs to read: each message is one JSON object on one line, at level INFO of a logger of its own. Where they go
+ * is for the logging of the application that this is part of.
+ *
+ * <p>A thread of its own writes it: a log that blocks, because a disk is full or a reader is slow, blocks no request.
+ * What does not fit into the queue meanwhile is lost, counted, and told of by one line.
+ */
+public final class RecordLog implements DisposableBean {
+
+    /** What has to be accounted for. */
+    static final String AUDIT = "audit";
+    /** What became of each request. */
+    public static final String ACCESS = "access";
+
+    private static final int CAPACITY = 4096;
+    private static final Duration LONGEST_END = Duration.ofSeconds(2);
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private static final Logger ours = LoggerFactory.getLogger(RecordLog.class);
+
+    private final String name;
+    private final Logger log;
+    private final Counter lostInAll;
+    private final Queue<Map<String, Object>> records = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicInteger lost = new AtomicInteger();
+    private final Thread writer;
+    /** Of the writer alone. */
+    private boolean failing;
+
+    private volatile boolean ended;
+
+    /**
+     * A log that a thread of its own writes.
+     *
+     * @param name of the log; its logger is {@code io.fairgate.NAME}
+     * @param lost counts the records that are lost
+     */
+    public RecordLog(String name, Counter lost) {
+        this(name, lost, LoggerFactory.getLogger("io.fairgate." + name));
+    }
+
+    public RecordLog(String name, Counter lost, Logger log) {
+        this.name = name;
+        this.lostInAll = lost;
+        this.log = log;
+        this.writer = new Thread(this::write, "fairgate-" + name);
+        writer.setDaemon(true);
+        writer.start();
+    }
+
+    /**
+     * Takes a record and returns at once, from any thread.
+     *
+     * @param record what happened; values are texts and numbers, and never a credential
+     */
+    public void add(Map<String, Object> record) {
+        if (!log.isInfoEnabled()) {
+            return;
+        }
+        if (waiting.incrementAndGet() > CAPACITY) {
+            waiting.decrementAndGet();
+            lose();
+            return;
+        }
+        records.add(record);
+        LockSupport.unpark(writer);
+    }
+
+    private void lose() {
+        lost.incrementAndGet();
+        lostInAll.increment();
+    }
+
+    private void write() {
+        while (true) {
+            Map<String, Object> record = records.poll();
+            if (record != null) {
+                waiting.decrementAndGet();
+                if (!isWritten(record)) {
+                    lose();
+                }
+            } else if (lost.get() > 0 && !failing) {
+                // While it fails, the next record is what tries again: nobody waits for this one.
+                int count = lost.get();
+                if (isWritten(Map.of("event", "records-lost", "count", count))) {
+                    lost.addAndGet(-count);
+                }
+            } else if (ended) {
+                return;
+            } else {
+                LockSupport.park(this);
+            }
+        }
+    }
+
+    private boolean isWritten(Map<String, Object> record) {
+        try {
+            log.info("{}", JSON.writeValueAsString(record));
+        } catch (RuntimeException e) {
+            if (!failing) {
+                failing = true;
+                ours.error("The {} log cannot be written: {}. Its records are lost until it can.", name, e.toString());
+            }
+            return false;
+        }
+        if (failing) {
+            failing = false;
+            ours.info("The {} log is written again; {} records were lost.", name, lost.get());
+        }
+        return true;
+    }
+
+    /** Writes what there is, unless the log takes too long. Blocks for that long. */
+    @Override
+    public void destroy() throws InterruptedException {
+        ended = true;
+        LockSupport.unpark(writer);
+        writer.join(LONGEST_END.toMillis());
+    }
+}

@@ -1,0 +1,65 @@
+package io.fairgate.spring.refusal;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+
+/**
+ * What a client is told when its request is not answered by the upstream.
+ *
+ * @param reason a label for logs, metrics and the decision log
+ * @param detail one sentence for people, without any other tenant's numbers and without anything that the client sent
+ * @param violated the names of the policies that were violated, for {@code violated-policies}
+ * @param retryAfter when it makes sense to try again; null when it never does, or nobody knows
+ * @param headers fields that go with it
+ */
+public record Refusal(
+        HttpStatus status,
+        String reason,
+        String detail,
+        List<String> violated,
+        @Nullable Duration retryAfter,
+        HttpHeaders headers) {
+
+    /** The upstream could not be reached, or closed the connection too early. */
+    public static final Refusal UPSTREAM_LOST =
+            of(HttpStatus.BAD_GATEWAY, "upstream-lost", "The upstream could not be reached, or broke off.");
+
+    /** The gateway is shutting down. */
+    public static final Refusal DRAINING = new Refusal(
+            HttpStatus.SERVICE_UNAVAILABLE,
+            "draining",
+            "This gateway is shutting down.",
+            List.of(),
+            Duration.ofSeconds(1),
+            closeConnection());
+
+    private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
+
+    private static HttpHeaders closeConnection() {
+        HttpHeaders headers = new HttpHeaders();
+        headers.add(HttpHeaders.CONNECTION, "close");
+        return HttpHeaders.readOnlyHttpHeaders(headers);
+    }
+
+    /** A refusal without more than this. */
+    public static Refusal of(HttpStatus status, String reason, String detail) {
+        return new Refusal(status, reason, detail, List.of(), null, new HttpHeaders());
+    }
+
+    /** Whether the request had passed, and failed after that. */
+    boolean isFailure() {
+        return status == HttpStatus.BAD_GATEWAY || status == HttpStatus.GATEWAY_TIMEOUT;
+    }
+
+    /** The problem type (RFC 9457); those of 429 and 503 are defined by draft-ietf-httpapi-ratelimit-headers. */
+    String type() {
+        return switch (status) {
+            case TOO_MANY_REQUESTS -> TYPES + "quota-exceeded";
+            case SERVICE_UNAVAILABLE -> TYPES + "temporary-reduced-capacity";
+            default -> "about:blank";
+        };
+    }
+}

@@ -1,0 +1,36 @@
+package io.fairgate.spring.refusal;
+
+import io.fairgate.spring.policy.LivePolicy;
+
+import io.fairgate.policy.Policy;
+import java.time.InstantSource;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What becomes of refusals. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(Policy.class)
+public class RefusalConfiguration {
+
+    @Bean
+    DecisionLog fairgateDecisionLog() {
+        return new DecisionLog();
+    }
+
+    @Bean
+    RecordLog fairgateAuditLog(RefusalMeters meters) {
+        return new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT));
+    }
+
+    @Bean
+    Decisions fairgateDecisions(LivePolicy policy, DecisionLog log, RecordLog audit) {
+        return new Decisions(
+                new Refusals(policy, RetryAfter.RANDOM), log, new IdentityAudit(audit), InstantSource.system());
+    }
+
+    @Bean
+    RefusalHandler fairgateRefusalHandler(Decisions decisions, RefusalMeters meters) {
+        return new RefusalHandler(decisions, meters);
+    }
+}

@@ -1,0 +1,120 @@
+package io.fairgate.spring.refusal;
+
+import io.fairgate.spring.exchange.Exchanges;
+
+import io.fairgate.spring.refusal.DecisionLog.Decision;
+import io.fairgate.spring.refusal.Decisions.Decided;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.Ordered;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebExceptionHandler;
+import reactor.core.publisher.Mono;
+import reactor.netty.Connection;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Turns refusals, and failures of the upstream, into HTTP: a status, the fields that go with it, and
+ * {@code application/problem+json} (RFC 9457). Ordered before Boot's own handler, which would make a 500 of them.
+ */
+public final class RefusalHandler implements WebExceptionHandler, Ordered {
+
+    private static final Logger log = LoggerFactory.getLogger(RefusalHandler.class);
+    private static final String RESPONSE_HEADERS = RefusalHandler.class.getName() + ".responseHeaders";
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private final Decisions decisions;
+    private final RefusalMeters counter;
+
+    RefusalHandler(Decisions decisions, RefusalMeters counter) {
+        this.decisions = decisions;
+        this.counter = counter;
+    }
+
+    @Override
+    public int getOrder() {
+        return -2;
+    }
+
+    @Override
+    public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
+        if (failure instanceof ClientLeftException) {
+            return hangUp(exchange);
+        }
+        Decided decided = decisions.against(exchange, failure);
+        if (decided == null) {
+            return Mono.error(failure);
+        }
+        Refusal refusal = decided.refusal();
+        if (refusal.isFailure()) {
+            counter.failed(Exchanges.pool(exchange), Exchanges.tenant(exchange), refusal.reason());
+        }
+        // An answer that has begun cannot be replaced; what must not happen is that it looks complete.
+        boolean begun = exchange.getResponse().isCommitted();
+        log.debug("{}: {}", begun ? "Broken off" : "Refused", decided.decision());
+        return begun ? hangUp(exchange) : answer(exchange, refusal, decided.decision());
+    }
+
+    private static Mono<Void> answer(ServerWebExchange exchange, Refusal refusal, Decision decision) {
+        restoreResponseHeaders(exchange);
+        ServerHttpResponse response = exchange.getResponse();
+        response.setStatusCode(refusal.status());
+        HttpHeaders headers = response.getHeaders();
+        headers.setCacheControl("no-store");
+        headers.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
+        refusal.headers().forEach((name, values) -> values.forEach(value -> headers.add(name, value)));
+        if (refusal.retryAfter() != null) {
+            headers.set(
+                    HttpHeaders.RETRY_AFTER,
+                    Long.toString(Math.max(1, RateLimitFields.secondsUp(refusal.retryAfter()))));
+        }
+        byte[] body = JSON.writeValueAsBytes(problem(refusal, decision.id()));
+        headers.setContentLength(body.length);
+        return response.writeWith(
+                Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
+    }
+
+    private static Map<String, Object> problem(Refusal refusal, String decision) {
+        Map<String, Object> problem = new LinkedHashMap<>();
+        problem.put("type", refusal.type());
+        problem.put("title", refusal.status().getReasonPhrase());
+        problem.put("status", refusal.status().value());
+        problem.put("detail", refusal.detail());
+        problem.put("reason", refusal.reason());
+        if (!refusal.violated().isEmpty()) {
+            problem.put("violated-policies", refusal.violated());
+        }
+        problem.put("decision", decision);
+        return problem;
+    }
+
+    /** Keeps the headers of the response as they are before a route adds to them. */
+    public static void keepResponseHeaders(ServerWebExchange exchange) {
+        exchange.getAttributes()
+                .put(RESPONSE_HEADERS, HttpHeaders.copyOf(exchange.getResponse().getHeaders()));
+    }
+
+    /** Takes back what a route, or its upstream, has added to the headers of the response. */
+    private static void restoreResponseHeaders(ServerWebExchange exchange) {
+        HttpHeaders kept = exchange.getAttribute(RESPONSE_HEADERS);
+        if (kept != null) {
+            HttpHeaders headers = exchange.getResponse().getHeaders();
+            headers.clear();
+            headers.putAll(kept);
+        }
+    }
+
+    private static Mono<Void> hangUp(ServerWebExchange exchange) {
+        return Mono.fromRunnable(() -> {
+            Connection connection = Exchanges.connection(exchange);
+            if (connection != null) {
+                var unused = connection.channel().close();
+            }
+        });
+    }
+}

@@ -1,0 +1,18 @@
+package io.fairgate.spring.refusal;
+
+import io.fairgate.policy.Policy;
+import java.time.Duration;
+
+/**
+ * What a refusal depends on beside its reason.
+ *
+ * @param policy the policy that is in force
+ * @param retryAfter spreads the times at which clients come again
+ */
+public record RefusalTerms(Policy policy, RetryAfter retryAfter) {
+
+    /** A time to wait, spread so that not all clients come again at once. */
+    public Duration spread(Duration wait) {
+        return retryAfter.spread(wait);
+    }
+}

@@ -1,0 +1,74 @@
+package io.fairgate.spring.settings;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Settings of the process; what an operator changes while it runs is in the policy.
+ *
+ * @param drainTime how long waiting requests are still served after the application was told to stop
+ * @param waitingBodies memory for the bodies of waiting requests, all of them together
+ * @param quotas where usage is kept
+ * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
+ * @param ambiguousPaths what becomes of a path that servers read in different ways
+ * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
+ * @param metrics what metrics show
+ */
+@ConfigurationProperties("fairgate")
+public record FairgateProperties(
+        @DefaultValue("10s") DurationSetting drainTime,
+        @DefaultValue("64MB") DataSize waitingBodies,
+        @DefaultValue Quotas quotas,
+        @DefaultValue("false") boolean accessLog,
+        @DefaultValue("refuse") OnAmbiguousPath ambiguousPaths,
+        @DefaultValue("30s") DurationSetting upstreamBodyIdle,
+        @DefaultValue Metrics metrics) {
+
+    /** What becomes of a path that servers read in different ways. */
+    public enum OnAmbiguousPath {
+        /** It is refused, because whoever writes it could choose by which route it goes. */
+        REFUSE,
+        /** It goes by the route that it fits as it came. */
+        PASS
+    }
+
+    /**
+     * Where usage is kept.
+     *
+     * @param journal the file that keeps what is used of calendar quotas and totals over a restart, in a directory that
+     *     exists; nothing is kept without it
+     */
+    public record Quotas(@Nullable Path journal) {}
+
+    /**
+     * What metrics show.
+     *
+     * @param tenants how many tenants have time series of their own, beside those that the policy names: the most active
+     */
+    public record Metrics(@DefaultValue("" + TENANTS) int tenants) {
+        /** The usual number. */
+        public static final int TENANTS = 100;
+
+        public Metrics {
+            if (tenants < 0) {
+                throw new IllegalArgumentException("fairgate.metrics.tenants: %d (expected: >= 0)".formatted(tenants));
+            }
+        }
+    }
+
+    public FairgateProperties {
+        if (drainTime.value().isNegative()) {
+            throw new IllegalArgumentException("fairgate.drain-time: %s (expected: >= 0)".formatted(drainTime.value()));
+        }
+        if (waitingBodies.isNegative()) {
+            throw new IllegalArgumentException("fairgate.waiting-bodies: %s (expected: >= 0)".formatted(waitingBodies));
+        }
+        if (upstreamBodyIdle.value().isZero() || upstreamBodyIdle.value().isNegative()) {
+            throw new IllegalArgumentException(
+                    "fairgate.upstream-body-idle: %s (expected: > 0)".formatted(upstreamBodyIdle.value()));
+        }
+    }
+}

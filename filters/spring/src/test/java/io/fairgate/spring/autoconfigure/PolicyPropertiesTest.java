@@ -1,0 +1,212 @@
+package io.fairgate.spring.autoconfigure;
+
+import io.fairgate.spring.settings.FairgateProperties;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.permit.LeaseBounds;
+import io.fairgate.permit.OnClientLeft;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaRule;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.Quota;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+/** What the properties of the starter refuse, and that it is said by name. A value that YAML leaves empty is an empty text. */
+class PolicyPropertiesTest {
+
+    private static final Map<String, String> POLICY = Map.of(
+            "tenants.identify[0].header", "X-Tenant-Id",
+            "tenants.identify[0].trusted-from", "127.0.0.0/8",
+            "tenants.plans.gold.quotas[0].name", "burst",
+            "tenants.plans.gold.quotas[0].limit", "5",
+            "tenants.plans.gold.quotas[0].per", "1s",
+            "tenants.members.acme.plan", "gold",
+            "pools.orders.permits", "4");
+
+    /** @param changes such as {@code a=1, b=2}; {@code a!} takes a away */
+    private static Policy policy(String changes) {
+        Map<String, String> properties = new LinkedHashMap<>();
+        POLICY.forEach((key, value) -> properties.put("fairgate.policy." + key, value));
+        for (String change : changes.split(", ", -1)) {
+            String key = "fairgate.policy." + change.replaceFirst("(=|!$).*", "");
+            properties.remove(key);
+            if (change.contains("=")) {
+                properties.put(key, change.substring(change.indexOf('=') + 1));
+            }
+        }
+        return new Binder(new MapConfigurationPropertySource(properties))
+                .bindOrCreate(
+                        "fairgate.policy",
+                        Bindable.of(PolicyProperties.class),
+                        new NoUnboundElementsBindHandler(BindHandler.DEFAULT, source -> true))
+                .toPolicy();
+    }
+
+    /** All that is said, in whatever Spring wraps it. */
+    private static String said(Throwable failure) {
+        List<String> all = new ArrayList<>();
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            all.add(String.valueOf(cause.getMessage()));
+        }
+        return String.join("\n", all);
+    }
+
+    /** The table would be twice as wide. */
+    private static String inFull(String changes) {
+        return changes.replace("COMPLETE", "JWT.issuer=i, JWT.audience=a, JWT.jwks=k.json")
+                .replace("JWT", "tenants.identify[1].jwt")
+                .replace("QUOTA", "tenants.plans.gold.quotas[0]");
+    }
+
+    @Test
+    void a_pool_says_what_becomes_of_a_request_whose_client_has_left() {
+        assertThat(policy("pools.orders.on-client-left=close").pools().get("orders"))
+                .isNotNull()
+                .extracting(PoolSettings::onClientLeft)
+                .isEqualTo(OnClientLeft.CLOSE);
+    }
+
+    @Test
+    void metrics_name_members_as_in_the_policy_file() {
+        assertThat(policy("metrics.tenants=acme").tenantsInMetrics()).containsExactly(TenantId.of("acme"));
+        assertThat(policy("pools.orders.max-hold=PT5M").tenantsInMetrics()).isEmpty();
+    }
+
+    @Test
+    void durations_are_written_as_in_the_policy_file() {
+        Policy policy = policy("pools.orders.max-wait=250ms, pools.orders.max-hold=PT5M, pools.orders.lease.max-ttl=1m,"
+                + " tenants.plans.gold.quotas[0].per=2h");
+        assertThat(policy.pools().get("orders"))
+                .isEqualTo(new PoolSettings(
+                        4,
+                        1000,
+                        Duration.ofMillis(250),
+                        Duration.ofMinutes(5),
+                        new LeaseBounds(Duration.ofMinutes(1), Duration.ofHours(24))));
+        assertThat(policy.members().values())
+                .flatExtracting(TenantPolicy::quotas)
+                .containsExactly(QuotaRule.of(new Quota.Rate("burst", 5, Duration.ofHours(2), 5)));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            QUOTA.per=60                                              | QUOTA.per                                   | 60 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d, or hour, day, week, month or total
+            QUOTA.per=                                                | QUOTA.per                                   | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            QUOTA.per=fortnight                                       | QUOTA.per                                   | fortnight (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            QUOTA.per=-1s                                             | QUOTA.per                                   | PT-1S (expected: 1ms to 366d
+            QUOTA.per!                                                | QUOTA.per                                   | nothing (expected: per or within
+            QUOTA.per!, QUOTA.within=60                               | QUOTA.within                                | 60 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            QUOTA.per!, QUOTA.within=                                 | QUOTA.within                                | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            QUOTA.per!, QUOTA.within=0s                               | QUOTA.within                                | PT0S (expected: 1ms
+            QUOTA.within=1s                                           | QUOTA.per                                   | 1s (expected: nothing
+            QUOTA.routes=                                             | QUOTA.routes                                | nothing (expected: at least one id of a route
+            QUOTA.routes[0]=                                          | QUOTA.routes                                | nothing (expected: at least one id of a route
+            QUOTA.name!                                               | QUOTA.name                                  | nothing (expected: what the quota is called
+            QUOTA.name=a b                                            | QUOTA.name                                  | a b (expected: 1 to 64
+            QUOTA.limit!                                              | QUOTA.limit                                 | nothing (expected: units per window
+            QUOTA.limit=                                              | QUOTA.limit                                 | nothing (expected: units per window
+            QUOTA.limit=-1                                            | QUOTA.limit                                 | -1 (expected: 1 to
+            QUOTA.limit=many                                          | QUOTA.limit                                 | ' to java.lang.Long
+            QUOTA.burst=0                                             | QUOTA.burst                                 | 0 (expected: 1 to
+            QUOTA.zone=UTC                                            | QUOTA.zone                                  | UTC (expected: nothing
+            QUOTA.per=day, QUOTA.zone=Mars                            | QUOTA.zone                                  | ' to java.time.ZoneId
+            QUOTA.per=day, QUOTA.burst=2                              | QUOTA.burst                                 | 2 (expected: nothing
+            QUOTA.enforce=                                            | QUOTA.enforce                               | ' to boolean
+            tenants.plans.gold.quotas[1].name=burst, tenants.plans.gold.quotas[1].limit=1, tenants.plans.gold.quotas[1].per=1h | tenants.plans.gold.quotas[1].name           | burst a second time
+            tenants.groups.corp.quotas[0].name=x                      | tenants.groups.corp.quotas[0].limit         | nothing
+            tenants.plans.gold.weight=                                | tenants.plans.gold.weight                   | ] were left unbound
+            tenants.plans.gold.weight=-1                              | tenants.plans.gold.weight                   | -1.0 (expected: > 0
+            tenants.plans.gold.max-in-flight=0                        | tenants.plans.gold.max-in-flight            | 0 (expected: >= 1
+            tenants.plans.gold.max-waiting=-1                         | tenants.plans.gold.max-waiting              | -1 (expected: >= 0
+            tenants.plans.gold.guaranteed=-1                          | tenants.plans.gold.guaranteed               | -1 (expected: 0 to
+            tenants.plans.gold.reserved=5                             | pools.orders.permits                        | 4 (expected: at least 5
+            tenants.plans.gold.parent=corp                            | tenants.members.acme.parent                 | corp (expected: the name of a group
+            tenants.plans.gold.plan=gold                              | tenants.plans.gold.plan                     | gold (expected: nothing
+            tenants.members.acme.plan=                                | tenants.members.acme.plan                   | nothing (expected: one of [gold]
+            tenants.members.acme.plan!, tenants.members.acme.weight=1 | tenants.members.acme.plan                   | nothing (expected: the name of a plan
+            tenants.members.acme.weight=0                             | tenants.members.acme.weight                 | 0.0 (expected: > 0
+            tenants.members.acme.api-keys[0]=                         | tenants.members.acme.api-keys               | 0 characters
+            tenants.members.acme.certificates[0]=                     | tenants.members.acme.certificates           | nothing (expected: a name
+            tenants.members[a/b].plan=gold                            | tenants.members                             | a/b (expected: 1 to 64 characters
+            tenants.groups.corp.weight=0                              | tenants.groups.corp.weight                  | 0.0 (expected: > 0
+            tenants.classes.batch.weight=-1                           | tenants.classes.batch.weight                | -1.0 (expected: > 0
+            tenants.classes.batch.parent=corp                         | tenants.classes.batch.parent                | corp (expected: nothing
+            tenants.unknown=                                          | tenants.unknown                             | nothing (expected: one of [gold]
+            tenants.forward-as=X Y                                    | tenants.forward-as                          | X Y (expected: the name of an HTTP header
+            tenants.identify[0].header!, tenants.identify[0].trusted-from! | tenants.identify                            | nothing (expected: a list of ways
+            tenants.identify[0].trusted-from=                         | tenants.identify[0].trusted-from            | nothing (expected: the networks
+            tenants.identify[0].trusted-from=here                     | tenants.identify[0].trusted-from            | here (expected: a network such as
+            tenants.identify[0].api-key.header=X                      | tenants.identify[0]                         | 2 ways (expected: one of
+            tenants.identify[1].api-key=                              | tenants.identify[1].api-key.header          | nothing (expected: the header that carries the key
+            tenants.identify[1].api-key.scheme=Key                    | tenants.identify[1].api-key.header          | nothing (expected: the header that carries the key
+            tenants.identify[1].api-key.header=X, tenants.identify[1].api-key.scheme= | tenants.identify[1].api-key.scheme          | (expected: a word
+            tenants.identify[1].client-certificate=                   | tenants.identify[1].client-certificate.name | (expected: one of subject-cn
+            tenants.identify[1].client-certificate.name=cn            | tenants.identify[1].client-certificate.name | cn (expected: one of subject-cn
+            JWT=                                                      | JWT.issuer                                  | nothing (expected: what iss
+            JWT.issuer=i                                              | JWT.audience                                | nothing (expected: what aud
+            JWT.issuer=i, JWT.audience=a                              | JWT.jwks                                    | (expected: an https URL
+            COMPLETE, JWT.refresh=300                                 | JWT.refresh                                 | 300 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            COMPLETE, JWT.refresh=1s                                  | JWT.refresh                                 | PT1S (expected: 10s
+            COMPLETE, JWT.skew=30                                     | JWT.skew                                    | 30 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            COMPLETE, JWT.algorithms=                                 | JWT.algorithms                              | (expected: some of
+            pools.orders.permits=0                                    | pools.orders.permits                        | 0 (expected: 1 to
+            pools.orders.permits=                                     | pools.orders.permits                        | ] were left unbound
+            pools.orders.permits!, pools.orders=                      | pools.orders.permits                        | nothing (expected: how many
+            pools.orders.max-waiting=-1                               | pools.orders.max-waiting                    | -1 (expected: >= 0
+            pools.orders.max-waiting=                                 | pools.orders.max-waiting                    | ' to int
+            pools.orders.max-wait=2                                   | pools.orders.max-wait                       | 2 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            pools.orders.max-wait=0s                                  | pools.orders.max-wait                       | PT0S (expected: more than 0
+            pools.orders.max-hold=60                                  | pools.orders.max-hold                       | 60 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            pools.orders.max-hold=                                    | pools.orders.max-hold                       | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            pools.orders.lease.max-ttl=0s                             | pools.orders.lease.max-ttl                  | PT0S (expected: more than 0
+            pools.orders.lease.max-hold=300                           | pools.orders.lease.max-hold                 | 300 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
+            pools.orders.lease.ttl=5m                                 | pools.orders.lease                          | ] were left unbound
+            pools[a b].permits=1                                      | pools                                       | a b (expected: 1 to 64
+            rate-limit-headers=drfat                                  | rate-limit-headers                          | rate-limit-headers' to
+            enforce=                                                  | enforce                                     | ' to boolean
+            metrics.tenants=acmee                                     | metrics.tenants                             | acmee (expected: the id of a member)
+            metrics.tenant=acme                                       | metrics                                     | ] were left unbound
+            """)
+    void what_cannot_be_meant_is_refused_by_name(String changes, String property, String what) {
+        assertThatThrownBy(() -> policy(inFull(changes)))
+                .extracting(PolicyPropertiesTest::said)
+                .asString()
+                .contains("fairgate.policy." + inFull(property), what);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            drain-time=10          | drain-time          | 10 (expected: a duration such as
+            drain-time=-1s         | drain-time          | fairgate.drain-time: PT-1S (expected: >= 0)
+            upstream-body-idle=30  | upstream-body-idle  | 30 (expected: a duration such as
+            upstream-body-idle=    | upstream-body-idle  | nothing (expected: a duration such as
+            upstream-body-idle=0s  | upstream-body-idle  | fairgate.upstream-body-idle: PT0S (expected: > 0)
+            waiting-bodies=-1B     | waiting-bodies      | fairgate.waiting-bodies: -1B (expected: >= 0)
+            metrics.tenants=-1     | metrics             | fairgate.metrics.tenants: -1 (expected: >= 0)
+            """)
+    void so_are_settings_of_the_process(String setting, String name, String message) {
+        String[] parts = setting.split("=", -1);
+        assertThatThrownBy(() -> new Binder(
+                                new MapConfigurationPropertySource(Map.of("fairgate." + parts[0], parts[1])))
+                        .bindOrCreate("fairgate", FairgateProperties.class))
+                .extracting(PolicyPropertiesTest::said)
+                .asString()
+                .contains("fairgate." + name, message);
+    }
+}

@@ -1,0 +1,165 @@
+package io.fairgate.spring.fairshare;
+
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.metrics.Meter;
+import io.fairgate.spring.metrics.FairgateMeters;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Cidr;
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.NothingLeft;
+import io.fairgate.testkit.TestTime;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Pools that come and go with the policy, in virtual time. */
+class PermitPoolsTest {
+
+    private static final TenantId ACME = TenantId.of("acme");
+    private static final Duration LONG = Duration.ofSeconds(11);
+
+    private final TestTime time = new TestTime();
+    private final LivePolicy policy = new LivePolicy(withPools("one", 2));
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final FairgateMeters meters = new FairgateMeters(policy, registry);
+    private final PermitPools pools = new PermitPools(policy.current(), time, meters);
+
+    PermitPoolsTest() {
+        policy.add(pools);
+        policy.add(meters);
+    }
+
+    private static Policy withPools(Object... namesAndPermits) {
+        Map<String, PoolSettings> settings = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndPermits.length; i += 2) {
+            settings.put(
+                    (String) namesAndPermits[i],
+                    new PoolSettings(
+                            (int) namesAndPermits[i + 1], 100, Duration.ofSeconds(100), Duration.ofSeconds(1000)));
+        }
+        return new Policy(
+                List.of(new IdentitySource.Header("X-Tenant-Id", List.of(Cidr.parse("127.0.0.1")))),
+                Map.of(ACME, new TenantPolicy(ACME, "plan", ShareSettings.EQUAL, List.of())),
+                null,
+                settings);
+    }
+
+    private PermitPool pool(String name) {
+        return Objects.requireNonNull(pools.get(name));
+    }
+
+    private HeldPermits take(String name) {
+        return Objects.requireNonNull(pool(name).tryAcquire(PermitRequest.of(ACME)));
+    }
+
+    private void pass(Duration duration) {
+        time.advanceBy(duration);
+    }
+
+    @Test
+    void a_pool_that_is_no_longer_named_goes_when_nobody_is_in_it() {
+        HeldPermits held = take("one");
+        PermitPool one = pool("one");
+        policy.replace(withPools("two", 5));
+        assertThat(pools.all()).extracting(PermitPool::name).containsExactly("one", "two");
+
+        pass(LONG);
+        assertThat(pools.get("one")).isSameAs(one);
+        held.release();
+        pass(LONG);
+
+        assertThat(pools.get("one")).isNull();
+        assertThat(one.tryAcquire(PermitRequest.of(ACME))).isNull();
+        assertThat(time.timersLeft()).isZero();
+    }
+
+    @Test
+    void nothing_is_shown_of_it_once_it_is_gone() {
+        HeldPermits held = take("one");
+        policy.replace(withPools("two", 5));
+        held.release();
+        assertThat(registry.find(Meter.HOLD.id()).tag("pool", "one").timers()).hasSize(1);
+        assertThat(meters.endedPermitSeconds()).hasSize(1);
+
+        pass(LONG);
+
+        assertThat(registry.getMeters())
+                .allSatisfy(meter -> assertThat(meter.getId().getTag("pool")).isNull());
+        assertThat(meters.endedPermitSeconds()).isEmpty();
+        take("two").release();
+        assertThat(registry.find(Meter.HOLD.id()).timers()).hasSize(1);
+    }
+
+    @Test
+    void it_is_kept_for_those_who_are_on_their_way_to_it() {
+        policy.replace(withPools("two", 5));
+        pass(Duration.ofSeconds(9));
+        take("one").release();
+        policy.replace(withPools("one", 2));
+        policy.replace(withPools("two", 5));
+        pass(Duration.ofSeconds(9));
+        take("one").release();
+    }
+
+    @Test
+    void a_pool_that_is_named_again_goes_on_as_it_was() {
+        PermitPool one = pool("one");
+        HeldPermits held = take("one");
+        policy.replace(withPools("two", 5));
+        policy.replace(withPools("one", 1));
+
+        assertThat(pools.get("one")).isSameAs(one);
+        assertThat(one.tryAcquire(PermitRequest.of(ACME))).isNull();
+        held.release();
+        pass(LONG);
+        assertThat(pools.get("one")).isSameAs(one);
+        take("one").release();
+    }
+
+    @Test
+    void what_was_made_for_a_policy_that_was_refused_goes() {
+        assertThatThrownBy(() -> policy.replace(withPools("one", 7, "two", 5), () -> {
+                    assertThat(pools.get("two")).isNotNull();
+                    assertThat(pools.settingsForRoutes("two")).isNotNull();
+                    assertThat(pools.namesForRoutes()).containsExactly("one", "two");
+                    assertThat(NothingLeft.statusOf(pool("one")).permits()).isEqualTo(2);
+                    throw new IllegalStateException("routes that cannot be built");
+                }))
+                .hasMessage("routes that cannot be built");
+
+        assertThat(pools.namesForRoutes()).containsExactly("one");
+        assertThat(NothingLeft.statusOf(pool("one")).permits()).isEqualTo(2);
+        assertThat(policy.current().pools()).containsOnlyKeys("one");
+        pass(LONG);
+        assertThat(pools.get("two")).isNull();
+        take("one").release();
+    }
+
+    @Test
+    void permits_that_are_held_count_when_there_are_fewer_of_them() {
+        HeldPermits first = take("one");
+        HeldPermits second = take("one");
+        policy.replace(withPools("one", 1));
+        assertThat(NothingLeft.statusOf(pool("one")).inFlight()).isEqualTo(2);
+
+        first.release();
+        assertThat(pool("one").tryAcquire(PermitRequest.of(ACME))).isNull();
+        second.release();
+        take("one").release();
+    }
+}

@@ -1,0 +1,51 @@
+package io.fairgate.spring.fairshare;
+
+import io.fairgate.spring.refusal.ClientLeftException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DefaultDataBufferFactory;
+import reactor.test.StepVerifier;
+import reactor.test.publisher.TestPublisher;
+
+/** What becomes of a body whose exchange ends while it begins to be read. */
+class ReadAheadBodyTest {
+
+    private final ByteBudget budget = new ByteBudget(1000);
+    private final TestPublisher<DataBuffer> client = TestPublisher.create();
+    private final ReadAheadBody body = new ReadAheadBody(client.flux(), budget);
+
+    private static DataBuffer buffer() {
+        return DefaultDataBufferFactory.sharedInstance.wrap(new byte[100]);
+    }
+
+    @Test
+    void a_body_that_was_discarded_before_it_began_is_not_read() {
+        body.discard();
+        body.start();
+
+        client.assertCancelled();
+        assertThat(budget.used()).isZero();
+    }
+
+    @Test
+    void what_was_read_of_a_discarded_body_is_given_back_to_the_budget() {
+        body.start();
+        client.next(buffer());
+        assertThat(budget.used()).isEqualTo(100);
+        body.discard();
+
+        client.assertCancelled();
+        assertThat(budget.used()).isZero();
+    }
+
+    @Test
+    void a_client_that_leaves_before_the_first_byte_has_no_empty_body() {
+        body.start();
+        client.error(new ClientLeftException());
+
+        StepVerifier.create(body.body()).verifyError(ClientLeftException.class);
+    }
+}

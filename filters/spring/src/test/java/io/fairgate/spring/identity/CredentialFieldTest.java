@@ -1,0 +1,66 @@
+package io.fairgate.spring.identity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.http.HttpHeaders;
+
+class CredentialFieldTest {
+
+    private static final CredentialField BEARER = new CredentialField("Authorization", "Bearer");
+
+    private static HttpHeaders headers(String... values) {
+        HttpHeaders headers = new HttpHeaders();
+        for (String value : values) {
+            headers.add("Authorization", value);
+        }
+        return headers;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'Bearer abc', abc",
+        "'bearer   abc', abc",
+        "'Bearer\tabc', abc",
+        "'Basic abc', ",
+        "'Bearers abc', ",
+        "'MyBearer abc', "
+    })
+    void a_credential_follows_its_scheme(String value, String credential) {
+        assertThat(BEARER.value(headers(value))).isEqualTo(credential);
+        assertThat(BEARER.carries(value)).isEqualTo(credential != null);
+    }
+
+    /** A server that searches the line for the scheme would believe what nobody has verified. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "x, Bearer forged",
+                "Basic eA==, bearer forged",
+                "Basic xBearer\tforged",
+                "Bearer good, Bearer forged",
+                "Bearer good, x Bearer forged"
+            })
+    void a_scheme_behind_something_else_makes_it_malformed(String value) {
+        assertThatThrownBy(() -> BEARER.value(headers(value))).isInstanceOf(IdentityRefusedException.class);
+        assertThat(BEARER.carries(value)).isTrue();
+    }
+
+    @Test
+    void it_is_found_in_any_line_and_must_be_there_once() {
+        assertThat(BEARER.value(headers("Basic eA==", "Bearer good"))).isEqualTo("good");
+        assertThatThrownBy(() -> BEARER.value(headers("Bearer good", "x, Bearer forged")))
+                .isInstanceOf(IdentityRefusedException.class);
+        assertThatThrownBy(() -> BEARER.value(headers("Bearer "))).isInstanceOf(IdentityRefusedException.class);
+    }
+
+    @Test
+    void without_a_scheme_the_whole_value_is_the_credential() {
+        assertThat(new CredentialField("Authorization", null).value(headers("Bearer abc")))
+                .isEqualTo("Bearer abc");
+    }
+}

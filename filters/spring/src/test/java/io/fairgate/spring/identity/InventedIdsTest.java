@@ -1,0 +1,186 @@
+package io.fairgate.spring.identity;
+
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.Refusals;
+import io.fairgate.spring.refusal.RefusalHandler;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.DecisionLog;
+import io.fairgate.spring.refusal.RetryAfter;
+import io.fairgate.spring.refusal.RecordLog;
+import io.fairgate.spring.refusal.IdentityAudit;
+import io.fairgate.spring.metrics.FairgateMeters;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.policy.Cidr;
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.KeySetLocation;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.TenantPolicy;
+import io.fairgate.policy.TokenRules;
+import io.fairgate.tenant.TenantId;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.http.HttpCookie;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.codec.ServerCodecConfigurer;
+import org.springframework.http.server.reactive.AbstractServerHttpRequest;
+import org.springframework.http.server.reactive.SslInfo;
+import org.springframework.mock.http.server.reactive.MockServerHttpResponse;
+import org.springframework.util.LinkedMultiValueMap;
+import org.springframework.util.MultiValueMap;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.adapter.DefaultServerWebExchange;
+import org.springframework.web.server.i18n.AcceptHeaderLocaleContextResolver;
+import org.springframework.web.server.i18n.LocaleContextResolver;
+import org.springframework.web.server.session.DefaultWebSessionManager;
+import org.springframework.web.server.session.WebSessionManager;
+import reactor.core.publisher.Flux;
+
+/** A million ids that nobody has. */
+class InventedIdsTest {
+
+    private static final int IDS = 1_000_000;
+    private static final long MEGABYTE = 1024 * 1024;
+    private static final InetSocketAddress PEER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+
+    private static final WebSessionManager SESSIONS = new DefaultWebSessionManager();
+    private static final ServerCodecConfigurer CODECS = ServerCodecConfigurer.create();
+    private static final LocaleContextResolver LOCALES = new AcceptHeaderLocaleContextResolver();
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    private static LivePolicy policy(boolean letIn) {
+        TenantId member = TenantId.of("acme");
+        @Nullable
+        TenantPolicy unknown =
+                letIn ? new TenantPolicy(TenantId.UNKNOWN, "plan", ShareSettings.EQUAL, List.of()) : null;
+        return new LivePolicy(new Policy(
+                List.of(new IdentitySource.Header("X-Tenant-Id", List.of(Cidr.parse("127.0.0.0/8")))),
+                Map.of(member, new TenantPolicy(member, "plan", ShareSettings.EQUAL, List.of())),
+                unknown,
+                Map.of()));
+    }
+
+    @ParameterizedTest(name = "let in: {0}")
+    @ValueSource(booleans = {false, true})
+    void a_million_invented_ids_leave_no_state_and_no_series(boolean letIn) throws InterruptedException {
+        LivePolicy policy = policy(letIn);
+        FairgateMeters meters = new FairgateMeters(policy, registry);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, quiet());
+        Decisions decisions = new Decisions(
+                new Refusals(policy, RetryAfter.RANDOM),
+                new DecisionLog(),
+                new IdentityAudit(audit),
+                InstantSource.system());
+        TenantCheck tenants = new TenantCheck(
+                new TenantIdentifier(policy.current(), Evidence.Tokens.NONE), policy, decisions, meters);
+        RefusalHandler handler = new RefusalHandler(decisions, meters);
+        // What is bounded fills up first, so that only what grows on is measured.
+        ask(tenants, handler, 0, 10_000);
+        long heap = heap();
+        int series = registry.getMeters().size();
+        ask(tenants, handler, 10_000, IDS);
+        assertThat(heap() - heap).isLessThan(64 * MEGABYTE);
+        assertThat(registry.getMeters()).hasSize(series);
+        audit.destroy();
+    }
+
+    /** Takes every record, and prints none. */
+    private static Logger quiet() {
+        ch.qos.logback.classic.Logger logger = new LoggerContext().getLogger("io.fairgate.audit");
+        logger.setLevel(Level.INFO);
+        return logger;
+    }
+
+    @BeforeEach
+    void printNoRefusals() {
+        ((ch.qos.logback.classic.Logger) LoggerFactory.getLogger(RefusalHandler.class)).setLevel(Level.INFO);
+    }
+
+    private static void ask(TenantCheck tenants, RefusalHandler handler, int from, int to) {
+        for (int i = from; i < to; i++) {
+            ServerWebExchange exchange = new DefaultServerWebExchange(
+                    new Request("invented-" + i), new MockServerHttpResponse(), SESSIONS, CODECS, LOCALES);
+            tenants.identify(exchange)
+                    .then()
+                    .onErrorResume(refused -> handler.handle(exchange, refused))
+                    .block();
+        }
+    }
+
+    /** The mock of Spring has a server below it that refuses to be asked for. */
+    private static final class Request extends AbstractServerHttpRequest {
+
+        Request(String tenant) {
+            super(HttpMethod.GET, URI.create("/x"), null, headers(tenant));
+        }
+
+        private static HttpHeaders headers(String tenant) {
+            HttpHeaders headers = new HttpHeaders();
+            headers.set("X-Tenant-Id", tenant);
+            return headers;
+        }
+
+        @Override
+        public InetSocketAddress getRemoteAddress() {
+            return PEER;
+        }
+
+        @Override
+        public Flux<DataBuffer> getBody() {
+            return Flux.empty();
+        }
+
+        @Override
+        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // as it is declared there
+        public <T> T getNativeRequest() {
+            return (T) this;
+        }
+
+        @Override
+        protected MultiValueMap<String, HttpCookie> initCookies() {
+            return new LinkedMultiValueMap<>();
+        }
+
+        @Override
+        protected @Nullable SslInfo initSslInfo() {
+            return null;
+        }
+    }
+
+    private static long heap() {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
+    @Test
+    void a_token_without_the_library_that_verifies_it_is_a_mistake_that_says_so() {
+        assertThatThrownBy(() -> Evidence.Tokens.NONE.reader(new IdentitySource.Jwt(
+                        "Authorization",
+                        true,
+                        new TokenRules("i", "a", "tenant", Set.of("RS256"), Duration.ZERO),
+                        new KeySetLocation("keys.json", Duration.ofMinutes(5)))))
+                .hasMessageContaining("com.nimbusds:nimbus-jose-jwt");
+    }
+}

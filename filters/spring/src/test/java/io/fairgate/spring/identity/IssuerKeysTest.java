@@ -1,0 +1,212 @@
+package io.fairgate.spring.identity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.jwk.Curve;
+import com.nimbusds.jose.jwk.JWK;
+import com.nimbusds.jose.jwk.JWKSet;
+import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
+import io.fairgate.policy.KeySetLocation;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** When keys are fetched, and who waits for that. */
+class IssuerKeysTest {
+
+    private static final JWKSet OLD = new JWKSet(key("old"));
+    private static final JWKSet NEW = new JWKSet(List.of(key("old"), key("new")));
+    private static final Duration REFRESH = Duration.ofMinutes(5);
+
+    private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    private final List<Sinks.One<JWKSet>> fetches = new ArrayList<>();
+    private final List<Boolean> counted = new ArrayList<>();
+    private final IssuerKeys keys = new IssuerKeys(
+            new KeySetLocation("keys.json", REFRESH),
+            location -> Mono.defer(() -> {
+                Sinks.One<JWKSet> fetch = Sinks.one();
+                fetches.add(fetch);
+                return fetch.asMono();
+            }),
+            counted::add,
+            time);
+
+    private static JWK key(String id) {
+        try {
+            return new ECKeyGenerator(Curve.P_256).keyID(id).generate();
+        } catch (JOSEException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What somebody who asks gets: nothing yet, nothing at all, or keys. */
+    private static final class Asked {
+        private @Nullable JWKSet got;
+        private boolean ended;
+
+        static Asked asks(Mono<JWKSet> keys) {
+            Asked asked = new Asked();
+            var unused = keys.subscribe(set -> asked.got = set, e -> {}, () -> asked.ended = true);
+            return asked;
+        }
+    }
+
+    private void succeed(JWKSet set) {
+        fetches.get(fetches.size() - 1).tryEmitValue(set);
+    }
+
+    private void fail() {
+        fetches.get(fetches.size() - 1).tryEmitError(new IOException("no route to host"));
+    }
+
+    private void haveOld() {
+        Asked.asks(keys.all(null));
+        succeed(OLD);
+    }
+
+    @Test
+    void the_first_who_ask_wait_for_one_fetch() {
+        Asked one = Asked.asks(keys.all(null));
+        Asked other = Asked.asks(keys.with("old", null));
+        assertThat(fetches).hasSize(1);
+        assertThat(one.ended || other.ended).isFalse();
+        succeed(OLD);
+        assertThat(one.got).isSameAs(OLD);
+        assertThat(other.got).isSameAs(OLD);
+        assertThat(counted).containsExactly(true);
+    }
+
+    @Test
+    void whoever_waits_in_vain_has_nothing_after_two_seconds() {
+        Asked asked = Asked.asks(keys.all(null));
+        time.advanceTimeBy(IssuerKeys.LONGEST_WAIT.minusMillis(1));
+        assertThat(asked.ended).isFalse();
+        time.advanceTimeBy(Duration.ofMillis(1));
+        assertThat(asked.ended).isTrue();
+        assertThat(asked.got).isNull();
+        succeed(OLD);
+        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
+    }
+
+    @Test
+    void without_keys_there_is_a_fetch_a_second_at_most() {
+        Asked first = Asked.asks(keys.all(null));
+        fail();
+        assertThat(first.ended).isTrue();
+        Asked second = Asked.asks(keys.all(null));
+        assertThat(second.ended).as("does not wait").isTrue();
+        assertThat(fetches).hasSize(1);
+        time.advanceTimeBy(IssuerKeys.PAUSE_WITHOUT_KEYS);
+        Asked third = Asked.asks(keys.all(null));
+        assertThat(fetches).hasSize(2);
+        succeed(OLD);
+        assertThat(third.got).isSameAs(OLD);
+        assertThat(counted).containsExactly(false, true);
+    }
+
+    @Test
+    void keys_that_are_due_are_fetched_while_the_old_ones_serve() {
+        haveOld();
+        time.advanceTimeBy(REFRESH.multipliedBy(9).dividedBy(10).minusSeconds(1));
+        Asked.asks(keys.all(null));
+        assertThat(fetches).as("not before nine tenths").hasSize(1);
+        time.advanceTimeBy(REFRESH.dividedBy(10).plusSeconds(1));
+        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
+        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
+        assertThat(fetches).hasSize(2);
+        succeed(NEW);
+        assertThat(Asked.asks(keys.all(null)).got).isSameAs(NEW);
+    }
+
+    @Test
+    void keys_that_nobody_asked_for_long_are_waited_for() {
+        haveOld();
+        time.advanceTimeBy(REFRESH.multipliedBy(2).plusSeconds(1));
+        Asked first = Asked.asks(keys.all(null));
+        Asked second = Asked.asks(keys.with("old", null));
+        assertThat(first.ended || second.ended).isFalse();
+        succeed(NEW);
+        assertThat(first.got).isSameAs(NEW);
+        assertThat(second.got).isSameAs(NEW);
+    }
+
+    @Test
+    void after_a_silence_a_fetch_that_hangs_is_waited_for_two_seconds_in_all() {
+        haveOld();
+        time.advanceTimeBy(REFRESH.multipliedBy(2).plusSeconds(1));
+        Asked first = Asked.asks(keys.all(null));
+        time.advanceTimeBy(IssuerKeys.LONGEST_WAIT.minusMillis(1));
+        Asked second = Asked.asks(keys.with("old", null));
+        assertThat(first.ended || second.ended).isFalse();
+        time.advanceTimeBy(Duration.ofMillis(1));
+        assertThat(first.got).isSameAs(OLD);
+        assertThat(second.got).isSameAs(OLD);
+        assertThat(Asked.asks(keys.with("old", null)).got).as("does not wait").isSameAs(OLD);
+        assertThat(fetches).hasSize(2);
+    }
+
+    @Test
+    void an_issuer_that_hangs_keeps_nobody_waiting_whose_key_is_known_however_old_the_keys_get() {
+        haveOld();
+        for (Duration age = Duration.ZERO; age.compareTo(REFRESH.multipliedBy(5)) < 0; age = age.plusSeconds(5)) {
+            int before = fetches.size();
+            assertThat(Asked.asks(keys.with("old", null)).got)
+                    .as("after %s", age)
+                    .isSameAs(OLD);
+            assertThat(Asked.asks(keys.all(null)).got).as("after %s", age).isSameAs(OLD);
+            time.advanceTimeBy(Duration.ofSeconds(5));
+            if (fetches.size() > before) {
+                fail();
+            }
+        }
+        assertThat(counted).hasSizeGreaterThan(100).containsOnlyOnce(true);
+    }
+
+    @Test
+    void when_a_fetch_fails_the_old_keys_stay_in_use() {
+        haveOld();
+        time.advanceTimeBy(REFRESH.multipliedBy(3));
+        Asked asked = Asked.asks(keys.all(null));
+        fail();
+        assertThat(asked.got).isSameAs(OLD);
+        assertThat(counted).containsExactly(true, false);
+    }
+
+    @Test
+    void a_key_that_is_not_there_is_fetched_once_in_ten_seconds_however_many_are_invented() {
+        haveOld();
+        time.advanceTimeBy(IssuerKeys.PAUSE);
+        List<Asked> all = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            all.add(Asked.asks(keys.with("invented-" + i, null)));
+        }
+        assertThat(fetches).hasSize(2);
+        assertThat(all).noneMatch(asked -> asked.ended);
+        succeed(OLD);
+        assertThat(all).allSatisfy(asked -> assertThat(asked.got).isSameAs(OLD));
+        assertThat(Asked.asks(keys.with("invented", null)).got)
+                .as("does not wait")
+                .isSameAs(OLD);
+        assertThat(fetches).hasSize(2);
+        time.advanceTimeBy(IssuerKeys.PAUSE);
+        Asked asked = Asked.asks(keys.with("new", null));
+        succeed(NEW);
+        assertThat(asked.got).isSameAs(NEW);
+    }
+
+    @Test
+    void a_key_that_is_there_waits_for_no_fetch() {
+        haveOld();
+        time.advanceTimeBy(IssuerKeys.PAUSE);
+        Asked.asks(keys.with("invented", null));
+        assertThat(Asked.asks(keys.with("old", null)).got).isSameAs(OLD);
+        succeed(OLD);
+    }
+}

@@ -1,0 +1,67 @@
+package io.fairgate.spring.quota;
+
+import io.fairgate.spring.exchange.RouteRules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.spring.quota.CostGatewayFilterFactory.Config;
+import io.fairgate.spring.exchange.RouteRules.RuleFilter;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
+import org.springframework.mock.web.server.MockServerWebExchange;
+import org.springframework.util.unit.DataSize;
+
+class CostGatewayFilterFactoryTest {
+
+    private final CostGatewayFilterFactory factory = new CostGatewayFilterFactory();
+
+    private RequestCost cost(UnaryOperator<Config> config, MockServerHttpRequest.BaseBuilder<?> request) {
+        MockServerWebExchange exchange = MockServerWebExchange.from(request.build());
+        RuleFilter filter = (RuleFilter) factory.apply(config.apply(new Config()));
+        return new RouteRules(List.of(filter.rule())).cost(exchange);
+    }
+
+    @Test
+    void what_the_response_tells_is_reserved_with_a_unit_at_least() {
+        RequestCost cost = cost(
+                config -> config.setUnits(0).setResponse("bytes").setPer(DataSize.ofBytes(100)),
+                MockServerHttpRequest.get("/"));
+        assertThat(cost.units()).isEqualTo(1);
+        assertThat(cost.response()).isInstanceOfSatisfying(ResponseCost.Bytes.class, bytes -> {
+            assertThat(bytes.units(0)).isEqualTo(1);
+            assertThat(bytes.units(100)).isEqualTo(1);
+            assertThat(bytes.units(101)).isEqualTo(2);
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "units    | -1           | Cost: units: -1 (expected: 0 to 1000000000000)",
+                "rules    | GET reports=1| Cost: rules: GET reports=1 (expected: such as GET /reports/** = 10, with * for any method)",
+                "header   | X-Units      | Cost: trustedFrom: nothing (expected: the networks whose peers may send the header)",
+                "trusted  | 10.0.0.0/8   | Cost: trustedFrom: 10.0.0.0/8 (expected: nothing, because there is no header)",
+                "response | seconds      | Cost: response: seconds (expected: bytes, or header: and the name of a header)",
+                "max      | 5            | Cost: max: 5 (expected: nothing, because neither a header nor a response tells the cost)",
+                "per      | 5            | Cost: per: 5B (expected: nothing, because only response: bytes has one)",
+            })
+    void an_argument_without_a_meaning_is_refused(String argument, String value, String message) {
+        Config config = new Config();
+        switch (argument) {
+            case "units" -> config.setUnits(Long.parseLong(value));
+            case "rules" -> config.setRules(value);
+            case "header" -> config.setHeader(value);
+            case "trusted" -> config.setTrustedFrom(value);
+            case "response" -> config.setResponse(value);
+            case "max" -> config.setMax(Long.parseLong(value));
+            default -> config.setPer(DataSize.parse(value));
+        }
+        assertThatThrownBy(() -> factory.apply(config)).hasMessage(message);
+    }
+}

@@ -1,0 +1,66 @@
+package io.fairgate.spring.refusal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.spring.refusal.DecisionLog.Decision;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What is kept of the latest refusals, and what goes first. */
+class DecisionLogTest {
+
+    private final DecisionLog log = new DecisionLog();
+    private int count;
+
+    private String add(@Nullable String tenant, String path) {
+        String id = "d" + count++;
+        log.add(new Decision(
+                id, Instant.ofEpochSecond(count), 429, "quota", tenant, null, null, null, path, null, List.of(), true));
+        return id;
+    }
+
+    @Test
+    void the_newest_come_first_and_one_is_found_by_its_id() {
+        String first = add("a", "/first");
+        String second = add(null, "/second");
+        assertThat(log.latest(10)).extracting(Decision::id).containsExactly(second, first);
+        assertThat(log.latest(1)).extracting(Decision::id).containsExactly(second);
+        assertThat(Objects.requireNonNull(log.get(first)).path()).isEqualTo("/first");
+        assertThat(log.get("nothing")).isNull();
+    }
+
+    @Test
+    void a_tenant_that_is_refused_all_the_time_does_not_push_out_the_others() {
+        String quiet = add("quiet", "/");
+        String unidentified = add(null, "/");
+        String firstOfNoisy = add("noisy", "/");
+        for (int i = 0; i < 10_000; i++) {
+            add("noisy", "/");
+        }
+        assertThat(log.get(quiet)).isNotNull();
+        assertThat(log.get(unidentified)).isNotNull();
+        assertThat(log.get(firstOfNoisy)).isNull();
+        assertThat(log.latest(100_000)).hasSize(4096);
+    }
+
+    @Test
+    void a_newcomer_takes_the_place_of_the_oldest_of_whoever_has_the_most() {
+        String oldest = add("noisy", "/");
+        for (int i = 1; i < 4096; i++) {
+            add("noisy", "/");
+        }
+        String newcomer = add("quiet", "/");
+        assertThat(log.get(oldest)).isNull();
+        assertThat(log.get(newcomer)).isNotNull();
+        assertThat(log.latest(100_000)).hasSize(4096);
+    }
+
+    @Test
+    void a_path_of_any_length_is_kept_short() {
+        String id = add("a", "/" + "x".repeat(100_000));
+        assertThat(Objects.requireNonNull(log.get(id)).path()).hasSizeLessThan(250);
+    }
+}

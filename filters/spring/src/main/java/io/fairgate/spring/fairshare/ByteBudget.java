@@ -8,7 +8,7 @@ public final class ByteBudget {
     private final long limit;
     private final AtomicLong used = new AtomicLong();
 
-    ByteBudget(long limit) {
+    public ByteBudget(long limit) {
         this.limit = limit;
     }
 

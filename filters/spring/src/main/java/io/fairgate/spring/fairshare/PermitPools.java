@@ -63,7 +63,7 @@ public final class PermitPools implements LivePolicy.Follower {
     private volatile Policy current;
 
     /** Makes an embedded pool for each pool of the policy. */
-    PermitPools(Policy policy, Scheduler time, Watch watch) {
+    public PermitPools(Policy policy, Scheduler time, Watch watch) {
         this.time = time;
         this.watch = watch;
         this.current = policy;

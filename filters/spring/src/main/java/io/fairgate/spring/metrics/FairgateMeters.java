@@ -55,14 +55,14 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
     private record Row(Meter meter, Tags tags) {}
 
     /** With as many tenants by name as there are without a setting. */
-    FairgateMeters(LivePolicy policy, MeterRegistry registry) {
+    public FairgateMeters(LivePolicy policy, MeterRegistry registry) {
         this(
                 policy,
                 registry,
                 new TenantSeries(policy.current(), FairgateProperties.Metrics.TENANTS, MonotonicScheduler.INSTANCE));
     }
 
-    FairgateMeters(LivePolicy policy, MeterRegistry registry, TenantSeries series) {
+    public FairgateMeters(LivePolicy policy, MeterRegistry registry, TenantSeries series) {
         this.policy = policy;
         this.series = series;
         this.registry = registry;
@@ -210,7 +210,7 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
     }
 
     /** Permit-time of all holds that have ended until now, in seconds, by pool and tenant. */
-    Map<Tags, Double> endedPermitSeconds() {
+    public Map<Tags, Double> endedPermitSeconds() {
         Map<Tags, Double> ended = new HashMap<>();
         permitSeconds.forEach((poolAndTenant, seconds) -> ended.put(poolAndTenant, seconds.sum()));
         return ended;

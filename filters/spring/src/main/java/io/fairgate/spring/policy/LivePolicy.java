@@ -35,7 +35,8 @@ public final class LivePolicy {
     private final List<Follower> gates = new ArrayList<>();
     private volatile Policy current;
 
-    LivePolicy(Policy first) {
+    /** Holds the first policy. */
+    public LivePolicy(Policy first) {
         current = first;
     }
 

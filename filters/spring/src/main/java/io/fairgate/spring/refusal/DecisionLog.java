@@ -73,7 +73,7 @@ public final class DecisionLog {
         return "%016x".formatted(ThreadLocalRandom.current().nextLong());
     }
 
-    synchronized void add(Decision decision) {
+    public synchronized void add(Decision decision) {
         Deque<Decision> own = byOwner.computeIfAbsent(decision.owner(), owner -> new ArrayDeque<>());
         own.add(decision);
         byId.put(decision.id(), decision);

@@ -5,6 +5,7 @@ import io.fairgate.spring.exchange.Exchanges;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import java.net.InetAddress;
 import java.time.InstantSource;
@@ -28,10 +29,17 @@ public final class Decisions {
     /** A decision, and the answer that says so. */
     record Decided(Refusal refusal, Decision decision) {}
 
-    Decisions(Refusals refusals, DecisionLog log, IdentityAudit audit, InstantSource clock) {
-        this.refusals = refusals;
+    /**
+     * With the logs for operators.
+     *
+     * @param log the latest decisions
+     * @param audit refusals of identities
+     * @param clock the wall clock
+     */
+    public Decisions(LivePolicy policy, DecisionLog log, RecordLog audit, InstantSource clock) {
+        this.refusals = new Refusals(policy, RetryAfter.RANDOM);
         this.log = log;
-        this.audit = audit;
+        this.audit = new IdentityAudit(audit);
         this.clock = clock;
     }
 

@@ -22,7 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class RecordLog implements DisposableBean {
 
     /** What has to be accounted for. */
-    static final String AUDIT = "audit";
+    public static final String AUDIT = "audit";
     /** What became of each request. */
     public static final String ACCESS = "access";
 

@@ -25,8 +25,7 @@ public class RefusalConfiguration {
 
     @Bean
     Decisions fairgateDecisions(LivePolicy policy, DecisionLog log, RecordLog audit) {
-        return new Decisions(
-                new Refusals(policy, RetryAfter.RANDOM), log, new IdentityAudit(audit), InstantSource.system());
+        return new Decisions(policy, log, audit, InstantSource.system());
     }
 
     @Bean

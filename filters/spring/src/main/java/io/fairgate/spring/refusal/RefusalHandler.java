@@ -31,7 +31,7 @@ public final class RefusalHandler implements WebExceptionHandler, Ordered {
     private final Decisions decisions;
     private final RefusalMeters counter;
 
-    RefusalHandler(Decisions decisions, RefusalMeters counter) {
+    public RefusalHandler(Decisions decisions, RefusalMeters counter) {
         this.decisions = decisions;
         this.counter = counter;
     }

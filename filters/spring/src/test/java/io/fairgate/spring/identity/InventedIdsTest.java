@@ -1,13 +1,10 @@
 package io.fairgate.spring.identity;
 
 import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.Refusals;
 import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.DecisionLog;
-import io.fairgate.spring.refusal.RetryAfter;
 import io.fairgate.spring.refusal.RecordLog;
-import io.fairgate.spring.refusal.IdentityAudit;
 import io.fairgate.spring.metrics.FairgateMeters;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -87,12 +84,8 @@ class InventedIdsTest {
     void a_million_invented_ids_leave_no_state_and_no_series(boolean letIn) throws InterruptedException {
         LivePolicy policy = policy(letIn);
         FairgateMeters meters = new FairgateMeters(policy, registry);
-        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, quiet());
-        Decisions decisions = new Decisions(
-                new Refusals(policy, RetryAfter.RANDOM),
-                new DecisionLog(),
-                new IdentityAudit(audit),
-                InstantSource.system());
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT), quiet());
+        Decisions decisions = new Decisions(policy, new DecisionLog(), audit, InstantSource.system());
         TenantCheck tenants = new TenantCheck(
                 new TenantIdentifier(policy.current(), Evidence.Tokens.NONE), policy, decisions, meters);
         RefusalHandler handler = new RefusalHandler(decisions, meters);

@@ -23,7 +23,7 @@ class CostGatewayFilterFactoryTest {
     private RequestCost cost(UnaryOperator<Config> config, MockServerHttpRequest.BaseBuilder<?> request) {
         MockServerWebExchange exchange = MockServerWebExchange.from(request.build());
         RuleFilter filter = (RuleFilter) factory.apply(config.apply(new Config()));
-        return new RouteRules(List.of(filter.rule())).cost(exchange);
+        return CostRule.cost(exchange, new RouteRules(List.of(filter.rule())));
     }
 
     @Test

@@ -1,8 +1,6 @@
 package io.fairgate.spring.refusal;
 
-import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.spring.metrics.Meter;
-import io.fairgate.spring.metrics.FairgateMeters;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,7 +10,7 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.read.ListAppender;
-import io.fairgate.policy.Policy;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
@@ -36,8 +34,7 @@ class RecordLogTest {
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final CountDownLatch go = new CountDownLatch(1);
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final FairgateMeters meters =
-            new FairgateMeters(new LivePolicy(new Policy(List.of(), Map.of(), null, Map.of())), registry);
+    private final Counter lostRecords = registry.counter("fairgate.records.lost", "log", RecordLog.AUDIT);
 
     @BeforeEach
     void blockTheLog() {
@@ -65,7 +62,7 @@ class RecordLogTest {
 
     @Test
     void a_log_that_blocks_blocks_nobody_and_what_is_lost_is_counted_and_told_once() throws InterruptedException {
-        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         for (int i = 0; i < 10_000; i++) {
             audit.add(Map.of("event", "e" + i));
         }
@@ -99,7 +96,7 @@ class RecordLogTest {
         ListAppender<ILoggingEvent> sentences = new ListAppender<>();
         sentences.start();
         told.addAppender(sentences);
-        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         try {
             for (int i = 0; i < 3; i++) {
                 audit.add(Map.of("event", "e" + i));
@@ -132,7 +129,7 @@ class RecordLogTest {
     @Test
     void what_is_there_at_the_end_is_written() throws InterruptedException {
         go.countDown();
-        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         for (int i = 0; i < 100; i++) {
             audit.add(Map.of("event", "e" + i));
         }
@@ -143,7 +140,7 @@ class RecordLogTest {
     @Test
     void what_somebody_sent_cannot_end_a_line() throws InterruptedException {
         go.countDown();
-        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         audit.add(Map.of("path", "/x\r\n{\"event\":\"forged\"}\u0000\u001b"));
         audit.destroy();
         assertThat(lines).containsExactly("{\"path\":\"/x\\r\\n{\\\"event\\\":\\\"forged\\\"}\\u0000\\u001B\"}");
@@ -152,7 +149,7 @@ class RecordLogTest {
     @Test
     void a_log_that_is_switched_off_takes_nothing() throws InterruptedException {
         logger.setLevel(Level.WARN);
-        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters, logger);
+        RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         audit.add(Map.of("event", "e"));
         go.countDown();
         audit.destroy();

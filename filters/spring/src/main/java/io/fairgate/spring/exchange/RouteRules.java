@@ -1,6 +1,5 @@
 package io.fairgate.spring.exchange;
 
-import io.fairgate.spring.admission.Admission;
 
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
@@ -54,7 +53,7 @@ public record RouteRules(List<RouteRule> all) {
         return stripped;
     }
 
-    /** The filter of a rule. It does nothing itself: {@link Admission} reads the rule from the route. */
+    /** The filter of a rule. It does nothing itself: the admission reads the rule from the route. */
     public record RuleFilter(RouteRule rule) implements GatewayFilter, Ordered {
 
         @Override

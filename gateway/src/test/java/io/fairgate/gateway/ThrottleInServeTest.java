@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.gateway.lease.GatewayLeases;
-import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.Leases;
 import io.fairgate.policy.ApiKeyHash;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

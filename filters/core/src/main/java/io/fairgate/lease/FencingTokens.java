@@ -93,7 +93,7 @@ public final class FencingTokens {
     }
 
     /** The next number is larger than this one, which was given out before a restart. */
-    void goOnAbove(long earlier) {
+    public void goOnAbove(long earlier) {
         last.accumulateAndGet(earlier, Math::max);
     }
 

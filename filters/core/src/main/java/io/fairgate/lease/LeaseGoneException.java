@@ -7,7 +7,7 @@ public final class LeaseGoneException extends RuntimeException {
 
     private final transient LeaseId id;
 
-    LeaseGoneException(LeaseId id) {
+    public LeaseGoneException(LeaseId id) {
         super(
                 "lease %s is not there (expected: one that was opened, and neither released nor expired)".formatted(id),
                 null,

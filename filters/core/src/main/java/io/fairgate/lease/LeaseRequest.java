@@ -49,7 +49,7 @@ public record LeaseRequest(
      * As a pool is asked: the lease bounds both the wait and the hold. What is granted is noted on the thread that gave it
      * back, so that whoever looks after a release sees whom it has served.
      */
-    static PermitRequest ask(TenantId tenant, int permits) {
+    public static PermitRequest ask(TenantId tenant, int permits) {
         return PermitRequest.of(tenant)
                 .withHome(Runnable::run)
                 .withPermits(permits)

@@ -1,5 +1,7 @@
 package io.fairgate.lease;
 
+import io.fairgate.lease.embedded.Leases;
+
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;
 import org.jspecify.annotations.Nullable;

@@ -97,7 +97,7 @@ public record PoolSettings(
     }
 
     /** What the scheduler needs to know. */
-    FairnessSettings fairness() {
+    public FairnessSettings fairness() {
         Duration half = maxWait.dividedBy(2);
         return new FairnessSettings(
                 memory, maxCollect != null ? maxCollect : half.isZero() ? Duration.ofNanos(1) : half);

@@ -5,7 +5,7 @@ import static io.fairgate.proofs.Request.require;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.ShareCalculator;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;

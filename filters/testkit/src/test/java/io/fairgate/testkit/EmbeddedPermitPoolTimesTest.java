@@ -3,7 +3,7 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRequest;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
-import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.testkit.LeaseScene.Answer;
 import java.time.Duration;

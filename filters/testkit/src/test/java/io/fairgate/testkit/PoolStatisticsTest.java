@@ -3,11 +3,11 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.permit.PoolStatistics;
+import io.fairgate.permit.embedded.PoolStatistics;
 import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
 import java.util.Objects;

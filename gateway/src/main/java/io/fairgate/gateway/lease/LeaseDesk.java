@@ -7,7 +7,7 @@ import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.spring.admission.TenantAccess;

@@ -4,7 +4,7 @@ import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseStatus;
-import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.Leases;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

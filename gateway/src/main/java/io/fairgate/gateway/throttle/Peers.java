@@ -5,7 +5,7 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import java.time.Duration;
 import java.util.Collections;

@@ -1,7 +1,7 @@
 package io.fairgate.gateway.throttle;
 
-import io.fairgate.lease.Leases;
-import io.fairgate.lease.PoolDemand;
+import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.embedded.PoolDemand;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

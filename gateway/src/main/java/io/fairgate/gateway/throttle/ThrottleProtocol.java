@@ -6,7 +6,7 @@ import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.http.SlowBodyException;
 import io.fairgate.gateway.throttle.Peers.Lock;
 import io.fairgate.gateway.throttle.Peers.Patience;
-import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.Leases;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;

@@ -2,7 +2,7 @@ package io.fairgate.benchmarks;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;

@@ -3,7 +3,7 @@ package io.fairgate.benchmarks;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
@@ -37,7 +37,7 @@ record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, d
     static final int TENANT_LIMIT = 1024;
 
     private static final String BENCHMARKS = "io.fairgate.benchmarks.";
-    private static final String HANDLES = "io.fairgate.permit.HeldClaim";
+    private static final String HANDLES = "io.fairgate.permit.embedded.HeldClaim";
     private static final Duration NEVER_REACHED = Duration.ofHours(1);
     private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
     private static final Quota[] QUOTAS = {

@@ -4,7 +4,7 @@ import io.fairgate.spring.policy.LivePolicy;
 
 import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.EmbeddedPermitPool;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;

@@ -1,4 +1,4 @@
-package io.fairgate.lease;
+package io.fairgate.lease.embedded;
 
 /**
  * What leases want of one pool and do not have yet.

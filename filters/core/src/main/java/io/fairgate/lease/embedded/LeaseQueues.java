@@ -1,4 +1,4 @@
-package io.fairgate.lease;
+package io.fairgate.lease.embedded;
 
 import io.fairgate.tenant.TenantId;
 import java.util.HashMap;

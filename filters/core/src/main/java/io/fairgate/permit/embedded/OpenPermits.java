@@ -1,4 +1,4 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;

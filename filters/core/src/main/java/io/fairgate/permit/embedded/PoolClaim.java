@@ -1,4 +1,7 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
+
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.RefusalReason;
 
 import io.fairgate.fairness.Claim;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,6 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
+
+import io.fairgate.permit.PermitRequest;
 
 /** A claim that neither waits nor holds for ever: the drain looks at it when its time is up ({@link Deadlines}). */
 abstract class TimedClaim extends PoolClaim {

@@ -1,4 +1,7 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
+
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.HeldPermits;
 
 import java.util.function.Consumer;
 import reactor.core.CoreSubscriber;

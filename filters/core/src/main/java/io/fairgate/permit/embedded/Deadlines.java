@@ -1,4 +1,4 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
 
 import java.util.Arrays;
 import java.util.concurrent.RejectedExecutionException;

@@ -1,4 +1,4 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

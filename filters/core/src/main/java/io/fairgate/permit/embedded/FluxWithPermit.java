@@ -1,4 +1,6 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
+
+import io.fairgate.permit.PermitRequest;
 
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;

@@ -1,4 +1,4 @@
-package io.fairgate.lease;
+package io.fairgate.lease.embedded;
 
 /**
  * How many leases there are.

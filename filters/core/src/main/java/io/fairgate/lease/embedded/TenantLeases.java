@@ -1,4 +1,6 @@
-package io.fairgate.lease;
+package io.fairgate.lease.embedded;
+
+import io.fairgate.lease.LeaseId;
 
 import java.util.ArrayList;
 import java.util.List;

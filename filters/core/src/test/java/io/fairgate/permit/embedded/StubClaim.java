@@ -1,4 +1,7 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
+
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.RefusalReason;
 
 /** A claim that is put somewhere and found there, and to which nothing happens. */
 final class StubClaim extends TimedClaim {

@@ -1,4 +1,7 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
+
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.RefusalReason;
 
 import io.fairgate.tenant.TenantId;
 import reactor.core.publisher.Operators;

@@ -1,4 +1,4 @@
-package io.fairgate.permit;
+package io.fairgate.permit.embedded;
 
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;

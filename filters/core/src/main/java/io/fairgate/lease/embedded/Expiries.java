@@ -1,4 +1,4 @@
-package io.fairgate.lease;
+package io.fairgate.lease.embedded;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,7 @@
-package io.fairgate.lease;
+package io.fairgate.lease.embedded;
+
+import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseId;
 
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;

@@ -1,0 +1,5 @@
+/** Leases in the memory of one process: {@link io.fairgate.lease.embedded.Leases} and its parts. */
+@NullMarked
+package io.fairgate.lease.embedded;
+
+import org.jspecify.annotations.NullMarked;

@@ -81,7 +81,7 @@ class MeterTest {
         return """
                 # Metrics
 
-                <!-- Generated from io.fairgate.spring.Meter: mvn -pl filters/spring -am test -Dfairgate.docs=write -->
+                <!-- Generated from io.fairgate.spring.metrics.Meter: mvn -pl filters/spring -am test -Dfairgate.docs=write -->
 
                 What Fairgate adds to `/actuator/prometheus` on the management port.
 

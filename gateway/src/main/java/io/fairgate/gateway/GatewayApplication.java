@@ -2,34 +2,18 @@ package io.fairgate.gateway;
 
 import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.lease.LeaseConfiguration;
-import io.fairgate.spring.settings.DurationSetting;
-import io.fairgate.spring.policy.LivePolicy;
-import java.util.List;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
-import org.springframework.cloud.gateway.config.HttpClientProperties;
-import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
-import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
-import org.springframework.cloud.gateway.route.RouteLocator;
-import org.springframework.cloud.gateway.support.ConfigurationService;
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
-/** What the program adds to Boot and to our own starter: the routes of the policy file, their check, and its reload. */
+/** What the program adds to Boot and to Fairgate's starter. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import(LeaseConfiguration.class)
+@Import({PolicyFileConfiguration.class, LeaseConfiguration.class})
 class GatewayApplication {
-
-    @Bean
-    LiveRoutes liveRoutes(PolicySource source, ApplicationEventPublisher events) {
-        return new LiveRoutes(PolicyRoutes.of(source.name(), source.first().routes()), events);
-    }
 
     @Bean
     WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp() {
@@ -40,41 +24,5 @@ class GatewayApplication {
     @Bean
     WebServerFactoryCustomizer<NettyReactiveWebServerFactory> halfClosedClients() {
         return factory -> factory.addServerCustomizers(HalfClosedClients::servedBy);
-    }
-
-    @Bean
-    PolicyReload policyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, PolicyCheck check) {
-        return new PolicyReload(source, policy, routes, check);
-    }
-
-    @Bean
-    PolicyCheck policyCheck(RouteCheck routes, HttpClientProperties upstreams) {
-        return new PolicyCheck(routes, new UpstreamConnections(upstreams));
-    }
-
-    @Bean
-    PolicyEndpoint policyEndpoint(PolicyReload reload) {
-        return new PolicyEndpoint(reload);
-    }
-
-    @Bean
-    HealthIndicator policyHealthIndicator(PolicyReload reload) {
-        return new PolicyHealth(reload);
-    }
-
-    @Bean
-    WatchedPolicy watchedPolicy(
-            PolicySource source, PolicyReload reload, @Value("${fairgate.watch-policy}") DurationSetting every) {
-        return new WatchedPolicy(source, reload, every.value());
-    }
-
-    @Bean
-    RouteCheck routeCheck(
-            LiveRoutes routes,
-            List<GatewayFilterFactory<?>> filters,
-            List<RoutePredicateFactory<?>> predicates,
-            RouteLocator locator,
-            ConfigurationService arguments) {
-        return new RouteCheck(routes, filters, predicates, locator, arguments);
     }
 }

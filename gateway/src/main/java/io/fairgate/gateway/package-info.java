@@ -1,6 +1,6 @@
 /**
  * The program. {@link io.fairgate.gateway.Fairgate} reads the command line; each sub-command is a class;
- * {@link io.fairgate.gateway.GatewayRun} starts the gateway with a policy.
+ * {@link io.fairgate.gateway.start.GatewayRun} starts the gateway with a policy.
  */
 @NullMarked
 package io.fairgate.gateway;

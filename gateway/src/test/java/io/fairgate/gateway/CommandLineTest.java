@@ -1,5 +1,7 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.start.KnownSettings;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.policy.ApiKeyHash;

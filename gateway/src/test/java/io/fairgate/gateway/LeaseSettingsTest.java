@@ -1,5 +1,7 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.start.StartFailedException;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,5 +1,7 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.log.RecordFile;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;

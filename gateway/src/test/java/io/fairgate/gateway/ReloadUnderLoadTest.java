@@ -1,8 +1,10 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.policy.PolicyReload;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.gateway.PolicyReload.Result;
+import io.fairgate.gateway.policy.PolicyReload.Result;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,9 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.policy.PolicyRoutes;
+import io.fairgate.gateway.policy.InvalidRouteException;
+import io.fairgate.gateway.policy.RouteCheck;
+
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

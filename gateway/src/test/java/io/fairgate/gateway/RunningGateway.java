@@ -1,5 +1,8 @@
 package io.fairgate.gateway;
 
+import io.fairgate.gateway.policy.PolicySource;
+import io.fairgate.gateway.start.GatewayRun;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.config.PolicyReader;

@@ -1,0 +1,230 @@
+package io.fairgate.gateway.cli;
+
+import io.fairgate.gateway.policy.PolicySource;
+import io.fairgate.gateway.Fairgate;
+import io.fairgate.gateway.start.StartFailedException;
+import io.fairgate.gateway.start.Version;
+import io.fairgate.gateway.start.GatewayRun;
+
+import io.fairgate.config.PolicyReader;
+import io.fairgate.gateway.cli.DemoReport.Phase;
+import io.fairgate.gateway.cli.DemoReport.Row;
+import io.fairgate.gateway.cli.DemoTraffic.Outcome;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextClosedEvent;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** {@code demo}: a noisy and a quiet tenant in front of a slow upstream, without and with {@code FairShare}. */
+@Command(
+        name = "demo",
+        description =
+                "Shows what fair admission does: a gateway, a slow upstream, a noisy and a quiet tenant in one process.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+public final class DemoCommand implements Callable<Integer> {
+
+    /** Permits of the pool in demo.yml, and connections to the upstream of the plain route. */
+    private static final int CAPACITY = 8;
+
+    private static final int NOISY_CONNECTIONS = 64;
+    private static final int QUIET_CONNECTIONS = 2;
+
+    @Option(
+            names = "--quiet-seconds",
+            paramLabel = "N",
+            defaultValue = "4",
+            description = "How long the quiet tenant sends alone (default: ${DEFAULT-VALUE}).")
+    private int quietSeconds;
+
+    @Option(
+            names = "--noisy-seconds",
+            paramLabel = "N",
+            defaultValue = "8",
+            description = "How long both send, on each route (default: ${DEFAULT-VALUE}).")
+    private int noisySeconds;
+
+    @Option(names = "--exit", description = "End after the table instead of serving on.")
+    private boolean exit;
+
+    @Unmatched
+    private List<String> unmatched = new ArrayList<>();
+
+    @Spec
+    private CommandSpec command;
+
+    private final Sinks.Empty<Void> toldToEnd = Sinks.empty();
+
+    @Override
+    public Integer call() throws InterruptedException {
+        String[] options = GatewayRun.keepingNothing(SpringOptions.checked(command, unmatched));
+        requirePositive("--quiet-seconds", quietSeconds);
+        requirePositive("--noisy-seconds", noisySeconds);
+        PrintWriter out = command.commandLine().getOut();
+        DemoUpstream behindPlain = new DemoUpstream();
+        DemoUpstream behindFair = new DemoUpstream();
+        ConfigurableApplicationContext gateway;
+        try {
+            gateway = gateway(behindPlain, behindFair).start(settings(), options);
+        } catch (StartFailedException failed) {
+            return 1;
+        }
+        String url = "http://127.0.0.1:" + gateway.getEnvironment().getProperty("local.server.port");
+        out.printf(
+                "The gateway listens on %s.%n"
+                        + "The upstream behind it takes 50 ms and gets %d requests at once.%n"
+                        + "The quiet tenant sends %d requests at once, the noisy one %d.%n",
+                url, CAPACITY, QUIET_CONNECTIONS, NOISY_CONNECTIONS);
+        gateway.addApplicationListener((ContextClosedEvent closed) -> toldToEnd.tryEmitEmpty());
+        try {
+            measure(url, behindPlain, behindFair, out).print(out);
+        } catch (CancellationException e) {
+            return 0;
+        }
+        if (exit) {
+            gateway.close();
+        } else {
+            GatewayRun.endWithZeroWhenTold();
+            out.printf(
+                    "%nStill serving; end it with Ctrl-C. Try:%n%n"
+                            + "  curl -i -H 'X-Tenant-Id: quiet' %1$s/fair/hello%n"
+                            + "  curl -i -H 'X-Tenant-Id: limited' %1$s/fair/hello    # its quota is 3 in 10 s%n"
+                            + "  curl %2$s/actuator/pools                            # who holds what%n",
+                    url, "http://127.0.0.1:" + gateway.getEnvironment().getProperty("local.management.port"));
+            out.flush();
+        }
+        return 0;
+    }
+
+    private void requirePositive(String option, int seconds) {
+        if (seconds < 1) {
+            throw new ParameterException(command.commandLine(), "%s: %d (expected: >= 1)".formatted(option, seconds));
+        }
+    }
+
+    private static GatewayRun gateway(DemoUpstream behindPlain, DemoUpstream behindFair) {
+        String policy =
+                policyText().replace(":PLAIN", ":" + behindPlain.port()).replace(":FAIR", ":" + behindFair.port());
+        return new GatewayRun(new PolicySource("demo.yml", PolicyReader.read("demo.yml", policy), null));
+    }
+
+    private static String policyText() {
+        try (InputStream in = Objects.requireNonNull(DemoCommand.class.getResourceAsStream("/demo.yml"))) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Quiet logs, and a bounded connection pool to each upstream, as an operator would have without Fairgate. */
+    private static Map<String, Object> settings() {
+        String pool = "spring.cloud.gateway.server.webflux.httpclient.pool.";
+        return Map.of("logging.level.root", "warn", pool + "type", "fixed", pool + "max-connections", CAPACITY);
+    }
+
+    private DemoReport measure(String url, DemoUpstream behindPlain, DemoUpstream behindFair, PrintWriter out)
+            throws InterruptedException {
+        DemoTraffic quiet = new DemoTraffic(url, "quiet", QUIET_CONNECTIONS);
+        DemoTraffic noisy = new DemoTraffic(url, "noisy", NOISY_CONNECTIONS);
+        Duration warmUp = Duration.ofSeconds(1);
+        phase("warm-up, plain route", "/plain/", behindPlain, warmUp, out, quiet, noisy);
+        phase("warm-up, FairShare route", "/fair/", behindFair, warmUp, out, quiet, noisy);
+        Duration together = Duration.ofSeconds(noisySeconds);
+        return new DemoReport(
+                phase("alone", "/fair/", behindFair, Duration.ofSeconds(quietSeconds), out, quiet),
+                phase("plain route", "/plain/", behindPlain, together, out, quiet, noisy),
+                phase("FairShare route", "/fair/", behindFair, together, out, quiet, noisy));
+    }
+
+    private Phase phase(
+            String name, String path, DemoUpstream upstream, Duration time, PrintWriter out, DemoTraffic... senders)
+            throws InterruptedException {
+        upstream.forget();
+        Disposable progress = showProgress(name, time, out, senders);
+        try {
+            List<Outcome> outcomes = await(Flux.fromArray(senders)
+                    .flatMapSequential(sender -> sender.run(path, time), senders.length)
+                    .collectList());
+            List<Row> rows = outcomes.stream()
+                    .map(outcome -> new Row(outcome, upstream.shareOf(outcome.tenant())))
+                    .toList();
+            return new Phase(name, time, rows, upstream.highestConcurrency());
+        } finally {
+            progress.dispose();
+            clearProgress(out);
+        }
+    }
+
+    /** A line that changes on a terminal; elsewhere one plain line. */
+    private static Disposable showProgress(String name, Duration time, PrintWriter out, DemoTraffic... senders) {
+        String who = String.join(
+                " and ", Arrays.stream(senders).map(DemoTraffic::tenant).toList());
+        if (!Ansi.AUTO.enabled()) {
+            out.printf("%s: %s for %d s ...%n", name, who, time.toSeconds());
+            out.flush();
+            return Disposables.disposed();
+        }
+        long before = answered(senders);
+        return Flux.interval(Duration.ZERO, Duration.ofMillis(200)).subscribe(tick -> {
+            out.printf(
+                    "\r\u001b[K%s: %s for %d s ... %d answers",
+                    name, who, time.toSeconds(), answered(senders) - before);
+            out.flush();
+        });
+    }
+
+    private static void clearProgress(PrintWriter out) {
+        if (Ansi.AUTO.enabled()) {
+            out.print("\r\u001b[K");
+            out.flush();
+        }
+    }
+
+    private static long answered(DemoTraffic... senders) {
+        return Arrays.stream(senders).mapToLong(DemoTraffic::answered).sum();
+    }
+
+    /**
+     * The command's own thread has nothing else to do meanwhile.
+     *
+     * @throws CancellationException when the process was told to end: whoever sent on would only see it end
+     */
+    private <T> T await(Mono<T> result) throws InterruptedException {
+        AtomicReference<T> value = new AtomicReference<>();
+        CountDownLatch ended = new CountDownLatch(1);
+        var unused = result.takeUntilOther(toldToEnd.asMono())
+                .doFinally(end -> ended.countDown())
+                .subscribe(value::set);
+        ended.await();
+        T there = value.get();
+        if (there == null) {
+            throw new CancellationException();
+        }
+        return there;
+    }
+}

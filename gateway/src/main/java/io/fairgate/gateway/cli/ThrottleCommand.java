@@ -1,0 +1,163 @@
+package io.fairgate.gateway.cli;
+
+import io.fairgate.gateway.log.StderrLog;
+import io.fairgate.gateway.start.Version;
+
+import io.fairgate.gateway.http.HttpFace;
+import io.fairgate.gateway.throttle.InvalidThrottleFileException;
+import io.fairgate.gateway.throttle.ThrottleFile;
+import io.fairgate.gateway.throttle.ThrottleServer;
+import io.fairgate.gateway.throttle.ThrottleSettings;
+import io.fairgate.time.MonotonicScheduler;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import reactor.netty.ChannelBindException;
+
+/**
+ * {@code throttle}: takes the place of the throttle server, with its options and its file. No application context: it has
+ * to answer soon after it was started.
+ */
+@Command(
+        name = ThrottleCommand.NAME,
+        description = "Serves the protocol of throttle, in its place.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+public final class ThrottleCommand implements Callable<Integer> {
+
+    public static final String NAME = "throttle";
+
+    private static final int HIGHEST_PORT = 65_535;
+    /** Whether Netty tells Java's flight recorder of its buffers; its classes take a fifth of the whole start. */
+    private static final String NETTY_FLIGHT_RECORDER = "io.netty.jfr.enabled";
+
+    @Option(
+            names = {"-c", "--configuration"},
+            paramLabel = "PATH",
+            defaultValue = "throttle.toml",
+            description = "The semaphores, in TOML; without the option ${DEFAULT-VALUE}.")
+    private @Nullable Path configuration;
+
+    @Option(
+            names = "--address",
+            paramLabel = "ADDRESS",
+            defaultValue = "127.0.0.1",
+            description = "Where it listens; without the option ${DEFAULT-VALUE}.")
+    private String address = "";
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            defaultValue = "8000",
+            description = "On which port, 0 for any that is free; without the option ${DEFAULT-VALUE}.")
+    private int port;
+
+    @Spec
+    private CommandSpec command;
+
+    /** Has a thread of its own load what a server needs, while the options and the file are read. */
+    public static void loadAhead() {
+        if (System.getProperty(NETTY_FLIGHT_RECORDER) == null) {
+            System.setProperty(NETTY_FLIGHT_RECORDER, "false");
+        }
+        Thread loader = new Thread(
+                () -> {
+                    StderrLog.load();
+                    HttpFace.load();
+                },
+                "fairgate-load-ahead");
+        loader.setDaemon(true);
+        loader.start();
+    }
+
+    /** Returns only when it cannot serve; otherwise a signal ends the process. */
+    @Override
+    public Integer call() throws InterruptedException {
+        ThrottleFile file = file();
+        if (file == null) {
+            return 1;
+        }
+        log(file, System.getenv("THROTTLE_LOG"));
+        ThrottleServer server = server(file);
+        if (server == null) {
+            return 1;
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(server)));
+        PrintWriter out = command.commandLine().getOut();
+        out.printf(
+                "throttle: %d semaphores, on port %d of %s%n", file.semaphores().size(), server.port(), address);
+        out.flush();
+        new CountDownLatch(1).await();
+        return 0;
+    }
+
+    /** What is no level is told, and keeps it from nothing. */
+    private void log(ThrottleFile file, @Nullable String fromEnvironment) {
+        boolean isSet = fromEnvironment != null && !fromEnvironment.isEmpty();
+        String level = isSet ? fromEnvironment : file.logLevel();
+        String mistake = level == null ? null : StderrLog.mistake(level);
+        if (mistake != null) {
+            command.commandLine()
+                    .getErr()
+                    .printf(
+                            "%s: %s; WARN is used.%n",
+                            isSet ? "THROTTLE_LOG" : configuration + ": logging.stderr.level", mistake);
+        }
+        StderrLog.from(level);
+    }
+
+    /** Only halting makes the exit code 0: the JVM has chosen 128 + signal by then. */
+    private static void end(ThrottleServer server) {
+        server.end();
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Null when it cannot be read, which has been told; an empty one when there is none. */
+    private @Nullable ThrottleFile file() {
+        PrintWriter err = command.commandLine().getErr();
+        Path path = Objects.requireNonNull(configuration, "configuration");
+        try {
+            return ThrottleFile.read(path);
+        } catch (NoSuchFileException missing) {
+            err.printf("%s not found => Using empty default configuration.%n", path);
+            return ThrottleFile.EMPTY;
+        } catch (InvalidThrottleFileException invalid) {
+            err.println(invalid.in(path.toString()));
+        } catch (IOException unreadable) {
+            err.printf("%s cannot be read (expected: a text file): %s%n", path, unreadable.getMessage());
+        }
+        return null;
+    }
+
+    /** Null when it cannot listen, which has been told. */
+    private @Nullable ThrottleServer server(ThrottleFile file) {
+        PrintWriter err = command.commandLine().getErr();
+        if (port < 0 || port > HIGHEST_PORT) {
+            err.printf("--port: %d (expected: 0 to %d)%n", port, HIGHEST_PORT);
+            return null;
+        }
+        InetSocketAddress where = new InetSocketAddress(address, port);
+        if (where.isUnresolved()) {
+            err.printf("--address: %s (expected: an address of this machine)%n", address);
+            return null;
+        }
+        try {
+            return ThrottleServer.start(file, ThrottleSettings.STANDARD, where, MonotonicScheduler.INSTANCE);
+        } catch (ChannelBindException taken) {
+            err.printf(
+                    "Port %d of %s is in use already, or cannot be had: end what listens there, or choose others with --port PORT and --address ADDRESS.%n",
+                    port, address);
+            return null;
+        }
+    }
+}

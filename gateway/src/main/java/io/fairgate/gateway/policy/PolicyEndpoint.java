@@ -1,0 +1,34 @@
+package io.fairgate.gateway.policy;
+
+import io.fairgate.gateway.policy.PolicyReload.Report;
+import io.fairgate.gateway.policy.PolicyReload.Result;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+
+/** {@code /actuator/policy}: how the latest reload of the policy file went, and by POST another one now. */
+@WebEndpoint(id = "policy")
+public final class PolicyEndpoint {
+
+    private static final int UNPROCESSABLE = 422;
+
+    private final PolicyReload reload;
+
+    PolicyEndpoint(PolicyReload reload) {
+        this.reload = reload;
+    }
+
+    @ReadOperation
+    public Report latest() {
+        return reload.latest();
+    }
+
+    /** Reads the file again; 422, with every mistake, when it is refused. */
+    @WriteOperation
+    public WebEndpointResponse<Report> reload() {
+        Report report = reload.reload();
+        return new WebEndpointResponse<>(
+                report, report.result() == Result.REFUSED ? UNPROCESSABLE : WebEndpointResponse.STATUS_OK);
+    }
+}

@@ -1,0 +1,87 @@
+package io.fairgate.gateway.policy;
+
+import io.fairgate.config.Nearest;
+import java.beans.PropertyDescriptor;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import org.springframework.beans.BeanUtils;
+import org.springframework.cloud.gateway.support.Configurable;
+import org.springframework.cloud.gateway.support.NameUtils;
+import org.springframework.cloud.gateway.support.ShortcutConfigurable;
+import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutType;
+
+/**
+ * Which names and arguments of filters, or of predicates, somebody reads. Spring Cloud Gateway ignores an argument that
+ * nobody knows: {@code RequestSize=1KB} has no effect at all.
+ *
+ * @param kind what mistakes call them
+ * @param known the factories by name
+ */
+record RouteArguments(String kind, Map<String, ? extends ShortcutConfigurable> known) {
+
+    /** @param mistake takes what was found, and what was expected */
+    void check(String name, Map<String, String> args, BiConsumer<String, String> mistake) {
+        ShortcutConfigurable factory = known.get(name);
+        if (factory == null) {
+            mistake.accept(name + ": unknown " + kind, Nearest.oneOf(name, known.keySet()));
+            return;
+        }
+        Class<?> config =
+                factory instanceof Configurable<?> configurable ? configurable.getConfigClass() : Object.class;
+        if (!isBean(config) || factory.shortcutType() != ShortcutType.DEFAULT) {
+            return;
+        }
+        Set<String> taken = properties(config);
+        List<String> inOrder = factory.shortcutFieldOrder();
+        args.forEach((key, value) -> {
+            boolean byPosition = key.startsWith(NameUtils.GENERATED_NAME_PREFIX);
+            if (byPosition && position(key) >= inOrder.size()) {
+                mistake.accept(
+                        "%s: %s would be ignored".formatted(name, value),
+                        "%s, or the long form with name and args".formatted(shortcutForm(name, inOrder)));
+            } else if (!byPosition && !taken.contains(plain(key))) {
+                mistake.accept("%s: %s would be ignored".formatted(name, key), "one of %s".formatted(taken));
+            }
+        });
+    }
+
+    private static String shortcutForm(String name, List<String> fields) {
+        return fields.isEmpty() ? name + " without arguments" : name + "=" + String.join(",", fields);
+    }
+
+    /** Argument classes that are maps or plain objects take what they like. */
+    private static boolean isBean(Class<?> config) {
+        return config != Object.class
+                && !Map.class.isAssignableFrom(config)
+                && !properties(config).isEmpty();
+    }
+
+    private static int position(String generated) {
+        return Integer.parseInt(generated.substring(NameUtils.GENERATED_NAME_PREFIX.length()));
+    }
+
+    private static Set<String> properties(Class<?> config) {
+        return Arrays.stream(BeanUtils.getPropertyDescriptors(config))
+                .map(PropertyDescriptor::getName)
+                .filter(name -> !name.equals("class") || takesClass(config))
+                .map(RouteArguments::plain)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Every object has a class; only some take one as an argument. */
+    private static boolean takesClass(Class<?> config) {
+        return Arrays.stream(config.getMethods())
+                .anyMatch(method -> method.getName().equals("setClass"));
+    }
+
+    /** Spring takes {@code max-hold}, {@code maxHold} and {@code maxhold} for the same; {@code a.b} and {@code a[0]} are within a. */
+    private static String plain(String key) {
+        return key.split("[.\\[]", 2)[0].replace("-", "").replace("_", "").toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,56 @@
+package io.fairgate.gateway.policy;
+
+import io.fairgate.config.PolicyWatcher;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
+
+/** Watches the policy file while the gateway runs. */
+final class WatchedPolicy implements SmartLifecycle {
+
+    private final PolicySource source;
+    private final PolicyReload reload;
+    private final Duration every;
+    private @Nullable PolicyWatcher watcher;
+
+    /** @param every how often to look at the file; zero for never */
+    WatchedPolicy(PolicySource source, PolicyReload reload, Duration every) {
+        if (every.isNegative()) {
+            throw new IllegalArgumentException("fairgate.watch-policy: %s (expected: >= 0)".formatted(every));
+        }
+        this.source = source;
+        this.reload = reload;
+        this.every = every;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (source.file() != null && !every.isZero() && watcher == null) {
+            watcher = PolicyWatcher.start(source.file(), every, reload::reloadUnlessRefused);
+        }
+    }
+
+    /** Before the pools are drained: what is about to end is not to change any more. */
+    @Override
+    public synchronized void stop() {
+        if (watcher != null) {
+            watcher.close();
+            watcher = null;
+        }
+    }
+
+    @Override
+    public synchronized boolean isRunning() {
+        return watcher != null;
+    }
+
+    @Override
+    public boolean isPauseable() {
+        return false;
+    }
+
+    @Override
+    public int getPhase() {
+        return Integer.MAX_VALUE;
+    }
+}

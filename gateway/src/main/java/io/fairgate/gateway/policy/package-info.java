@@ -1,0 +1,5 @@
+/** The policy file while the gateway runs: its routes, their check, and its reload. */
+@NullMarked
+package io.fairgate.gateway.policy;
+
+import org.jspecify.annotations.NullMarked;

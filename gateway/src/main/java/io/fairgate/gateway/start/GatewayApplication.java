@@ -1,0 +1,31 @@
+package io.fairgate.gateway.start;
+
+import io.fairgate.gateway.policy.PolicyFileConfiguration;
+import io.fairgate.gateway.Fairgate;
+
+import io.fairgate.gateway.http.HalfClosedClients;
+import io.fairgate.gateway.lease.LeaseConfiguration;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+
+/** What the program adds to Boot and to Fairgate's starter. */
+@SpringBootConfiguration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+@Import({PolicyFileConfiguration.class, LeaseConfiguration.class})
+class GatewayApplication {
+
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp() {
+        return StrictHttp.customizer();
+    }
+
+    /** On the traffic port alone. */
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> halfClosedClients() {
+        return factory -> factory.addServerCustomizers(HalfClosedClients::servedBy);
+    }
+}

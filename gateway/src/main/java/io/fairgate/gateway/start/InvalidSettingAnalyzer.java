@@ -1,0 +1,19 @@
+package io.fairgate.gateway.start;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** A setting of ours that its reader refuses says all by itself; what Boot cannot convert is left to Boot. */
+final class InvalidSettingAnalyzer extends AbstractFailureAnalyzer<BindException> {
+    @Override
+    protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
+        Throwable root = cause;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String message = String.valueOf(root.getMessage());
+        return message.startsWith("fairgate.") ? new FailureAnalysis(message, null, cause) : null;
+    }
+}

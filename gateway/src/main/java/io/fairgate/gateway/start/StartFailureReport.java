@@ -1,0 +1,18 @@
+package io.fairgate.gateway.start;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalysisReporter;
+
+/**
+ * Tells why the gateway did not start in the words of the analysis and nothing more, on standard error like the
+ * mistakes of a policy. Boot's own reporter, which frames them with headings, is switched off in application.yml.
+ */
+final class StartFailureReport implements FailureAnalysisReporter {
+    @Override
+    public void report(FailureAnalysis analysis) {
+        System.err.println(analysis.getDescription());
+        if (analysis.getAction() != null) {
+            System.err.println(analysis.getAction());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.fairgate.gateway.start;
+
+import io.fairgate.gateway.policy.PolicyReload;
+
+import io.fairgate.config.PolicyFile;
+import io.fairgate.config.RouteDeclaration;
+import io.fairgate.permit.PoolSettings;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.env.Environment;
+
+/** What an operator wants to read when the gateway has started: with which policy, and where. */
+public record StartReport(String file, PolicyFile policy, List<String> warnings) {
+
+    private static final Logger log = LoggerFactory.getLogger("io.fairgate.gateway.Fairgate");
+
+    /** @param leasePort where permits are leased; null when they are not */
+    public void write(Environment environment, @Nullable Integer leasePort) {
+        log.info("Policy {}: {}", file, PolicyReload.contents(policy));
+        warnings.forEach(log::warn);
+        Map<String, PoolSettings> pools = policy.policy().pools();
+        pools.forEach((name, pool) -> log.info(
+                "Pool {}: {}, at most {} waiting, for at most {}",
+                name,
+                count(pool.permits(), "permit"),
+                pool.maxWaiting(),
+                text(pool.maxWait())));
+        log.info(
+                "Routes: {}",
+                policy.routes().isEmpty()
+                        ? "none"
+                        : policy.routes().stream().map(RouteDeclaration::id).collect(Collectors.joining(", ")));
+        log.info(
+                "{} serves on port {}, management on {}{}",
+                Version.text(),
+                environment.getProperty("local.server.port"),
+                management(environment.getProperty("local.management.port")),
+                leasePort == null ? "" : ", leases on port " + leasePort);
+    }
+
+    /** Without a port of its own it is on the port of the traffic, or switched off. */
+    private static String management(@Nullable String port) {
+        return port == null ? "no port of its own" : "port " + port;
+    }
+
+    private static String count(int count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
+    }
+
+    /** {@code 2s}, as in the policy. */
+    private static String text(Duration duration) {
+        return duration.toString().substring(2).toLowerCase(java.util.Locale.ROOT);
+    }
+}

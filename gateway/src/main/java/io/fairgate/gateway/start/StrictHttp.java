@@ -1,0 +1,24 @@
+package io.fairgate.gateway.start;
+
+import io.fairgate.gateway.http.BrokenBodies;
+import io.fairgate.gateway.http.NoUpgradeToHttp2;
+import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
+import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+
+/** What Boot's servers do more than Reactor Netty does by itself. On the management port, which has a context of its own. */
+@ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
+class StrictHttp {
+
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp() {
+        return customizer();
+    }
+
+    /** The same for the traffic port. */
+    static WebServerFactoryCustomizer<NettyReactiveWebServerFactory> customizer() {
+        return factory -> factory.addServerCustomizers(BrokenBodies::refusedBy, NoUpgradeToHttp2::on);
+    }
+}

@@ -1,0 +1,13 @@
+package io.fairgate.gateway.start;
+
+import io.fairgate.quota.UnusableJournalException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Says what is wrong with the usage journal, without the beans that wanted it. */
+final class UnusableJournalAnalyzer extends AbstractFailureAnalyzer<UnusableJournalException> {
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, UnusableJournalException cause) {
+        return new FailureAnalysis("fairgate.quotas.journal: " + cause.getMessage(), null, cause);
+    }
+}

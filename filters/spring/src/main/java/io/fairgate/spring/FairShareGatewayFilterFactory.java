@@ -153,17 +153,12 @@ public final class FairShareGatewayFilterFactory
                 long waitedNanos = time.now(TimeUnit.NANOSECONDS) - askedAt;
                 Exchanges.setWaited(exchange, waitedNanos);
                 reportWait(exchange, waitedNanos);
-                CachedBody cached = CachedBody.takeFrom(exchange);
-                Flux<DataBuffer> sent = cached == null ? body.body() : cached.body();
+                Flux<DataBuffer> cached = CachedBody.copyOf(exchange);
+                Flux<DataBuffer> sent = cached == null ? body.body() : cached;
                 return chain.filter(exchange.mutate()
                                 .request(new ForwardedRequest(exchange.getRequest(), sent, upstream::bodyIsWhole))
                                 .build())
-                        .then(upstream.requireAnswered())
-                        .doFinally(end -> {
-                            if (cached != null) {
-                                cached.release();
-                            }
-                        });
+                        .then(upstream.requireAnswered());
             });
             Mono<Void> held = pool.withPermit(
                             request, forward.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))

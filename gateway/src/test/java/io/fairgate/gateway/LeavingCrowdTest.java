@@ -80,7 +80,8 @@ class LeavingCrowdTest {
         try {
             for (int i = 0; i < REQUESTS_EACH; i++) {
                 String tenant = String.valueOf("abc".charAt(random.nextInt(3)));
-                // Of a stream that is reset at once, Spring Cloud Gateway may not free the body that it keeps for a retry.
+                // Of a stream that is reset at once, Spring Cloud Gateway may not free the body that it keeps for a
+                // retry.
                 LeaveBy.Client client = way == LeaveBy.RST_STREAM || random.nextBoolean()
                         ? way.get(gateway, "/fair/work", tenant)
                         : way.post(gateway, "/fair/work", tenant);

@@ -83,6 +83,7 @@ final class RecordLog implements DisposableBean {
 
     private void write() {
         while (true) {
+            boolean isLast = ended; // Before the queue is looked at: a record may be added between the two.
             Map<String, Object> record = records.poll();
             if (record != null) {
                 waiting.decrementAndGet();
@@ -95,7 +96,7 @@ final class RecordLog implements DisposableBean {
                 if (isWritten(Map.of("event", "records-lost", "count", count))) {
                     lost.addAndGet(-count);
                 }
-            } else if (ended) {
+            } else if (isLast) {
                 return;
             } else {
                 LockSupport.park(this);

@@ -18,10 +18,8 @@ import org.springframework.cloud.gateway.filter.GatewayFilter;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.OrderedGatewayFilter;
 import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFactory;
-import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -139,7 +137,8 @@ public final class FairShareGatewayFilterFactory
                     .withSettleWithin(settleWithin(onClientLeft, maxHold))
                     .withOnWaiting(() -> {
                         waited.set(true);
-                        if (readable) {
+                        // What was read into memory before can be sent again, as long as it is not read here.
+                        if (readable && !CachedBodyFilter.isCached(exchange)) {
                             body.start();
                         }
                     });
@@ -153,10 +152,9 @@ public final class FairShareGatewayFilterFactory
                 long waitedNanos = time.now(TimeUnit.NANOSECONDS) - askedAt;
                 Exchanges.setWaited(exchange, waitedNanos);
                 reportWait(exchange, waitedNanos);
-                Flux<DataBuffer> cached = CachedBody.copyOf(exchange);
-                Flux<DataBuffer> sent = cached == null ? body.body() : cached;
                 return chain.filter(exchange.mutate()
-                                .request(new ForwardedRequest(exchange.getRequest(), sent, upstream::bodyIsWhole))
+                                .request(
+                                        new ForwardedRequest(exchange.getRequest(), body.body(), upstream::bodyIsWhole))
                                 .build())
                         .then(upstream.requireAnswered());
             });

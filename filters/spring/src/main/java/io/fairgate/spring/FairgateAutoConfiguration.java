@@ -176,6 +176,11 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        CachedBodyFilter fairgateCachedBodyFilter() {
+            return new CachedBodyFilter();
+        }
+
+        @Bean
         AmbiguousPaths fairgateAmbiguousPaths(
                 LivePolicy policy, Decisions decisions, FairgateMeters meters, FairgateProperties properties) {
             return new AmbiguousPaths(

@@ -389,21 +389,27 @@ class LeaseRestoreTest {
         LeaseApiTest.assertProblem(a.restore("x", TWO), 400, "bad-request");
     }
 
-    /** The restore that is first is refused by the pool and becomes an acquisition while the others wait for it. */
+    /** The restore that is first is refused by the pool and becomes an acquisition while the others come to it. */
     @Test
     void calls_that_come_at_once_and_are_not_believed_wait_for_one_lease() {
+        pool = "permits: 50";
         start();
-        Answer before = held(a, 2);
-        restart();
-        Answer mine = held(a, 2);
-        List<CompletableFuture<Answer>> calls = new ArrayList<>();
-        for (int i = 0; i < 8; i++) {
-            calls.add(a.future("POST", "/v1/leases/" + before.json("id") + "/restore", with(before.json("receipt"))));
+        List<Answer> before = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            before.add(a.acquire("before" + i, "pool", "{\"ttl\":\"5m\"}"));
         }
-        calls.forEach(call -> assertQueued(call.join()));
-        assertThat(inFlight()).isEqualTo(2);
-        assertThat(gateway.pool("pool").waiting()).isOne();
+        restart();
+        Answer mine = held(a, 50);
+        for (Answer lease : before) {
+            List<CompletableFuture<Answer>> calls = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                calls.add(a.future("POST", "/v1/leases/" + lease.json("id") + "/restore", with(lease.json("receipt"))));
+            }
+            calls.forEach(call -> assertQueued(call.join()));
+            assertThat(gateway.pool("pool").waiting()).isOne();
+            a.release(lease.json("id"));
+        }
+        assertThat(inFlight()).isEqualTo(50);
         a.release(mine.json("id"));
-        a.release(before.json("id"));
     }
 }

@@ -21,6 +21,8 @@ import io.fairgate.permit.PoolSettings;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -53,8 +55,22 @@ class LeaseOfBusyPoolTest {
         leases.release(id);
     }
 
+    /** As when two calls with one key come at once, and the second overtakes the first on its way to the pool. */
+    @Test
+    void a_call_without_patience_that_comes_before_the_pool_was_asked_is_not_told_to_wait() {
+        LeaseId id = LeaseId.random();
+        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)));
+        LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
+        List<Boolean> second = new ArrayList<>();
+        busy.beforeItIsAsked = () -> leases.take(id, one, status -> {}).subscribe(second::add);
+        assertThat(leases.take(id, one, status -> {}).block()).isTrue();
+        assertThat(second).containsExactly(true);
+        leases.release(id);
+    }
+
     private final class Busy implements PermitPool {
         private final Sinks.One<HeldPermits> later = Sinks.one();
+        private Runnable beforeItIsAsked = () -> {};
 
         @Override
         public String name() {
@@ -73,6 +89,7 @@ class LeaseOfBusyPoolTest {
 
         @Override
         public @Nullable HeldPermits tryAcquire(PermitRequest request) {
+            beforeItIsAsked.run();
             return null;
         }
 
@@ -84,7 +101,9 @@ class LeaseOfBusyPoolTest {
         @Override
         public Mono<PoolTotals> totals() {
             return pool.totals().map(before -> {
-                later.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
+                if (before.inFlight() == 0) {
+                    later.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
+                }
                 return new PoolTotals(before.permits(), 1, before.waiting());
             });
         }

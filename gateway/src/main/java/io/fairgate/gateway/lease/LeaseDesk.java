@@ -127,7 +127,7 @@ final class LeaseDesk {
         return Mono.defer(() -> {
             LeaseAccount there = accounts.get(ask.id());
             if (there != null) {
-                return again(there, ask);
+                return again(there, ask, check);
             }
             Throwable end = over.get(ask.caller().tenant().id(), ask.id());
             if (end != null) {
@@ -184,10 +184,15 @@ final class LeaseDesk {
         return Mono.error(LeaseProblem.restoreConflict());
     }
 
-    private Mono<Standing> again(LeaseAccount there, LeaseAsk ask) {
+    private Mono<Standing> again(LeaseAccount there, LeaseAsk ask, Mono<TenantCharge> check) {
         return there.permits().equals(ask.permits())
-                ? there.opened().then(held(there, ask))
+                ? opened(there, ask, acquire(ask, check))
                 : Mono.error(LeaseProblem.keyReused());
+    }
+
+    /** Goes on with a lease once it is open. A restore that was refused has opened none: then this call is the first. */
+    private Mono<Standing> opened(LeaseAccount there, LeaseAsk ask, Mono<Standing> first) {
+        return there.opened().then(Mono.defer(() -> accounts.get(there.id()) == there ? held(there, ask) : first));
     }
 
     private Mono<Standing> held(LeaseAccount account, LeaseAsk ask) {
@@ -284,7 +289,9 @@ final class LeaseDesk {
             if (there != null) {
                 boolean isSame = there.owner().equals(ask.caller().named())
                         && there.permits().equals(ask.permits());
-                return isSame ? restoredAgain(there, ask, proof, check) : Mono.error(LeaseProblem.restoreConflict());
+                return isSame
+                        ? opened(there, ask, restore(ask, proof, check))
+                        : Mono.error(LeaseProblem.restoreConflict());
             }
             if (isKnownToBeOver(ask, proof)) {
                 return Mono.error(LeaseProblem.ended());
@@ -307,14 +314,6 @@ final class LeaseDesk {
         return over.get(ask.caller().tenant().id(), ask.id()) != null
                 || restored.contains(ask.id())
                 || (proof != null && proof.isOfThisProcess());
-    }
-
-    /** The one that was first may have been refused and forgotten; then this one is the first. */
-    private Mono<Standing> restoredAgain(
-            LeaseAccount there, LeaseAsk ask, Receipts.@Nullable Proof proof, Mono<TenantCharge> check) {
-        return there.opened()
-                .then(Mono.defer(
-                        () -> accounts.get(ask.id()) == there ? held(there, ask) : restore(ask, proof, check)));
     }
 
     private Mono<Standing> restoreByQueue(LeaseAsk ask, Mono<TenantCharge> check) {
@@ -394,11 +393,8 @@ final class LeaseDesk {
         @Override
         public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
             LeaseAccount account = accounts.get(lease.id());
-            if (account != null && account.isRestored()) {
-                forget(account); // It has never been a lease that could be over.
-                if (reason == RefusalReason.TOO_LARGE) {
-                    return; // It is acquired instead.
-                }
+            if (account != null && account.isRestored() && reason == RefusalReason.TOO_LARGE) {
+                return; // It is acquired instead.
             }
             records.refused(lease, asked, reason.label(), who(lease));
             if (account != null && !account.isRestored()) {

@@ -54,6 +54,8 @@ final class Demand {
     /** By which {@link LeaseQueue} knows its place; guarded likewise. */
     int number;
 
+    private final Sinks.Empty<Void> asked = Sinks.empty();
+
     /** The subscription to that pool. */
     private final Disposable.Swap asking = Disposables.swap();
 
@@ -94,6 +96,15 @@ final class Demand {
 
     PermitRequest request(String from) {
         return LeaseRequest.ask(lease.tenant, wants.getOrDefault(from, 1));
+    }
+
+    /** Completes when the first pool has been asked. */
+    Mono<Void> asked() {
+        return asked.asMono();
+    }
+
+    void tellAsked() {
+        asked.tryEmitEmpty();
     }
 
     /** Into the queue of another pool. */

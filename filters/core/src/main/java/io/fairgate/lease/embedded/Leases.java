@@ -108,12 +108,15 @@ public final class Leases {
     }
 
     /**
-     * Completes when the pool has seen to all that it had been asked before. Another thread may be at work in it, which grants
-     * what is free a moment later; the answer must not be that it is not to be had.
+     * Completes when the pool has been asked, and has seen to all that it had been asked before. Another thread may have
+     * begun to ask for this lease and not have come to it, or may be at work in the pool, which grants what is free a moment
+     * later: the answer must not be that the lease waits.
      */
     private Mono<?> settled(Demand demand) {
-        PermitPool pool = pools.find(demand.pool());
-        return pool == null ? Mono.empty() : pool.inFlight();
+        return demand.asked().then(Mono.defer(() -> {
+            PermitPool pool = pools.find(demand.pool());
+            return pool == null ? Mono.empty() : pool.inFlight();
+        }));
     }
 
     /** Null when the lease holds what is asked. */
@@ -146,7 +149,13 @@ public final class Leases {
         Demand demand = new Demand(this, lease, request, now);
         lease.waits = demand;
         open.queues().add(demand);
-        after.then(() -> ask(demand, demand.pool()));
+        after.then(() -> {
+            try {
+                ask(demand, demand.pool());
+            } finally {
+                demand.tellAsked();
+            }
+        });
         return demand;
     }
 

@@ -34,6 +34,11 @@ public class FairShareConfiguration {
     }
 
     @Bean
+    CachedBodyFilter fairgateCachedBodyFilter() {
+        return new CachedBodyFilter();
+    }
+
+    @Bean
     PermitStep fairgatePermitStep(
             LivePolicy policy,
             PermitPools pools,

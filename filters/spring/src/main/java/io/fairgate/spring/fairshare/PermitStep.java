@@ -106,18 +106,11 @@ public final class PermitStep {
     }
 
     private static Mono<Void> send(
-            ServerWebExchange exchange, Flux<DataBuffer> read, UpstreamConnection upstream, Forward forward) {
-        CachedBody cached = CachedBody.takeFrom(exchange);
-        Flux<DataBuffer> body = cached == null ? read : cached.body();
+            ServerWebExchange exchange, Flux<DataBuffer> body, UpstreamConnection upstream, Forward forward) {
         return forward.send(exchange.mutate()
                         .request(new ForwardedRequest(exchange.getRequest(), body, upstream::bodyIsWhole))
                         .build())
-                .then(upstream.requireAnswered())
-                .doFinally(end -> {
-                    if (cached != null) {
-                        cached.release();
-                    }
-                });
+                .then(upstream.requireAnswered());
     }
 
     private static PermitRequest request(ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule) {

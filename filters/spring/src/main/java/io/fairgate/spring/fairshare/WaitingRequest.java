@@ -2,8 +2,6 @@ package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.exchange.Exchanges;
 
-import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CACHED_REQUEST_BODY_ATTR;
-
 import java.util.concurrent.TimeUnit;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;
@@ -36,7 +34,7 @@ final class WaitingRequest {
     private static boolean mayReadAhead(ServerWebExchange exchange) {
         return !"100-continue"
                         .equalsIgnoreCase(exchange.getRequest().getHeaders().getFirst(HttpHeaders.EXPECT))
-                && exchange.getAttribute(CACHED_REQUEST_BODY_ATTR) == null;
+                && !CachedBodyFilter.isCached(exchange);
     }
 
     /** The request has to wait. */

@@ -2,6 +2,7 @@ package io.fairgate.spring.refusal;
 
 import io.micrometer.core.instrument.Counter;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -28,6 +29,9 @@ public final class RecordLog implements DisposableBean {
 
     private static final int CAPACITY = 4096;
     private static final Duration LONGEST_END = Duration.ofSeconds(2);
+    /** Is behind all that was added before the end. */
+    private static final Map<String, Object> END = new HashMap<>();
+
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private static final Logger ours = LoggerFactory.getLogger(RecordLog.class);
@@ -41,8 +45,6 @@ public final class RecordLog implements DisposableBean {
     private final Thread writer;
     /** Of the writer alone. */
     private boolean failing;
-
-    private volatile boolean ended;
 
     /**
      * A log that a thread of its own writes.
@@ -89,23 +91,28 @@ public final class RecordLog implements DisposableBean {
     private void write() {
         while (true) {
             Map<String, Object> record = records.poll();
-            if (record != null) {
+            if (record == END) {
+                writeLost();
+                return;
+            } else if (record != null) {
                 waiting.decrementAndGet();
                 if (!isWritten(record)) {
                     lose();
                 }
-            } else if (lost.get() > 0 && !failing) {
-                // While it fails, the next record is what tries again: nobody waits for this one.
-                int count = lost.get();
-                if (isWritten(Map.of("event", "records-lost", "count", count))) {
-                    lost.addAndGet(-count);
-                }
-            } else if (ended) {
-                return;
-            } else {
+            } else if (!writeLost()) {
                 LockSupport.park(this);
             }
         }
+    }
+
+    /** While it fails, the next record is what tries again: nobody waits for this one. */
+    private boolean writeLost() {
+        int count = lost.get();
+        if (count == 0 || failing || !isWritten(Map.of("event", "records-lost", "count", count))) {
+            return false;
+        }
+        lost.addAndGet(-count);
+        return true;
     }
 
     private boolean isWritten(Map<String, Object> record) {
@@ -128,7 +135,7 @@ public final class RecordLog implements DisposableBean {
     /** Writes what there is, unless the log takes too long. Blocks for that long. */
     @Override
     public void destroy() throws InterruptedException {
-        ended = true;
+        records.add(END);
         LockSupport.unpark(writer);
         writer.join(LONGEST_END.toMillis());
     }

@@ -22,7 +22,7 @@ public record LogFiles(
 
     public static final String PREFIX = "fairgate.log-files";
 
-    LogFiles {
+    public LogFiles {
         directory = directory == null || directory.toString().isEmpty() ? null : directory;
         if (maxSize.toBytes() < 1) {
             throw new IllegalArgumentException(PREFIX + ".max-size: %s (expected: more than 0)".formatted(maxSize));

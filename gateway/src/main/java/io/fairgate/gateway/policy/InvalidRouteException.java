@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** Routes of the policy file that cannot be used as they are written. The message has one mistake a line. */
-final class InvalidRouteException extends RuntimeException {
+public final class InvalidRouteException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 

@@ -80,7 +80,7 @@ public final class PolicyReload {
      * before may have come so late that it read this one already. If it was refused then, it is neither told nor counted
      * again.
      */
-    synchronized Report reloadUnlessRefused() {
+    public synchronized Report reloadUnlessRefused() {
         Read read = read();
         return read.equals(refused) ? latest : apply(read);
     }

@@ -15,12 +15,12 @@ import org.springframework.core.env.MapPropertySource;
  *
  * @param file the name of the file
  */
-record PolicyRoutes(String file, List<PolicyRoute> routes) {
+public record PolicyRoutes(String file, List<PolicyRoute> routes) {
 
     /** One route, and where it is declared. */
     record PolicyRoute(RouteDeclaration declaration, RouteDefinition definition) {}
 
-    static PolicyRoutes of(String file, List<RouteDeclaration> declarations) {
+    public static PolicyRoutes of(String file, List<RouteDeclaration> declarations) {
         return new PolicyRoutes(
                 file,
                 declarations.stream()

@@ -23,7 +23,7 @@ import org.springframework.cloud.gateway.support.ConfigurationService;
  * Checks the routes of the policy file before anything is served by them: that their filters and predicates exist, that
  * none of their arguments would be ignored, and that they can be built at all.
  */
-final class RouteCheck implements SmartInitializingSingleton {
+public final class RouteCheck implements SmartInitializingSingleton {
 
     private final LiveRoutes routes;
     private final Map<String, GatewayFilterFactory<?>> filters = new TreeMap<>();
@@ -56,7 +56,7 @@ final class RouteCheck implements SmartInitializingSingleton {
      *
      * @throws InvalidRouteException naming every mistake with its line
      */
-    void require(PolicyRoutes candidate) {
+    public void require(PolicyRoutes candidate) {
         List<Mistake> mistakes = namesAndArguments(candidate);
         if (mistakes.isEmpty()) {
             mistakes = ofEach(candidate, this::build, this::build);

@@ -38,12 +38,12 @@ public final class GatewayRun {
      *
      * @throws StartFailedException when it cannot start; the reason has been told
      */
-    ConfigurableApplicationContext start(String... springOptions) {
+    public ConfigurableApplicationContext start(String... springOptions) {
         return start(Map.of(), springOptions);
     }
 
     /** Starts it with other defaults for Spring properties than those of {@code application.yml}. */
-    ConfigurableApplicationContext start(Map<String, Object> defaults, String... springOptions) {
+    public ConfigurableApplicationContext start(Map<String, Object> defaults, String... springOptions) {
         return run(application(defaults), springOptions);
     }
 

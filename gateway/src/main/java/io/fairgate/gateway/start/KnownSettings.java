@@ -29,7 +29,7 @@ import org.springframework.core.env.StandardEnvironment;
  * the program others. Like Boot it asks neither environment variables nor system properties, because other programs
  * name theirs so as well: Kubernetes sets {@code FAIRGATE_PORT} where there is a service of that name.
  */
-final class KnownSettings implements ApplicationContextInitializer<ConfigurableApplicationContext> {
+public final class KnownSettings implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("fairgate");
 
@@ -96,7 +96,7 @@ final class KnownSettings implements ApplicationContextInitializer<ConfigurableA
     }
 
     /** Every one, without what all begin with. */
-    static List<String> names() {
+    public static List<String> names() {
         return KNOWN.stream().map(known -> known.subName(1).toString()).toList();
     }
 }

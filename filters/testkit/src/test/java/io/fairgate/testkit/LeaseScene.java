@@ -9,7 +9,7 @@ import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.LeasedPools;
+import io.fairgate.lease.embedded.LeasedPools;
 import io.fairgate.lease.embedded.Leases;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;

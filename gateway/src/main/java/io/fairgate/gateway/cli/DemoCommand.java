@@ -1,7 +1,6 @@
 package io.fairgate.gateway.cli;
 
 import io.fairgate.gateway.policy.PolicySource;
-import io.fairgate.gateway.Fairgate;
 import io.fairgate.gateway.start.StartFailedException;
 import io.fairgate.gateway.start.Version;
 import io.fairgate.gateway.start.GatewayRun;

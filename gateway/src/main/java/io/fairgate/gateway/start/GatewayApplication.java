@@ -1,7 +1,6 @@
 package io.fairgate.gateway.start;
 
 import io.fairgate.gateway.policy.PolicyFileConfiguration;
-import io.fairgate.gateway.Fairgate;
 
 import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.lease.LeaseConfiguration;

@@ -1,6 +1,5 @@
 package io.fairgate.gateway.start;
 
-import io.fairgate.gateway.Fairgate;
 
 import picocli.CommandLine.IVersionProvider;
 
@@ -12,7 +11,7 @@ public final class Version implements IVersionProvider {
     }
 
     static String text() {
-        String version = Fairgate.class.getPackage().getImplementationVersion();
+        String version = Version.class.getPackage().getImplementationVersion();
         return "fairgate " + (version == null ? "(built from source)" : version);
     }
 }

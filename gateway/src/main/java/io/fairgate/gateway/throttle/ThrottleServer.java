@@ -5,7 +5,7 @@ import io.fairgate.gateway.http.HttpFace;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.LeasedPools;
+import io.fairgate.lease.embedded.LeasedPools;
 import io.fairgate.lease.embedded.Leases;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;

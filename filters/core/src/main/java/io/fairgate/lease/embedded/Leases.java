@@ -7,7 +7,6 @@ import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.LeaseStatus;
 
 import io.fairgate.lease.LeaseListener.End;

@@ -1,6 +1,5 @@
-package io.fairgate.lease;
+package io.fairgate.lease.embedded;
 
-import io.fairgate.lease.embedded.Leases;
 
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;

@@ -87,7 +87,7 @@ final class CredentialsReader {
         if (first != null) {
             item.mistake(
                     shown.toString(),
-                    "each one once; %s at line %d has it already".formatted(first.path(), first.line()));
+                    "each one once; %s has it already".formatted(first.fullPlace()));
         }
         return first == null;
     }

@@ -45,8 +45,8 @@ final class IdentityReader {
             if (source.collidesWith(other.getKey())) {
                 item.mistake(
                         source.readHeader() == null ? "the same way again" : "%s again".formatted(source.readHeader()),
-                        "one way for each header and scheme; line %d has this one"
-                                .formatted(other.getValue().line()));
+                        "one way for each header and scheme; %s has this one"
+                                .formatted(other.getValue().place()));
                 return false;
             }
         }

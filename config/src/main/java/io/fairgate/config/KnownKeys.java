@@ -19,6 +19,10 @@ record KnownKeys(String place, List<String> keys, String expected) {
 
     static final KnownKeys FILE =
             new KnownKeys("", List.of("tenants", "pools", "routes", "rate-limit-headers", "metrics", "enforce"));
+    /** Routes of properties are Spring's own. */
+    static final KnownKeys PROPERTIES =
+            new KnownKeys("", List.of("tenants", "pools", "rate-limit-headers", "metrics", "enforce"));
+
     static final KnownKeys METRICS = new KnownKeys("metrics", List.of("tenants"));
     static final KnownKeys TENANTS = new KnownKeys(
             "tenants", List.of("identify", "forward-as", "unknown", "plans", "members", "groups", "classes"));

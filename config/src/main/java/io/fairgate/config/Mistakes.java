@@ -7,19 +7,51 @@ import java.util.List;
 import java.util.Set;
 import org.yaml.snakeyaml.error.Mark;
 
-/** The mistakes found so far in one file, and what it may say but seldom means. */
+/** The mistakes found so far in one file, or in properties, and what these may say but seldom mean. */
 final class Mistakes {
     private static final int LONGEST_KEY = 300;
     private static final int LONGEST_FOUND = 120;
     private static final int LONGEST_EXPECTED = 1000;
 
     private final String file;
+    /** What all properties begin with; empty for a file. */
+    private final String prefix;
     private final List<Placed> found = new ArrayList<>();
     private final List<Warning> warnings = new ArrayList<>();
     private final Set<List<Object>> seen = new HashSet<>();
 
     Mistakes(String file) {
+        this(file, "");
+    }
+
+    private Mistakes(String file, String prefix) {
         this.file = printable(file, LONGEST_EXPECTED);
+        this.prefix = prefix;
+    }
+
+    /** Of properties that begin with this prefix. */
+    static Mistakes ofProperties(String prefix) {
+        return new Mistakes("", prefix);
+    }
+
+    boolean areOfProperties() {
+        return !prefix.isEmpty();
+    }
+
+    /** Where a value is, for the mistake of another one. */
+    String place(Mark mark, String path) {
+        return prefix.isEmpty() ? "line %d".formatted(mark.getLine() + 1) : key(path);
+    }
+
+    private String key(String path) {
+        if (prefix.isEmpty()) {
+            return path.isEmpty() ? "file" : path;
+        }
+        return path.isEmpty() ? prefix : prefix + "." + path;
+    }
+
+    private int line(Mark mark) {
+        return prefix.isEmpty() ? mark.getLine() + 1 : 0;
     }
 
     /**
@@ -29,15 +61,14 @@ final class Mistakes {
     void add(Mark mark, String path, String what, String expected) {
         String key = path.substring(path.lastIndexOf('.') + 1);
         if (seen.add(List.of(mark.getIndex(), key))) {
-            found.add(new Placed(
-                    mark.getIndex(), mistake(mark.getLine() + 1, path.isEmpty() ? "file" : path, what, expected)));
+            found.add(new Placed(mark.getIndex(), mistake(line(mark), key(path), what, expected)));
         }
     }
 
     /** Notes something that is no mistake. */
     void warn(Mark mark, String path, String text) {
         warnings.add(
-                new Warning(file, mark.getLine() + 1, printable(path, LONGEST_KEY), printable(text, LONGEST_EXPECTED)));
+                new Warning(file, line(mark), printable(key(path), LONGEST_KEY), printable(text, LONGEST_EXPECTED)));
     }
 
     /** In the order of their lines. */

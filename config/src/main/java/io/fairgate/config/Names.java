@@ -31,7 +31,7 @@ final class Names {
         }
         value.mistake(
                 known.isEmpty()
-                        ? "%s of this file, which has none".formatted(kind)
+                        ? "%s of this policy, which has none".formatted(kind)
                         : "%s: %s".formatted(kind, Nearest.oneOf(name, known)));
         return false;
     }

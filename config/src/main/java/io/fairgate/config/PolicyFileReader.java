@@ -13,31 +13,40 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the whole file part by part, then what must hold between the parts. */
+/** Reads the whole policy part by part, then what must hold between the parts. */
 final class PolicyFileReader {
     private static final String TOLD = "one of draft, legacy, none";
 
     private PolicyFileReader() {}
 
     /**
-     * Reads all of it.
+     * Reads all of a file.
      *
      * @param filledIn what came from elsewhere, by what stands for it in the file
      * @throws InvalidPolicyException with every mistake of the file
      */
     static PolicyFile read(Value file, Map<String, String> filledIn) {
+        return read(file, KnownKeys.FILE, filledIn);
+    }
+
+    /** Reads all of the properties; quotas may name any route. */
+    static PolicyFile readProperties(Value properties) {
+        return read(properties, KnownKeys.PROPERTIES, Map.of());
+    }
+
+    private static PolicyFile read(Value file, KnownKeys known, Map<String, String> filledIn) {
         TenantsReader.Tenants tenants = TenantsReader.Tenants.NONE;
         Policy policy = new Policy(List.of(), Map.of(), null, Map.of());
         List<RouteDeclaration> routes = List.of();
-        Section section = Section.open(file, KnownKeys.FILE);
+        Section section = Section.open(file, known);
         if (section != null) {
             Value tenantsValue = section.require("tenants", "who may use the gateway, at least tenants.identify");
-            tenants = tenantsValue == null ? tenants : TenantsReader.read(tenantsValue, RoutesReader.ids(section));
+            tenants = tenantsValue == null ? tenants : TenantsReader.read(tenantsValue, known == KnownKeys.FILE ? RoutesReader.ids(section) : null);
             Value poolsValue = section.get("pools");
             PoolsReader.Pools pools = poolsValue == null
                     ? PoolsReader.Pools.absent(section.mentions("pools"))
                     : PoolsReader.read(poolsValue);
-            Value routesValue = section.get("routes");
+            Value routesValue = known == KnownKeys.FILE ? section.get("routes") : null;
             routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants, filledIn);
             Value enforce = section.get("enforce");
             policy = policy(

@@ -11,6 +11,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Map;
 
 /**
  * Reads policy files. {@code config/fairgate.yml} is the reference of their keys.
@@ -50,6 +51,18 @@ public final class PolicyReader {
      */
     public static PolicyFile read(String fileName, String text) {
         return read(fileName, text, new Placeholders(System.getenv(), null));
+    }
+
+    /**
+     * Reads a policy from properties, by the same rules as from a file, but for its routes. Keys may be in camel case, a list
+     * may be a text with commas between, and an empty text may stand for an empty list or mapping.
+     *
+     * @param prefix what all properties begin with; mistakes name it instead of a file and a line
+     * @param tree maps of maps, with texts as leaves; a map whose keys are {@link Integer}s is a list
+     * @throws InvalidPolicyException with every mistake of the properties
+     */
+    public static PolicyFile readProperties(String prefix, Map<String, ?> tree) {
+        return PolicyFileReader.readProperties(Value.root(PropertyNodes.of(tree), Mistakes.ofProperties(prefix)));
     }
 
     static PolicyFile read(String fileName, String text, Placeholders placeholders) {

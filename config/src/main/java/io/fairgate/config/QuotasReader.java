@@ -50,7 +50,7 @@ final class QuotasReader {
                 section.mistake(
                         "name",
                         name + " a second time",
-                        "a name of its own; the quota at line %d has this one".formatted(first.line()));
+                        "a name of its own; the quota at %s has this one".formatted(first.place()));
             }
         }
         return rules;

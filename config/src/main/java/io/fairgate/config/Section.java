@@ -11,9 +11,9 @@ final class Section {
     private final Map<String, Value> entries;
     private final Set<String> misspelt = new HashSet<>();
 
-    private Section(Value value, Map<String, Value> entries, KnownKeys known) {
+    private Section(Value value, Map<String, Value> given, KnownKeys known) {
         this.value = value;
-        this.entries = entries;
+        this.entries = value.mistakes().areOfProperties() ? PropertyNodes.byKnownName(given, known) : given;
         entries.forEach((key, entry) -> {
             if (!known.keys().contains(key)) {
                 String nearest = Nearest.to(key, known.keys());
@@ -31,8 +31,9 @@ final class Section {
         return entries == null ? null : new Section(value, entries, known);
     }
 
-    int line() {
-        return value.line();
+    /** Where it is, for the mistake of another one. */
+    String place() {
+        return value.place();
     }
 
     @Nullable

@@ -70,6 +70,16 @@ record Value(Node node, Mark mark, @Nullable Value parent, String name, Mistakes
         return mark.getLine() + 1;
     }
 
+    /** Where it is, for the mistake of another value. */
+    String place() {
+        return mistakes.place(mark, path());
+    }
+
+    /** The same with its key. */
+    String fullPlace() {
+        return mistakes.areOfProperties() ? place() : "%s at %s".formatted(path(), place());
+    }
+
     void mistake(String found, String expected) {
         mistakes.add(mark, path(), found, expected);
     }
@@ -152,6 +162,11 @@ record Value(Node node, Mark mark, @Nullable Value parent, String name, Mistakes
     /** The entries of a list; null, and a mistake, when it is none. */
     @Nullable
     List<Value> items(String expected) {
+        if (node instanceof PropertyNodes.Text text) {
+            List<Value> items = new ArrayList<>();
+            text.items().forEach(item -> items.add(at(items.size(), item)));
+            return items;
+        }
         if (!(node instanceof SequenceNode sequence) || !isPlain()) {
             mistake(expected);
             return null;
@@ -166,6 +181,12 @@ record Value(Node node, Mark mark, @Nullable Value parent, String name, Mistakes
     /** The entries of a mapping in the order of the file; null, and a mistake, when it is none. */
     @Nullable
     Map<String, Value> entries(String expected) {
+        if (node instanceof PropertyNodes.Text text && text.isBlank()) {
+            return Map.of();
+        }
+        if (node instanceof PropertyNodes.Items items) {
+            return new Value(items.mapping(), mark, parent, name, mistakes).entries(expected);
+        }
         if (!(node instanceof MappingNode mapping) || !isPlain()) {
             mistake(expected);
             return null;
@@ -185,7 +206,7 @@ record Value(Node node, Mark mark, @Nullable Value parent, String name, Mistakes
             }
             Value first = entries.putIfAbsent(text, value);
             if (first != null) {
-                value.mistake("a second time", "once; line %d has it already".formatted(first.line()));
+                value.mistake("a second time", "once; %s has it already".formatted(first.place()));
             }
         }
         return Collections.unmodifiableMap(entries);
@@ -209,11 +230,11 @@ record Value(Node node, Mark mark, @Nullable Value parent, String name, Mistakes
     }
 
     boolean isMapping() {
-        return node instanceof MappingNode;
+        return node instanceof MappingNode || (node instanceof PropertyNodes.Text text && text.isBlank());
     }
 
     boolean isList() {
-        return node instanceof SequenceNode;
+        return node instanceof SequenceNode || node instanceof PropertyNodes.Text;
     }
 
     /** Whether the quotes say that it is a text. Around a placeholder they only keep YAML from reading its braces. */

@@ -10,18 +10,28 @@ import io.fairgate.spring.admission.AdmissionConfiguration;
 import io.fairgate.spring.metrics.MetricsConfiguration;
 import io.fairgate.spring.actuator.ActuatorConfiguration;
 
+import io.fairgate.config.PolicyFile;
+import io.fairgate.config.PolicyReader;
 import io.fairgate.policy.Policy;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
 
 /**
  * Adds Fairgate to a Spring Cloud Gateway that has a {@link Policy}: a bean of that type, or the properties under
@@ -46,16 +56,27 @@ import org.springframework.core.annotation.Order;
 })
 public class FairgateAutoConfiguration {
 
+    private static final Logger log = LoggerFactory.getLogger(FairgateAutoConfiguration.class);
+    private static final String POLICY = "fairgate.policy";
+
     /** The policy from Spring's own properties. Ordered, because the condition below sees only what is there already. */
     @Configuration(proxyBeanMethods = false)
     @Order(Ordered.HIGHEST_PRECEDENCE)
-    @ConditionalOnProperty("fairgate.policy.enabled")
+    @ConditionalOnProperty(POLICY + ".enabled")
     @ConditionalOnMissingBean(Policy.class)
-    @EnableConfigurationProperties(PolicyProperties.class)
     static class PolicyFromProperties {
         @Bean
-        Policy fairgatePolicy(PolicyProperties properties) {
-            return properties.toPolicy();
+        Policy fairgatePolicy(Environment environment) {
+            return policy(ConfigurationPropertySources.get(environment), Binder.get(environment));
         }
+    }
+
+    /** Errors with every mistake of the properties, and logs what is allowed and seldom meant. */
+    static Policy policy(Iterable<ConfigurationPropertySource> sources, Binder binder) {
+        Map<String, Object> tree = PolicyProperties.below(ConfigurationPropertyName.of(POLICY), sources, binder);
+        tree.remove("enabled");
+        PolicyFile read = PolicyReader.readProperties(POLICY, tree);
+        read.warnings().forEach(warning -> log.warn("{}", warning));
+        return read.policy();
     }
 }

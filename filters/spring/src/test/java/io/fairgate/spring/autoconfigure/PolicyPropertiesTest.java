@@ -21,10 +21,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.boot.context.properties.bind.BindHandler;
-import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 /** What the properties of the starter refuse, and that it is said by name. A value that YAML leaves empty is an empty text. */
@@ -50,12 +48,8 @@ class PolicyPropertiesTest {
                 properties.put(key, change.substring(change.indexOf('=') + 1));
             }
         }
-        return new Binder(new MapConfigurationPropertySource(properties))
-                .bindOrCreate(
-                        "fairgate.policy",
-                        Bindable.of(PolicyProperties.class),
-                        new NoUnboundElementsBindHandler(BindHandler.DEFAULT, source -> true))
-                .toPolicy();
+        ConfigurationPropertySource source = new MapConfigurationPropertySource(properties);
+        return FairgateAutoConfiguration.policy(List.of(source), new Binder(source));
     }
 
     /** All that is said, in whatever Spring wraps it. */
@@ -109,85 +103,85 @@ class PolicyPropertiesTest {
             QUOTA.per=60                                              | QUOTA.per                                   | 60 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d, or hour, day, week, month or total
             QUOTA.per=                                                | QUOTA.per                                   | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             QUOTA.per=fortnight                                       | QUOTA.per                                   | fortnight (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
-            QUOTA.per=-1s                                             | QUOTA.per                                   | PT-1S (expected: 1ms to 366d
-            QUOTA.per!                                                | QUOTA.per                                   | nothing (expected: per or within
+            QUOTA.per=-1s                                             | QUOTA.per                                   | -1s (expected: 1ms to 366d)
+            QUOTA.per!                                                | QUOTA.per                                   | missing (expected: the window: a duration such as 1s, or hour, day, week, month or total;
             QUOTA.per!, QUOTA.within=60                               | QUOTA.within                                | 60 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             QUOTA.per!, QUOTA.within=                                 | QUOTA.within                                | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
-            QUOTA.per!, QUOTA.within=0s                               | QUOTA.within                                | PT0S (expected: 1ms
-            QUOTA.within=1s                                           | QUOTA.per                                   | 1s (expected: nothing
-            QUOTA.routes=                                             | QUOTA.routes                                | nothing (expected: at least one id of a route
-            QUOTA.routes[0]=                                          | QUOTA.routes                                | nothing (expected: at least one id of a route
-            QUOTA.name!                                               | QUOTA.name                                  | nothing (expected: what the quota is called
+            QUOTA.per!, QUOTA.within=0s                               | QUOTA.within                                | 0s (expected: 1ms to 366d)
+            QUOTA.within=1s                                           | QUOTA.per                                   | 1s (expected: no per, because within is the window already)
+            QUOTA.routes=                                             | QUOTA.routes                                | nothing (expected: a list of at least one id of a route)
+            QUOTA.routes[0]=                                          | QUOTA.routes[0]                             | nothing (expected: the id of a route)
+            QUOTA.name!                                               | QUOTA.name                                  | missing (expected: what the quota is called in header fields and metrics)
             QUOTA.name=a b                                            | QUOTA.name                                  | a b (expected: 1 to 64
-            QUOTA.limit!                                              | QUOTA.limit                                 | nothing (expected: units per window
-            QUOTA.limit=                                              | QUOTA.limit                                 | nothing (expected: units per window
+            QUOTA.limit!                                              | QUOTA.limit                                 | missing (expected: units per window)
+            QUOTA.limit=                                              | QUOTA.limit                                 | nothing (expected: a whole number in plain decimal digits)
             QUOTA.limit=-1                                            | QUOTA.limit                                 | -1 (expected: 1 to
-            QUOTA.limit=many                                          | QUOTA.limit                                 | ' to java.lang.Long
+            QUOTA.limit=many                                          | QUOTA.limit                                 | many (expected: a whole number in plain decimal digits)
             QUOTA.burst=0                                             | QUOTA.burst                                 | 0 (expected: 1 to
-            QUOTA.zone=UTC                                            | QUOTA.zone                                  | UTC (expected: nothing
-            QUOTA.per=day, QUOTA.zone=Mars                            | QUOTA.zone                                  | ' to java.time.ZoneId
-            QUOTA.per=day, QUOTA.burst=2                              | QUOTA.burst                                 | 2 (expected: nothing
-            QUOTA.enforce=                                            | QUOTA.enforce                               | ' to boolean
+            QUOTA.zone=UTC                                            | QUOTA.zone                                  | UTC (expected: no zone, because only a quota of the calendar has one)
+            QUOTA.per=day, QUOTA.zone=Mars                            | QUOTA.zone                                  | Mars (expected: a time zone such as UTC or Europe/Berlin)
+            QUOTA.per=day, QUOTA.burst=2                              | QUOTA.burst                                 | 2 (expected: no burst, because only a quota per duration has one)
+            QUOTA.enforce=                                            | QUOTA.enforce                               | nothing (expected: true or false)
             tenants.plans.gold.quotas[1].name=burst, tenants.plans.gold.quotas[1].limit=1, tenants.plans.gold.quotas[1].per=1h | tenants.plans.gold.quotas[1].name           | burst a second time
-            tenants.groups.corp.quotas[0].name=x                      | tenants.groups.corp.quotas[0].limit         | nothing
-            tenants.plans.gold.weight=                                | tenants.plans.gold.weight                   | ] were left unbound
-            tenants.plans.gold.weight=-1                              | tenants.plans.gold.weight                   | -1.0 (expected: > 0
+            tenants.groups.corp.quotas[0].name=x                      | tenants.groups.corp.quotas[0].limit         | missing (expected: units per window)
+            tenants.plans.gold.weight=                                | tenants.plans.gold.weight                   | nothing (expected: a number such as 4 or 0.5)
+            tenants.plans.gold.weight=-1                              | tenants.plans.gold.weight                   | -1 (expected: > 0 and <= 1000000)
             tenants.plans.gold.max-in-flight=0                        | tenants.plans.gold.max-in-flight            | 0 (expected: >= 1
             tenants.plans.gold.max-waiting=-1                         | tenants.plans.gold.max-waiting              | -1 (expected: >= 0
-            tenants.plans.gold.guaranteed=-1                          | tenants.plans.gold.guaranteed               | -1 (expected: 0 to
+            tenants.plans.gold.guaranteed=-1                          | tenants.plans.gold.guaranteed               | -1 (expected: >= 0)
             tenants.plans.gold.reserved=5                             | pools.orders.permits                        | 4 (expected: at least 5
-            tenants.plans.gold.parent=corp                            | tenants.members.acme.parent                 | corp (expected: the name of a group
-            tenants.plans.gold.plan=gold                              | tenants.plans.gold.plan                     | gold (expected: nothing
-            tenants.members.acme.plan=                                | tenants.members.acme.plan                   | nothing (expected: one of [gold]
-            tenants.members.acme.plan!, tenants.members.acme.weight=1 | tenants.members.acme.plan                   | nothing (expected: the name of a plan
-            tenants.members.acme.weight=0                             | tenants.members.acme.weight                 | 0.0 (expected: > 0
-            tenants.members.acme.api-keys[0]=                         | tenants.members.acme.api-keys               | 0 characters
-            tenants.members.acme.certificates[0]=                     | tenants.members.acme.certificates           | nothing (expected: a name
-            tenants.members[a/b].plan=gold                            | tenants.members                             | a/b (expected: 1 to 64 characters
-            tenants.groups.corp.weight=0                              | tenants.groups.corp.weight                  | 0.0 (expected: > 0
-            tenants.classes.batch.weight=-1                           | tenants.classes.batch.weight                | -1.0 (expected: > 0
-            tenants.classes.batch.parent=corp                         | tenants.classes.batch.parent                | corp (expected: nothing
-            tenants.unknown=                                          | tenants.unknown                             | nothing (expected: one of [gold]
+            tenants.plans.gold.parent=corp                            | tenants.plans.gold.parent                   | corp (expected: a group of this policy, which has none)
+            tenants.plans.gold.plan=gold                              | tenants.plans.gold.plan                     | unknown key (expected: one of weight, guaranteed, reserved, max-in-flight, max-waiting,
+            tenants.members.acme.plan=                                | tenants.members.acme.plan                   | nothing (expected: the name of a plan)
+            tenants.members.acme.plan!, tenants.members.acme.weight=1 | tenants.members.acme.plan                   | missing (expected: the name of a plan)
+            tenants.members.acme.weight=0                             | tenants.members.acme.weight                 | 0 (expected: > 0 and <= 1000000)
+            tenants.members.acme.api-keys[0]=                         | tenants.members.acme.api-keys               | would be ignored (expected: a way by api-key in tenants.identify, or no keys)
+            tenants.members.acme.certificates[0]=                     | tenants.members.acme.certificates           | would be ignored (expected: a way by client-certificate in tenants.identify, or no names)
+            tenants.members[a/b].plan=gold                            | tenants.members.a/b                         | not a name (expected: 1 to 64 characters of [A-Za-z0-9._-], the first not _)
+            tenants.groups.corp.weight=0                              | tenants.groups.corp.weight                  | 0 (expected: > 0 and <= 1000000)
+            tenants.classes.batch.weight=-1                           | tenants.classes.batch.weight                | -1 (expected: > 0 and <= 1000000)
+            tenants.classes.batch.parent=corp                         | tenants.classes.batch.parent                | unknown key (expected: one of weight, guaranteed, max-in-flight, max-waiting)
+            tenants.unknown=                                          | tenants.unknown                             | nothing (expected: refuse, or the name of a plan)
             tenants.forward-as=X Y                                    | tenants.forward-as                          | X Y (expected: the name of an HTTP header
-            tenants.identify[0].header!, tenants.identify[0].trusted-from! | tenants.identify                            | nothing (expected: a list of ways
+            tenants.identify[0].header!, tenants.identify[0].trusted-from! | tenants.identify                            | missing (expected: a list of ways to identify a tenant)
             tenants.identify[0].trusted-from=                         | tenants.identify[0].trusted-from            | nothing (expected: the networks
-            tenants.identify[0].trusted-from=here                     | tenants.identify[0].trusted-from            | here (expected: a network such as
-            tenants.identify[0].api-key.header=X                      | tenants.identify[0]                         | 2 ways (expected: one of
-            tenants.identify[1].api-key=                              | tenants.identify[1].api-key.header          | nothing (expected: the header that carries the key
-            tenants.identify[1].api-key.scheme=Key                    | tenants.identify[1].api-key.header          | nothing (expected: the header that carries the key
-            tenants.identify[1].api-key.header=X, tenants.identify[1].api-key.scheme= | tenants.identify[1].api-key.scheme          | (expected: a word
-            tenants.identify[1].client-certificate=                   | tenants.identify[1].client-certificate.name | (expected: one of subject-cn
+            tenants.identify[0].trusted-from=here                     | tenants.identify[0].trusted-from[0]         | here (expected: a network such as
+            tenants.identify[0].api-key.header=X                      | tenants.identify[0].api-key                 | beside header (expected: one way for each item of the list)
+            tenants.identify[1].api-key=                              | tenants.identify[1].api-key.header          | missing (expected: the name of the header that carries the key, such as X-Api-Key)
+            tenants.identify[1].api-key.scheme=Key                    | tenants.identify[1].api-key.header          | missing (expected: the name of the header that carries the key, such as X-Api-Key)
+            tenants.identify[1].api-key.header=X, tenants.identify[1].api-key.scheme= | tenants.identify[1].api-key.scheme          | nothing (expected: a word
+            tenants.identify[1].client-certificate=                   | tenants.identify[1].client-certificate.name | missing (expected: one of subject-cn
             tenants.identify[1].client-certificate.name=cn            | tenants.identify[1].client-certificate.name | cn (expected: one of subject-cn
-            JWT=                                                      | JWT.issuer                                  | nothing (expected: what iss
-            JWT.issuer=i                                              | JWT.audience                                | nothing (expected: what aud
-            JWT.issuer=i, JWT.audience=a                              | JWT.jwks                                    | (expected: an https URL
+            JWT=                                                      | JWT.issuer                                  | missing (expected: what iss of the tokens says)
+            JWT.issuer=i                                              | JWT.audience                                | missing (expected: what aud of the tokens holds)
+            JWT.issuer=i, JWT.audience=a                              | JWT.jwks                                    | missing (expected: where the issuer's public keys are: a URL or a file)
             COMPLETE, JWT.refresh=300                                 | JWT.refresh                                 | 300 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
-            COMPLETE, JWT.refresh=1s                                  | JWT.refresh                                 | PT1S (expected: 10s
+            COMPLETE, JWT.refresh=1s                                  | JWT.refresh                                 | 1s (expected: 10s to 1d)
             COMPLETE, JWT.skew=30                                     | JWT.skew                                    | 30 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
-            COMPLETE, JWT.algorithms=                                 | JWT.algorithms                              | (expected: some of
+            COMPLETE, JWT.algorithms=                                 | JWT.algorithms                              | nothing (expected: some of
             pools.orders.permits=0                                    | pools.orders.permits                        | 0 (expected: 1 to
-            pools.orders.permits=                                     | pools.orders.permits                        | ] were left unbound
-            pools.orders.permits!, pools.orders=                      | pools.orders.permits                        | nothing (expected: how many
+            pools.orders.permits=                                     | pools.orders.permits                        | nothing (expected: a whole number in plain decimal digits)
+            pools.orders.permits!, pools.orders=                      | pools.orders.permits                        | missing (expected: how many requests may be in flight at once)
             pools.orders.max-waiting=-1                               | pools.orders.max-waiting                    | -1 (expected: >= 0
-            pools.orders.max-waiting=                                 | pools.orders.max-waiting                    | ' to int
+            pools.orders.max-waiting=                                 | pools.orders.max-waiting                    | nothing (expected: a whole number in plain decimal digits)
             pools.orders.max-wait=2                                   | pools.orders.max-wait                       | 2 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
-            pools.orders.max-wait=0s                                  | pools.orders.max-wait                       | PT0S (expected: more than 0
+            pools.orders.max-wait=0s                                  | pools.orders.max-wait                       | 0s (expected: more than 0, at most 365 days)
             pools.orders.max-hold=60                                  | pools.orders.max-hold                       | 60 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             pools.orders.max-hold=                                    | pools.orders.max-hold                       | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
-            pools.orders.lease.max-ttl=0s                             | pools.orders.lease.max-ttl                  | PT0S (expected: more than 0
+            pools.orders.lease.max-ttl=0s                             | pools.orders.lease.max-ttl                  | 0s (expected: more than 0, at most 365 days)
             pools.orders.lease.max-hold=300                           | pools.orders.lease.max-hold                 | 300 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
-            pools.orders.lease.ttl=5m                                 | pools.orders.lease                          | ] were left unbound
-            pools[a b].permits=1                                      | pools                                       | a b (expected: 1 to 64
-            rate-limit-headers=drfat                                  | rate-limit-headers                          | rate-limit-headers' to
-            enforce=                                                  | enforce                                     | ' to boolean
-            metrics.tenants=acmee                                     | metrics.tenants                             | acmee (expected: the id of a member)
-            metrics.tenant=acme                                       | metrics                                     | ] were left unbound
+            pools.orders.lease.ttl=5m                                 | pools.orders.lease.ttl                      | unknown key (expected: one of max-ttl, max-hold)
+            pools[a b].permits=1                                      | pools.a b                                   | not a name (expected: 1 to 64 characters of [A-Za-z0-9._-], the first not _)
+            rate-limit-headers=drfat                                  | rate-limit-headers                          | drfat (expected: one of draft, legacy, none)
+            enforce=                                                  | enforce                                     | nothing (expected: true or false)
+            metrics.tenants=acmee                                     | metrics.tenants[0]                          | acmee (expected: a member: acme; did you mean acme?)
+            metrics.tenant=acme                                       | metrics.tenant                              | unknown key (expected: tenants; did you mean tenants?)
             """)
     void what_cannot_be_meant_is_refused_by_name(String changes, String property, String what) {
         assertThatThrownBy(() -> policy(inFull(changes)))
                 .extracting(PolicyPropertiesTest::said)
                 .asString()
-                .contains("fairgate.policy." + inFull(property), what);
+                .contains("fairgate.policy." + inFull(property) + ": " + what);
     }
 
     @ParameterizedTest

@@ -136,6 +136,7 @@ class PolicyPropertiesTest {
             tenants.members.acme.plan!, tenants.members.acme.weight=1 | tenants.members.acme.plan                   | missing (expected: the name of a plan)
             tenants.members.acme.weight=0                             | tenants.members.acme.weight                 | 0 (expected: > 0 and <= 1000000)
             tenants.members.acme.api-keys[0]=                         | tenants.members.acme.api-keys               | would be ignored (expected: a way by api-key in tenants.identify, or no keys)
+            tenants.identify[1].api-key.header=X, tenants.members.acme.api-keys=fg_secret | tenants.members.acme.api-keys[0]            | not shown, because it may be a key (expected: sha256: and 64
             tenants.members.acme.certificates[0]=                     | tenants.members.acme.certificates           | would be ignored (expected: a way by client-certificate in tenants.identify, or no names)
             tenants.members[a/b].plan=gold                            | tenants.members.a/b                         | not a name (expected: 1 to 64 characters of [A-Za-z0-9._-], the first not _)
             tenants.groups.corp.weight=0                              | tenants.groups.corp.weight                  | 0 (expected: > 0 and <= 1000000)

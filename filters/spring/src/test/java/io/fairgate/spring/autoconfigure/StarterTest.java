@@ -420,19 +420,19 @@ class StarterTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            members.hooli.plan=silver          | fairgate.policy.tenants.members.hooli.plan: silver (expected: one of [
-            members._unknown.plan=gold         | fairgate.policy.tenants.members: _unknown (expected: 1 to 64 characters
-            plans.gold.plan=free               | fairgate.policy.tenants.plans.gold.plan: free (expected: nothing
-            plans.gold.weigth=2                | The elements [fairgate.policy.tenants.plans.gold.weigth] were left unbound
-            plans.metered.quotas[0].zone=UTC   | plans.metered.quotas[0].zone: UTC (expected: nothing
-            plans.metered.quotas[1].burst=5    | plans.metered.quotas[1].burst: 5 (expected: nothing
-            members.acme.parent=corp           | members.acme.parent: corp (expected: the name of a group
-            classes.batch.reserved=1           | classes.batch.reserved: 1 (expected: 0
-            plans.gold.api-keys[0]=x           | plans.gold: api-keys or certificates (expected: nothing
-            members.acme.api-keys[0]=fg_secret | api-keys: 9 characters, not shown because they may be a key (expected: sha256:
-            identify[0].api-key.header=X-Key   | identify[0]: 2 ways (expected: one of header
+            members.hooli.plan=silver          | fairgate.policy.tenants.members.hooli.plan: silver (expected: a plan: one of
+            members._unknown.plan=gold         | fairgate.policy.tenants.members._unknown: not a name (expected: 1 to 64 characters
+            plans.gold.plan=free               | fairgate.policy.tenants.plans.gold.plan: unknown key (expected: one of weight
+            plans.gold.weigth=2                | fairgate.policy.tenants.plans.gold.weigth: unknown key (expected: one of weight
+            plans.metered.quotas[0].zone=UTC   | plans.metered.quotas[0].zone: UTC (expected: no zone
+            plans.metered.quotas[1].burst=5    | plans.metered.quotas[1].burst: 5 (expected: no burst
+            members.acme.parent=corp           | members.acme.parent: corp (expected: a group of this policy, which has none
+            classes.batch.reserved=1           | classes.batch.reserved: unknown key (expected: one of weight
+            plans.gold.api-keys[0]=x           | plans.gold.api-keys: unknown key (expected: one of weight
+            members.acme.api-keys[0]=fg_secret | members.acme.api-keys: would be ignored (expected: a way by api-key
+            identify[0].api-key.header=X-Key   | identify[0].api-key: beside header (expected: one way
             forward-as=Host                    | forward-as: Host (expected: a header that HTTP itself does not need
-            identify[1].trusted-from=::1/128   | identify[1]: 0 ways (expected: one of header
+            identify[1].trusted-from=::1/128   | identify[1].header: missing (expected: one of header
             """)
     void a_policy_that_cannot_be_does_not_start_and_says_why(String property, String message) {
         assertThatThrownBy(() -> start(POLICY, "fairgate.policy.enabled=true", "fairgate.policy.tenants." + property))

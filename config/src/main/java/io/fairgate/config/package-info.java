@@ -1,14 +1,14 @@
 /**
- * The policy file and the reader that checks it.
+ * Reads, checks and watches a policy.
  *
- * <p>A file goes through three steps. {@link io.fairgate.config.YamlDocument} turns its text into YAML nodes, which
- * keep their lines; nothing is ever constructed from a tag. {@link io.fairgate.config.Section} and
- * {@link io.fairgate.config.Value} hand those out by key and type, and one reader for each part of the file asks them.
- * The records of the core decide what is in range: {@link io.fairgate.config.Given} turns what they refuse into
- * mistakes.
+ * <p>A file goes through three steps. {@link io.fairgate.config.yaml.YamlDocument} turns its text into YAML nodes, which keep
+ * their lines; no tag constructs an object. {@link io.fairgate.config.yaml.Section} and {@link io.fairgate.config.yaml.Value}
+ * return those by key and type to the readers of {@code io.fairgate.config.policy}, of which each part of a policy has one. The
+ * records of the core decide what is in range: {@link io.fairgate.config.yaml.Given} turns what they refuse into mistakes. Spring's
+ * properties go through the same readers ({@link io.fairgate.config.yaml.PropertyNodes}).
  *
- * <p>No step stops at the first mistake. What is wrong is noted in {@link io.fairgate.config.Mistakes} and left out,
- * so that the rest can be checked as if it were absent, and one defect gives one mistake.
+ * <p>No step stops at the first mistake. {@link io.fairgate.config.yaml.Mistakes} notes each one, and the value is left out, so
+ * that the rest can be checked as if it were absent: one defect gives one mistake.
  */
 @NullMarked
 package io.fairgate.config;

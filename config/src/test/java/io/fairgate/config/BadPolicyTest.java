@@ -1,5 +1,7 @@
 package io.fairgate.config;
 
+import io.fairgate.config.model.Mistake;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;

@@ -1,5 +1,8 @@
 package io.fairgate.config;
 
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
+
 import static io.fairgate.config.PolicyReaderTest.IDENTIFY;
 import static io.fairgate.config.PolicyReaderTest.mistakes;
 import static io.fairgate.config.PolicyReaderTest.read;

@@ -1,5 +1,10 @@
 package io.fairgate.config;
 
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.yaml.Placeholders;
+import io.fairgate.config.model.RouteDeclaration;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;

@@ -1,5 +1,7 @@
 package io.fairgate.config;
 
+import io.fairgate.config.model.PolicyFile;
+
 import static io.fairgate.config.PolicyReaderTest.IDENTIFY;
 import static io.fairgate.config.PolicyReaderTest.read;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -6,7 +6,7 @@ import io.fairgate.gateway.policy.PolicyReload;
 import io.fairgate.gateway.start.Version;
 import io.fairgate.gateway.start.GatewayRun;
 
-import io.fairgate.config.PolicyFile;
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.gateway.policy.PolicyReload.Report;
 import io.fairgate.gateway.policy.PolicyReload.Result;
 import java.io.PrintWriter;

@@ -7,7 +7,7 @@ import io.fairgate.gateway.start.Version;
 import io.fairgate.gateway.start.StartReport;
 import io.fairgate.gateway.start.GatewayRun;
 
-import io.fairgate.config.InvalidPolicyException;
+import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.gateway.lease.LeaseServer;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.config.Nearest;
+import io.fairgate.config.yaml.Nearest;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.PeerLeases;

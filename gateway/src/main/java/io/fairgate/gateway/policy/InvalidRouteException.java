@@ -1,6 +1,6 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.Mistake;
+import io.fairgate.config.model.Mistake;
 import java.util.List;
 import java.util.stream.Collectors;
 

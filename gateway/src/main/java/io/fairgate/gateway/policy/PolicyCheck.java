@@ -1,10 +1,10 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.InvalidPolicyException;
-import io.fairgate.config.Mistake;
-import io.fairgate.config.PolicyFile;
-import io.fairgate.config.RouteDeclaration;
-import io.fairgate.config.Warning;
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.RouteDeclaration;
+import io.fairgate.config.model.Warning;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

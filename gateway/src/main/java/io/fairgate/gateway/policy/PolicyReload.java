@@ -1,9 +1,9 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.InvalidPolicyException;
-import io.fairgate.config.Mistake;
-import io.fairgate.config.PolicyFile;
-import io.fairgate.config.Warning;
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.Warning;
 import io.fairgate.spring.policy.LivePolicy;
 import java.time.Instant;
 import java.util.List;

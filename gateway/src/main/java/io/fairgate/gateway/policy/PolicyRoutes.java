@@ -1,6 +1,6 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.RouteDeclaration;
+import io.fairgate.config.model.RouteDeclaration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

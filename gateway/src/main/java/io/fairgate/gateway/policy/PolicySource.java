@@ -1,6 +1,6 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.PolicyFile;
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.PolicyReader;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record PolicySource(String name, PolicyFile first, @Nullable Path file) {
 
-    /** @throws io.fairgate.config.InvalidPolicyException with every mistake of the file */
+    /** @throws io.fairgate.config.model.InvalidPolicyException with every mistake of the file */
     public static PolicySource of(Path file) {
         return new PolicySource(file.toString(), PolicyReader.read(file), file);
     }
@@ -22,7 +22,7 @@ public record PolicySource(String name, PolicyFile first, @Nullable Path file) {
     /**
      * What it says now. Blocks.
      *
-     * @throws io.fairgate.config.InvalidPolicyException with every mistake of the file
+     * @throws io.fairgate.config.model.InvalidPolicyException with every mistake of the file
      */
     PolicyFile read() {
         return file == null ? first : PolicyReader.read(file);

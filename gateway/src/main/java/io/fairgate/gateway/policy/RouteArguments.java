@@ -1,6 +1,6 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.Nearest;
+import io.fairgate.config.yaml.Nearest;
 import java.beans.PropertyDescriptor;
 import java.util.Arrays;
 import java.util.List;

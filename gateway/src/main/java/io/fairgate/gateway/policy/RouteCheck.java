@@ -1,7 +1,7 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.Mistake;
-import io.fairgate.config.RouteDeclaration;
+import io.fairgate.config.model.Mistake;
+import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
 import java.util.ArrayList;
 import java.util.List;

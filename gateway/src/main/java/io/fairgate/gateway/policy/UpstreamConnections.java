@@ -1,8 +1,8 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.PolicyFile;
-import io.fairgate.config.RouteDeclaration;
-import io.fairgate.config.Warning;
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.RouteDeclaration;
+import io.fairgate.config.model.Warning;
 import io.fairgate.permit.PoolSettings;
 import java.net.URI;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.fairgate.gateway.start;
 
 import io.fairgate.gateway.log.LogFiles;
 
-import io.fairgate.config.Nearest;
+import io.fairgate.config.yaml.Nearest;
 import io.fairgate.gateway.lease.LeaseSettings;
 import io.fairgate.spring.settings.FairgateProperties;
 import java.lang.reflect.RecordComponent;

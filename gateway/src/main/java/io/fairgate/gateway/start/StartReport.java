@@ -2,8 +2,8 @@ package io.fairgate.gateway.start;
 
 import io.fairgate.gateway.policy.PolicyReload;
 
-import io.fairgate.config.PolicyFile;
-import io.fairgate.config.RouteDeclaration;
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.permit.PoolSettings;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.config.PolicyFile;
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.PolicyReader;
 import io.fairgate.policy.ApiKeyHash;
 import java.io.StringReader;

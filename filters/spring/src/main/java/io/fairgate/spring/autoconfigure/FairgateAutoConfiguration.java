@@ -10,7 +10,7 @@ import io.fairgate.spring.admission.AdmissionConfiguration;
 import io.fairgate.spring.metrics.MetricsConfiguration;
 import io.fairgate.spring.actuator.ActuatorConfiguration;
 
-import io.fairgate.config.PolicyFile;
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.PolicyReader;
 import io.fairgate.policy.Policy;
 import java.util.Map;

@@ -1,0 +1,160 @@
+package io.fairgate.config.policy;
+
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.yaml.Refusal;
+import io.fairgate.config.yaml.Value;
+import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.config.model.RouteDeclaration;
+
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Enforcement;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaTerms;
+import io.fairgate.tenant.TenantId;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the whole policy part by part, then what must hold between the parts. */
+public final class PolicyFileReader {
+    private static final String TOLD = "one of draft, legacy, none";
+
+    private PolicyFileReader() {}
+
+    /**
+     * Reads all of a file.
+     *
+     * @param filledIn what came from elsewhere, by what stands for it in the file
+     * @throws InvalidPolicyException with every mistake of the file
+     */
+    public static PolicyFile read(Value file, Map<String, String> filledIn) {
+        return read(file, PolicyKeys.FILE, filledIn);
+    }
+
+    /** Reads all of the properties; quotas may name any route. */
+    public static PolicyFile readProperties(Value properties) {
+        return read(properties, PolicyKeys.PROPERTIES, Map.of());
+    }
+
+    private static PolicyFile read(Value file, KnownKeys known, Map<String, String> filledIn) {
+        TenantsReader.Tenants tenants = TenantsReader.Tenants.NONE;
+        Policy policy = new Policy(List.of(), Map.of(), null, Map.of());
+        List<RouteDeclaration> routes = List.of();
+        Section section = Section.open(file, known);
+        if (section != null) {
+            Value tenantsValue = section.require("tenants", "who may use the gateway, at least tenants.identify");
+            tenants = tenantsValue == null ? tenants : TenantsReader.read(tenantsValue, known == PolicyKeys.FILE ? RoutesReader.ids(section) : null);
+            Value poolsValue = section.get("pools");
+            PoolsReader.Pools pools = poolsValue == null
+                    ? PoolsReader.Pools.absent(section.mentions("pools"))
+                    : PoolsReader.read(poolsValue);
+            Value routesValue = known == PolicyKeys.FILE ? section.get("routes") : null;
+            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants, filledIn);
+            Value enforce = section.get("enforce");
+            policy = policy(
+                    tenants,
+                    pools,
+                    told(section.get("rate-limit-headers")),
+                    MetricsReader.tenants(section.get("metrics"), tenants.tenantNames(), tenants.members()),
+                    enforce == null || !Boolean.FALSE.equals(enforce.truth()));
+            warnOfReservations(policy, pools);
+        }
+        PolicyFile read = new PolicyFile(policy, routes, file.mistakes().warnings());
+        file.mistakes().throwIfAny(read);
+        return read;
+    }
+
+    /** Leaves out each pool that the policy refuses, so that all of them are noted. */
+    private static Policy policy(
+            TenantsReader.Tenants tenants,
+            PoolsReader.Pools pools,
+            QuotaTerms.Told told,
+            Set<TenantId> inMetrics,
+            boolean isOn) {
+        Map<String, PoolsReader.Pool> accepted = new LinkedHashMap<>(pools.pools());
+        while (true) {
+            try {
+                Map<String, PoolSettings> settings = new LinkedHashMap<>();
+                Set<String> onTrial = new HashSet<>();
+                accepted.forEach((name, pool) -> {
+                    settings.put(name, pool.settings());
+                    if (!pool.enforced()) {
+                        onTrial.add(name);
+                    }
+                });
+                return new Policy(
+                        tenants.identification(),
+                        tenants.members(),
+                        tenants.unknown(),
+                        settings,
+                        tenants.groups(),
+                        tenants.classes(),
+                        new QuotaTerms(tenants.groupQuotas(), told),
+                        new Enforcement(isOn, onTrial),
+                        inMetrics);
+            } catch (IllegalArgumentException e) {
+                Refusal refusal = Refusal.of(e);
+                PoolsReader.Pool pool = accepted.remove(poolName(refusal.key()));
+                if (pool == null) {
+                    throw e;
+                }
+                pool.section().mistake("permits", refusal);
+            }
+        }
+    }
+
+    /**
+     * What is reserved stays idle while its tenants do: in most cases a guarantee is meant, which is lent out. Of pools that
+     * the policy refused there is nothing to add.
+     */
+    private static void warnOfReservations(Policy policy, PoolsReader.Pools pools) {
+        long reserved = policy.shares().reserved();
+        pools.pools().forEach((name, pool) -> {
+            int permits = pool.settings().permits();
+            if (!policy.pools().containsKey(name)) {
+                return;
+            } else if (reserved == permits) {
+                pool.section()
+                        .warn(
+                                "permits",
+                                "all %d are reserved: a tenant without a reservation never gets one"
+                                        .formatted(permits));
+            } else if (2 * reserved > permits) {
+                pool.section()
+                        .warn(
+                                "permits",
+                                "%d of %d are reserved, and stay idle while their tenants do; what is guaranteed is lent out"
+                                        .formatted(reserved, permits));
+            }
+        });
+    }
+
+    private static QuotaTerms.Told told(@Nullable Value value) {
+        String word = value == null ? "draft" : value.text(TOLD);
+        if (word != null) {
+            for (QuotaTerms.Told told : QuotaTerms.Told.values()) {
+                if (told.name().toLowerCase(Locale.ROOT).equals(word)) {
+                    return told;
+                }
+            }
+            if (value != null) {
+                value.mistake(TOLD);
+            }
+        }
+        return QuotaTerms.Told.DRAFT;
+    }
+
+    private static @Nullable String poolName(String key) {
+        String start = "pools.";
+        String end = ".permits";
+        return key.startsWith(start) && key.endsWith(end)
+                ? key.substring(start.length(), key.length() - end.length())
+                : null;
+    }
+}

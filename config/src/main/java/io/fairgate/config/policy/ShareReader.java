@@ -1,0 +1,48 @@
+package io.fairgate.config.policy;
+
+import io.fairgate.config.yaml.Value;
+import io.fairgate.config.yaml.Given;
+
+import io.fairgate.fairness.ShareSettings;
+
+/** Reads what a plan or a member claims of the pools. */
+final class ShareReader {
+    private ShareReader() {}
+
+    /** The keys, well-typed; what is missing comes from {@code given}'s own inheritance. */
+    static Given read(Given given) {
+        return given.read("weight", Value::decimal)
+                .read("max-in-flight", Value::integer)
+                .read("max-waiting", Value::integer)
+                .read("guaranteed", Value::integer)
+                .read("reserved", Value::integer);
+    }
+
+    static ShareSettings settings(Given given) {
+        ShareSettings settings = given.accepted(ShareReader::share);
+        return settings == null ? ShareSettings.EQUAL : settings;
+    }
+
+    private static ShareSettings share(Given keys) {
+        ShareSettings equal = ShareSettings.EQUAL;
+        int reserved = keys.integer("reserved", equal.reserved());
+        boolean derived = !keys.has("guaranteed");
+        try {
+            return new ShareSettings(
+                    keys.decimal("weight", equal.weight()),
+                    keys.integer("max-in-flight", equal.maxInFlight()),
+                    keys.integer("max-waiting", equal.maxWaiting()),
+                    derived ? reserved : keys.integer("guaranteed", equal.guaranteed()),
+                    reserved);
+        } catch (IllegalArgumentException e) {
+            throw inWordsOfTheFile(e, derived);
+        }
+    }
+
+    /** The record knows neither that a guarantee was derived from what is reserved, nor that no cap was given. */
+    private static IllegalArgumentException inWordsOfTheFile(IllegalArgumentException e, boolean derived) {
+        String message =
+                String.valueOf(e.getMessage()).replace("0 to max-in-flight, " + ShareSettings.UNBOUNDED, ">= 0");
+        return new IllegalArgumentException(derived ? message.replaceFirst("^guaranteed:", "reserved:") : message, e);
+    }
+}

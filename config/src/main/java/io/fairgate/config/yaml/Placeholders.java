@@ -1,0 +1,194 @@
+package io.fairgate.config.yaml;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.nodes.MappingNode;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
+import org.yaml.snakeyaml.nodes.ScalarNode;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+
+/**
+ * Values that stand elsewhere: <code>${NAME}</code> is the environment variable of that name, <code>${NAME:otherwise}</code> is
+ * {@code otherwise} when there is none, and <code>${file:PATH}</code> is what the file holds, without the end of its last
+ * line; a relative path begins where the policy file is. <code>$\{</code> is <code>${</code> itself.
+ *
+ * <p>What is put in may be a secret: whoever tells of a value tells what the policy file says.
+ */
+public final class Placeholders {
+
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\$(\\\\?)\\{([^{}]*)(}?)");
+    private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
+    private static final String FILE = "file:";
+
+    /** No token, password or certificate is larger. */
+    private static final int MAX_BYTES = 64 * 1024;
+
+    private final Map<String, String> environment;
+    private final @Nullable Path folder;
+    private final Map<String, String> used = new LinkedHashMap<>();
+    private final Set<Node> visited = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    /** @param folder where relative paths begin; null for the folder of the process */
+    public Placeholders(Map<String, String> environment, @Nullable Path folder) {
+        this.environment = environment;
+        this.folder = folder;
+    }
+
+    /** What has been put in so far, by what stands for it. */
+    public Map<String, String> used() {
+        return used;
+    }
+
+    /** Fills in every value below the root; notes a mistake where that cannot be done. Keys stay as they are. */
+    void fillAll(Value root) {
+        if (root.node() instanceof ScalarNode scalar) {
+            var unused = filled(root, scalar);
+            return;
+        }
+        if (root.node().getAnchor() != null && !visited.add(root.node())) {
+            return; // reached through an alias before
+        }
+        if (root.node() instanceof SequenceNode list) {
+            List<Node> items = list.getValue();
+            for (int i = 0; i < items.size(); i++) {
+                Node item = items.get(i);
+                if (mayChange(item)) {
+                    items.set(i, below(root.at(i, item)));
+                }
+            }
+        } else if (root.node() instanceof MappingNode mapping) {
+            List<NodeTuple> entries = mapping.getValue();
+            for (int i = 0; i < entries.size(); i++) {
+                Node key = entries.get(i).getKeyNode();
+                Node value = entries.get(i).getValueNode();
+                if (mayChange(value)) {
+                    String name = key instanceof ScalarNode scalar ? scalar.getValue() : "";
+                    entries.set(i, new NodeTuple(key, below(root.at(key, name, value))));
+                }
+            }
+        }
+    }
+
+    /** Nearly all values are scalars without a placeholder, and most of the work would be to say where they are. */
+    private static boolean mayChange(Node node) {
+        return !(node instanceof ScalarNode scalar) || mayHold(scalar.getValue());
+    }
+
+    /** Whether there may be a placeholder in it; most texts are quickly known to have none. */
+    static boolean mayHold(String text) {
+        return text.indexOf('$') >= 0;
+    }
+
+    private Node below(Value value) {
+        if (value.node() instanceof ScalarNode scalar) {
+            return filled(value, scalar);
+        }
+        fillAll(value);
+        return value.node();
+    }
+
+    private ScalarNode filled(Value value, ScalarNode scalar) {
+        try {
+            String filled = fill(scalar.getValue());
+            return filled.equals(scalar.getValue()) ? scalar : new FilledScalar(scalar, filled);
+        } catch (UnknownException e) {
+            value.mistake(String.valueOf(e.getMessage()));
+            return scalar;
+        }
+    }
+
+    /**
+     * The text with everything in its place.
+     *
+     * @throws UnknownException for what there is not
+     */
+    public String fill(String text) throws UnknownException {
+        if (!mayHold(text)) {
+            return text;
+        }
+        Matcher matcher = PLACEHOLDER.matcher(text);
+        StringBuilder filled = new StringBuilder();
+        while (matcher.find()) {
+            String inner = matcher.group(2);
+            String value;
+            if (!matcher.group(1).isEmpty()) {
+                value = "${" + inner + matcher.group(3);
+            } else {
+                if (matcher.group(3).isEmpty()) {
+                    throw new UnknownException("a closing }; $\\{ for ${ itself");
+                }
+                value = value(inner);
+                if (!value.isEmpty()) {
+                    used.put(value, matcher.group());
+                }
+            }
+            matcher.appendReplacement(filled, Matcher.quoteReplacement(value));
+        }
+        return matcher.appendTail(filled).toString();
+    }
+
+    private String value(String inner) throws UnknownException {
+        if (inner.startsWith(FILE)) {
+            return contents(inner.substring(FILE.length()));
+        }
+        int colon = inner.indexOf(':');
+        String name = colon < 0 ? inner : inner.substring(0, colon);
+        if (!VARIABLE.matcher(name).matches()) {
+            throw new UnknownException(
+                    "the name of an environment variable as in ${NAME}, or ${file:PATH}; $\\{ for ${ itself");
+        }
+        String value = environment.get(name);
+        if (value != null) {
+            return value;
+        }
+        if (colon < 0) {
+            throw new UnknownException("the environment variable %s to be set, or ${%s:otherwise}; $\\{ for ${ itself"
+                    .formatted(name, name));
+        }
+        return inner.substring(colon + 1);
+    }
+
+    private String contents(String path) throws UnknownException {
+        String expected = "a file of at most 64 KB of UTF-8 that can be read";
+        try {
+            Path file = folder == null ? Path.of(path) : folder.resolve(path);
+            try (InputStream in = Files.newInputStream(file)) {
+                byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+                if (bytes.length > MAX_BYTES) {
+                    throw new UnknownException(expected);
+                }
+                String text = StandardCharsets.UTF_8
+                        .newDecoder()
+                        .decode(ByteBuffer.wrap(bytes))
+                        .toString();
+                return text.replaceFirst("\\r?\\n\\z", "");
+            }
+        } catch (IOException | InvalidPathException e) {
+            throw new UnknownException(expected);
+        }
+    }
+
+    /** Nothing stands where a placeholder points. The message is what was expected. */
+    static final class UnknownException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        UnknownException(String expected) {
+            super(expected);
+        }
+    }
+}

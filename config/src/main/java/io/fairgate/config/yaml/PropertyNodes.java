@@ -1,0 +1,120 @@
+package io.fairgate.config.yaml;
+
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.yaml.snakeyaml.DumperOptions.FlowStyle;
+import org.yaml.snakeyaml.DumperOptions.ScalarStyle;
+import org.yaml.snakeyaml.error.Mark;
+import org.yaml.snakeyaml.nodes.MappingNode;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
+import org.yaml.snakeyaml.nodes.ScalarNode;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+import org.yaml.snakeyaml.nodes.Tag;
+
+/**
+ * Properties as the nodes that a file with the same policy would have.
+ *
+ * <p>Properties are less strict than YAML, as those of Spring are: a list may be one text with commas between, an empty text
+ * stands for an empty list or mapping, and keys may be written in camel case.
+ */
+public final class PropertyNodes {
+
+    private int nodes;
+
+    private PropertyNodes() {}
+
+    /** @param tree maps of maps, with texts as leaves; a map whose keys are {@link Integer}s is a list */
+    public static Node of(Map<?, ?> tree) {
+        return new PropertyNodes().node(tree);
+    }
+
+    /** A position of its own for each node; there is no file that it could be in. */
+    private Mark mark() {
+        return new Mark("", nodes++, 0, 0, new int[0], 0);
+    }
+
+    private Node node(Object value) {
+        Mark mark = mark();
+        if (!(value instanceof Map<?, ?> map)) {
+            return new Text(value.toString(), mark);
+        }
+        if (!map.isEmpty() && map.keySet().stream().allMatch(Integer.class::isInstance)) {
+            return new Items(mapping(map, mark), mark);
+        }
+        return mapping(map, mark);
+    }
+
+    private MappingNode mapping(Map<?, ?> map, Mark mark) {
+        List<NodeTuple> entries = new ArrayList<>();
+        map.forEach((key, entry) -> entries.add(new NodeTuple(new Text(key.toString(), mark()), node(entry))));
+        return new MappingNode(Tag.MAP, true, entries, mark, mark, FlowStyle.BLOCK);
+    }
+
+    /** With the known spelling of each key that is known. */
+    static Map<String, Value> byKnownName(Map<String, Value> given, KnownKeys known) {
+        Map<String, Value> entries = new LinkedHashMap<>();
+        given.forEach((key, value) -> entries.putIfAbsent(
+                known.keys().stream()
+                        .filter(each -> uniform(each).equals(uniform(key)))
+                        .findFirst()
+                        .orElse(key),
+                value));
+        return entries;
+    }
+
+    /** As Spring compares names of properties. */
+    private static String uniform(String key) {
+        return key.replaceAll("[-_]", "").toLowerCase(Locale.ROOT);
+    }
+
+    /** Properties with indexes: a list, or a mapping whose keys are numbers. */
+    static final class Items extends SequenceNode {
+
+        private final MappingNode mapping;
+
+        private Items(MappingNode mapping, Mark mark) {
+            super(
+                    Tag.SEQ,
+                    true,
+                    mapping.getValue().stream().map(NodeTuple::getValueNode).toList(),
+                    mark,
+                    mark,
+                    FlowStyle.BLOCK);
+            this.mapping = mapping;
+        }
+
+        MappingNode mapping() {
+            return mapping;
+        }
+    }
+
+    /** The text of a property. */
+    static final class Text extends ScalarNode {
+
+        private Text(String text, Mark mark) {
+            super(tag(text), text, mark, mark, ScalarStyle.PLAIN);
+        }
+
+        private static Tag tag(String text) {
+            return text.isBlank() ? Tag.NULL : Tag.STR;
+        }
+
+        boolean isBlank() {
+            return getValue().isBlank();
+        }
+
+        /** The texts between its commas. */
+        List<Node> items() {
+            List<Node> items = new ArrayList<>();
+            for (String item : isBlank() ? new String[0] : getValue().split(",", -1)) {
+                items.add(new ScalarNode(tag(item), item.strip(), getStartMark(), getEndMark(), ScalarStyle.PLAIN));
+            }
+            return items;
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Text with lines: YAML nodes by key and type, the placeholders in them, the mistakes about them, and the nearest known word. */
+@NullMarked
+package io.fairgate.config.yaml;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,51 @@
+package io.fairgate.config.policy;
+
+import io.fairgate.config.PolicyReader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.networknt.schema.InputFormat;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the arguments of {@code Cost} may be, at their bounds; files in {@code bad/} have what they may not. */
+class CostReferenceTest {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "units: 0",
+                "units: 1000000000000",
+                "units: '0'",
+                "max: 1",
+                "max: '1000000000000'",
+                "per: 1",
+                "per: 1B",
+                "per: 0010TB",
+                "response: bytes",
+                "response: header:X-Cost",
+                "response: 'header: X-Cost'",
+                "rules: '* /search = 3'",
+                "trusted-from: 10.0.0.0/8",
+            })
+    void what_it_may_say_is_fine_for_the_reader_and_for_the_schema(String argument) throws IOException {
+        String policy = """
+                tenants: { identify: [ { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] } ] }
+                routes:
+                  - id: it
+                    uri: http://127.0.0.1:9
+                    predicates: [ "Path=/**" ]
+                    filters: [ { name: Cost, args: { %s } } ]
+                """.formatted(argument);
+        assertThat(PolicyReader.read("p.yml", policy).routes()).hasSize(1);
+        assertThat(SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+                        .getSchema(Files.readString(Path.of("fairgate.schema.json")))
+                        .validate(policy, InputFormat.YAML))
+                .isEmpty();
+    }
+}

@@ -1,0 +1,123 @@
+package io.fairgate.config.policy;
+
+import io.fairgate.config.PolicyReader;
+
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.config.model.RouteDeclaration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.fairness.ShareSettings;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Identification;
+import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.KeySetLocation;
+import io.fairgate.policy.TokenRules;
+import io.fairgate.quota.Quota;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.nodes.MappingNode;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
+import org.yaml.snakeyaml.nodes.ScalarNode;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+
+class ReferenceFileTest {
+    private static final Path REFERENCE = Path.of("fairgate.yml");
+
+    static Stream<Path> examples() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("examples"))) {
+            return files.sorted().toList().stream();
+        }
+    }
+
+    @Test
+    void the_reference_is_a_policy_without_mistakes() {
+        PolicyFile file = PolicyReader.read(REFERENCE);
+
+        assertThat(file.policy().members()).hasSize(2);
+        assertThat(file.policy().pools()).containsOnlyKeys("orders");
+        assertThat(file.routes()).extracting(RouteDeclaration::id).containsExactly("orders", "invoices");
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void every_example_is_a_policy_without_mistakes(Path example) {
+        PolicyFile file = PolicyReader.read(example);
+
+        assertThat(file.policy().members()).isNotEmpty();
+        assertThat(file.routes()).isNotEmpty();
+    }
+
+    private static String kebabCase(String camelCase) {
+        return camelCase.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+    }
+
+    @Test
+    void the_reference_shows_every_key_at_its_place() throws IOException {
+        Set<String> shown = new HashSet<>();
+        collect(new Yaml().compose(new StringReader(Files.readString(REFERENCE))), "", shown);
+
+        List<KnownKeys> all = new ArrayList<>(PolicyKeys.ALL);
+        all.addAll(PolicyKeys.ARGUMENTS.values());
+        for (KnownKeys known : all) {
+            for (String key : known.keys()) {
+                String at = known.place().isEmpty() ? "" : known.place() + ".";
+                // Arguments of filters have two spellings, and the reference shows one of them.
+                assertThat(shown).containsAnyOf(at + key, at + kebabCase(key));
+            }
+        }
+    }
+
+    @Test
+    void the_reference_tells_the_ranges_and_defaults_of_the_core() throws IOException {
+        String text = Files.readString(REFERENCE).replaceAll("\\s*#\\s*", " ");
+
+        assertThat(text)
+                .contains("all tenants together. Requests, at least 0. Default: " + PoolSettings.DEFAULT_MAX_WAITING)
+                .contains("Default: " + PoolSettings.DEFAULT_MAX_WAIT.toSeconds() + "s.")
+                .contains("Default: " + PoolSettings.DEFAULT_MAX_HOLD.toSeconds() + "s.")
+                .contains("1 to " + PoolSettings.MAX_PERMITS + ".")
+                .contains("at most " + PoolSettings.MAX_DURATION.toDays() + "d")
+                .contains("at most " + (int) ShareSettings.MAX_WEIGHT)
+                .contains("1 to " + Quota.MAX_LIMIT)
+                .contains("the path to it, such as org.tenant. Default: " + TokenRules.DEFAULT_CLAIM)
+                .contains("Default: [" + String.join(", ", TokenRules.DEFAULT_ALGORITHMS) + "]")
+                .contains("0s to " + TokenRules.MAX_SKEW.toSeconds() + "s. Default: "
+                        + TokenRules.DEFAULT_SKEW.toSeconds() + "s.")
+                .contains(KeySetLocation.MIN_REFRESH.toSeconds() + "s to " + KeySetLocation.MAX_REFRESH.toDays()
+                        + "d. Default: " + KeySetLocation.DEFAULT_REFRESH.toMinutes() + "m.")
+                .contains("carries it, in Authorization after Bearer. Default: " + IdentitySource.Jwt.DEFAULT_HEADER)
+                .contains("`none` for no header. Default: " + Identification.DEFAULT_FORWARD_AS);
+    }
+
+    /** Names that an operator makes up are {@code *}, as in {@link KnownKeys#place}. */
+    private static void collect(Node node, String path, Set<String> paths) {
+        if (node instanceof SequenceNode sequence) {
+            sequence.getValue().forEach(item -> collect(item, path + "[]", paths));
+        }
+        if (node instanceof MappingNode mapping) {
+            boolean named = Set.of("tenants.groups", "tenants.classes", "tenants.plans", "tenants.members", "pools")
+                    .contains(path);
+            for (NodeTuple entry : mapping.getValue()) {
+                String key = named ? "*" : ((ScalarNode) entry.getKeyNode()).getValue();
+                String below = path.isEmpty() ? key : path + "." + key;
+                paths.add(below);
+                collect(entry.getValueNode(), below, paths);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package io.fairgate.config.policy;
+
+import io.fairgate.config.PolicyReader;
+
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.Yaml;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The reference, with one thing changed at a time, for every key in it: an editor is never to mark what the reader takes,
+ * and is to mark a key that is missing.
+ */
+class SchemaAgainstReaderTest {
+
+    private static final List<Object> ODD =
+            List.of(-1, 0, 7, 1_000_001, 0.5, 1e15, true, "", "x y", "5s", "PT1H", "day", List.of(), Map.of());
+
+    private final Yaml yaml = new Yaml();
+    private final JsonMapper json = new JsonMapper();
+    private final Map<String, Object> policy = new LinkedHashMap<>();
+    private final List<String> tooStrict = new ArrayList<>();
+    private final List<String> notMissed = new ArrayList<>();
+    private final Schema schema;
+    private int tried;
+
+    SchemaAgainstReaderTest() throws IOException {
+        schema = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+                .getSchema(Files.readString(Path.of("fairgate.schema.json")));
+    }
+
+    @BeforeEach
+    void load() throws IOException {
+        policy.putAll(yaml.load(Files.readString(Path.of("fairgate.yml"))));
+    }
+
+    @Test
+    void it_is_never_stricter_than_the_reader_and_misses_the_same_keys() {
+        vary(policy, "");
+
+        assertThat(tooStrict).isEmpty();
+        assertThat(notMissed).isEmpty();
+        assertThat(tried).isGreaterThan(1000);
+    }
+
+    @SuppressWarnings("unchecked")
+    private void vary(Object within, String path) {
+        if (within instanceof Map<?, ?> mapping) {
+            Map<String, Object> entries = (Map<String, Object>) mapping;
+            for (String key : List.copyOf(entries.keySet())) {
+                Object value = Objects.requireNonNull(entries.get(key), key);
+                String below = path + "." + key;
+                for (Object odd : ODD) {
+                    entries.put(key, odd);
+                    compare(below + ": " + odd);
+                }
+                entries.remove(key);
+                compare(below + " left out");
+                entries.put(key, value);
+                vary(value, below);
+            }
+        } else if (within instanceof List<?> list) {
+            List<Object> items = (List<Object>) list;
+            for (int i = 0; i < items.size(); i++) {
+                Object value = items.get(i);
+                for (Object odd : ODD) {
+                    items.set(i, odd);
+                    compare(path + "[" + i + "]: " + odd);
+                }
+                items.set(i, value);
+                vary(value, path + "[" + i + "]");
+            }
+        }
+    }
+
+    private void compare(String what) {
+        tried++;
+        boolean isValid = schema.validate(json.valueToTree(policy)).isEmpty();
+        List<String> mistakes = mistakes(yaml.dump(policy));
+        if (mistakes.isEmpty() && !isValid) {
+            tooStrict.add(what);
+        }
+        if (isValid && mistakes.stream().anyMatch(mistake -> mistake.contains(": missing"))) {
+            notMissed.add(what + " -> " + mistakes);
+        }
+    }
+
+    private static List<String> mistakes(String text) {
+        try {
+            PolicyReader.read("policy.yml", text);
+            return List.of();
+        } catch (InvalidPolicyException e) {
+            return e.mistakes().stream().map(Mistake::toString).toList();
+        }
+    }
+}

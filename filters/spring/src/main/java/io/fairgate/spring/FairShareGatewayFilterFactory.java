@@ -1,7 +1,5 @@
 package io.fairgate.spring;
 
-import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CACHED_REQUEST_BODY_ATTR;
-
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
@@ -105,8 +103,10 @@ public final class FairShareGatewayFilterFactory
                 (exchange, chain) -> hold(exchange, chain, config), FilterOrder.FAIR_SHARE.order());
     }
 
-    private Mono<Void> hold(ServerWebExchange exchange, GatewayFilterChain chain, Config config) {
+    private Mono<Void> hold(ServerWebExchange received, GatewayFilterChain chain, Config config) {
         return Mono.defer(() -> {
+            // A filter of the application may have had the body cached since.
+            ServerWebExchange exchange = CachedBodyFilter.onHeap(received);
             if (Exchanges.identity(exchange) instanceof Identity.Refused) {
                 return chain.filter(exchange); // The policy is on trial, and this is nobody's.
             }
@@ -137,8 +137,7 @@ public final class FairShareGatewayFilterFactory
                     .withSettleWithin(settleWithin(onClientLeft, maxHold))
                     .withOnWaiting(() -> {
                         waited.set(true);
-                        // What was read into memory before can be sent again, as long as it is not read here.
-                        if (readable && !CachedBodyFilter.isCached(exchange)) {
+                        if (readable) {
                             body.start();
                         }
                     });
@@ -204,7 +203,7 @@ public final class FairShareGatewayFilterFactory
     private static boolean mayReadAhead(ServerWebExchange exchange) {
         return !"100-continue"
                         .equalsIgnoreCase(exchange.getRequest().getHeaders().getFirst(HttpHeaders.EXPECT))
-                && exchange.getAttribute(CACHED_REQUEST_BODY_ATTR) == null;
+                && !CachedBodyFilter.isCached(exchange);
     }
 
     private static void reportWait(ServerWebExchange exchange, long waitedNanos) {

@@ -1,6 +1,7 @@
 package io.fairgate.spring;
 
 import org.springframework.cloud.gateway.filter.NettyWriteResponseFilter;
+import org.springframework.core.Ordered;
 
 /**
  * The order of our filters, from the outside in. All but the last are ordered before {@link NettyWriteResponseFilter} (order -1):
@@ -8,9 +9,11 @@ import org.springframework.cloud.gateway.filter.NettyWriteResponseFilter;
  * outside it sees the last byte.
  */
 enum FilterOrder {
+    /** Right behind Spring Cloud Gateway's {@code AdaptCachedBodyGlobalFilter}, which has read the body of a route with retries. */
+    CACHED_BODY(Ordered.HIGHEST_PRECEDENCE + 1001),
     /** Outside of everything, to see how it ends. */
     ACCESS_LOG(-600),
-    /** First: while draining nothing else is to happen. */
+    /** The first that decides: while draining nothing else is to happen. */
     DRAIN(-500),
     /** Before anything else looks at the path: what comes later depends on what it means. */
     PATH(-450),

@@ -7,9 +7,11 @@ import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.fairness.TenantStanding;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
+import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.embedded.Leases;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
@@ -23,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -68,8 +71,38 @@ class LeaseOfBusyPoolTest {
         leases.release(id);
     }
 
+    @Test
+    void a_restore_that_is_refused_when_its_lease_has_ended_leaves_the_next_one_with_its_id() {
+        LeaseId id = LeaseId.random();
+        LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1));
+        HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ZERO, 1);
+        List<Throwable> refused = new ArrayList<>();
+        leases.restore(id, ACME, "holder", term, before).subscribe(held -> {}, refused::add);
+        leases.release(id);
+        leases.open(id, ACME, "next", term);
+        busy.restored.tryEmitError(new IllegalStateException("refused"));
+        assertThat(refused).hasSize(1);
+        assertThat(leases.status(id)).as("the next lease").isNotNull();
+        leases.release(id);
+    }
+
+    @Test
+    void permits_that_are_restored_when_the_lease_has_ended_come_back() {
+        LeaseId id = LeaseId.random();
+        LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1));
+        HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ZERO, 1);
+        leases.restore(id, ACME, "holder", term, before).subscribe();
+        leases.release(id);
+        leases.open(id, ACME, "next", term);
+        busy.restored.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
+        assertThat(pool.inFlight().block()).isZero();
+        assertThat(leases.status(id)).isNotNull().extracting(LeaseStatus::held).isEqualTo(List.of());
+        leases.release(id);
+    }
+
     private final class Busy implements PermitPool {
         private final Sinks.One<HeldPermits> later = Sinks.one();
+        private final Sinks.One<HeldPermits> restored = Sinks.one();
         private Runnable beforeItIsAsked = () -> {};
 
         @Override
@@ -115,7 +148,7 @@ class LeaseOfBusyPoolTest {
 
         @Override
         public Mono<HeldPermits> restore(PermitRequest request) {
-            return pool.restore(request);
+            return restored.asMono();
         }
 
         @Override

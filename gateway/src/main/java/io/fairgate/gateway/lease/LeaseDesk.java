@@ -164,7 +164,7 @@ final class LeaseDesk {
         if (ending) {
             return access.refuseDraining();
         }
-        if (leases.size() >= settings.maxOpen()) {
+        if (!isOpen(ask.id()) && leases.size() >= settings.maxOpen()) {
             return Mono.error(LeaseProblem.tooMany());
         }
         if (accounts.putIfAbsent(ask.id(), mine) != null) {

@@ -72,12 +72,17 @@ public final class Leases {
      * @return false, and nothing has changed, when there is one with this id
      */
     public boolean open(LeaseId id, TenantId tenant, String holder, LeaseTerm term) {
-        return open.did((now, after) -> {
+        return opened(id, tenant, holder, term) != null;
+    }
+
+    private @Nullable OpenLease opened(LeaseId id, TenantId tenant, String holder, LeaseTerm term) {
+        return open.locked((now, after) -> {
             if (open.find(id) != null) {
-                return false;
+                return null;
             }
-            open.add(new OpenLease(id, tenant, holder, term, now));
-            return true;
+            OpenLease lease = new OpenLease(id, tenant, holder, term, now);
+            open.add(lease);
+            return lease;
         });
     }
 
@@ -294,7 +299,9 @@ public final class Leases {
             Duration ttl = permits.keySet().stream()
                     .map(pool -> pools.bounds(pool).maxTtl())
                     .reduce(term.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
-            if (!open(id, tenant, holder, new LeaseTerm(ttl, term.maxHold()))) {
+            // This one, and no later one with its id: it may end while the pools are asked.
+            OpenLease lease = opened(id, tenant, holder, new LeaseTerm(ttl, term.maxHold()));
+            if (lease == null) {
                 return Mono.just(false);
             }
             tokens.goOnAbove(before.token());
@@ -302,30 +309,29 @@ public final class Leases {
             return Flux.fromIterable(permits.entrySet())
                     .concatMap(each -> requirePool(each.getKey())
                             .restore(LeaseRequest.ask(tenant, each.getValue()))
-                            .doOnNext(held -> restored(id, each.getKey(), held, token, before.heldFor()))
+                            .doOnNext(held -> restored(lease, each.getKey(), held, token, before.heldFor()))
                             .doOnError(
-                                    PermitRefusedException.class, e -> tellNotRestored(id, each.getKey(), permits, e)))
-                    .then(Mono.fromCallable(() -> tellRestored(id)))
-                    .doOnError(e -> release(id))
-                    .doOnCancel(() -> undoRestore(id));
+                                    PermitRefusedException.class,
+                                    e -> tellNotRestored(lease, each.getKey(), permits, e)))
+                    .then(Mono.fromCallable(() -> tellRestored(lease)))
+                    .doOnError(e -> undoRestore(lease))
+                    .doOnCancel(() -> undoRestore(lease));
         });
     }
 
     /** Cancelled by a caller that has been answered already, such as one that fails to pass the answer on, it changes nothing. */
-    private void undoRestore(LeaseId id) {
+    private void undoRestore(OpenLease lease) {
         var unused = open.did((now, after) -> {
-            OpenLease lease = open.find(id);
-            if (lease != null && !lease.isRestored) {
+            if (!lease.isGone && !lease.isRestored) {
                 end(lease, End.RELEASED, now, after);
             }
             return true;
         });
     }
 
-    private void restored(LeaseId id, String pool, HeldPermits permits, long token, Duration heldFor) {
+    private void restored(OpenLease lease, String pool, HeldPermits permits, long token, Duration heldFor) {
         var unused = open.did((now, after) -> {
-            OpenLease lease = open.find(id);
-            if (lease == null) {
+            if (lease.isGone) {
                 after.then(permits::release);
             } else {
                 keep(lease, new OpenLease.Grant(pool, permits, token, 0, now - heldFor.toNanos()));
@@ -335,17 +341,19 @@ public final class Leases {
         });
     }
 
-    private void tellNotRestored(LeaseId id, String pool, Map<String, Integer> held, PermitRefusedException why) {
-        LeaseStatus lease = status(id);
-        if (lease != null) {
-            listener.refused(lease, new LeaseStatus.Waiting(held, pool, 1, 0), why.reason());
-        }
+    private void tellNotRestored(OpenLease lease, String pool, Map<String, Integer> held, PermitRefusedException why) {
+        var unused = open.did((now, after) -> {
+            if (!lease.isGone) {
+                LeaseStatus status = status(lease, now);
+                after.then(() -> listener.refused(status, new LeaseStatus.Waiting(held, pool, 1, 0), why.reason()));
+            }
+            return true;
+        });
     }
 
-    private boolean tellRestored(LeaseId id) {
+    private boolean tellRestored(OpenLease lease) {
         return open.did((now, after) -> {
-            OpenLease lease = open.find(id);
-            if (lease != null) {
+            if (!lease.isGone) {
                 lease.isRestored = true;
                 LeaseStatus status = status(lease, now);
                 after.then(() -> listener.restored(status));

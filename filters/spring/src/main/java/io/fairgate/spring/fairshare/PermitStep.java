@@ -65,7 +65,8 @@ public final class PermitStep {
         return Mono.defer(() -> {
             PermitPool pool = pool(rule);
             return isEnforced(rule)
-                    ? hold(exchange, tenant, rule, pool, forward)
+                    // A filter of the application may have had the body cached.
+                    ? hold(CachedBodyFilter.onHeap(exchange), tenant, rule, pool, forward)
                     : dryRun(exchange, tenant, rule, pool, forward);
         });
     }

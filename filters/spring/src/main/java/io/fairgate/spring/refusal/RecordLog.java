@@ -29,7 +29,7 @@ public final class RecordLog implements DisposableBean {
 
     private static final int CAPACITY = 4096;
     private static final Duration LONGEST_END = Duration.ofSeconds(2);
-    /** Is behind all that was added before the end. */
+    /** Behind all that was added before the end. Known by its identity, and {@code Map.of()} is one object for all. */
     private static final Map<String, Object> END = new HashMap<>();
 
     private static final JsonMapper JSON = JsonMapper.builder().build();

@@ -8,7 +8,9 @@ import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.cloud.gateway.event.EnableBodyCachingEvent;
 import org.springframework.cloud.gateway.filter.AdaptCachedBodyGlobalFilter;
@@ -22,6 +24,7 @@ import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.ServerWebExchangeDecorator;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -85,6 +88,26 @@ class CachedBodyFilterTest {
         Disposable request = send(Flux.just(received));
         assertThat(memory.refCnt()).isZero();
         request.dispose();
+    }
+
+    /** The end of a request removes the body and then frees it, on any thread. */
+    @Test
+    void what_the_end_of_the_request_frees_is_left_alone() {
+        MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.post("/"));
+        AtomicInteger looks = new AtomicInteger();
+        exchange.getAttributes().put(CACHED_REQUEST_BODY_ATTR, received);
+        ServerWebExchange ending = new ServerWebExchangeDecorator(exchange) {
+            @Override
+            public Map<String, Object> getAttributes() {
+                if (looks.incrementAndGet() == 2) {
+                    ServerWebExchangeUtils.clearCachedRequestBody(exchange);
+                }
+                return exchange.getAttributes();
+            }
+        };
+        assertThat(CachedBodyFilter.onHeap(ending)).isSameAs(ending);
+        assertThat(looks).hasValue(2);
+        assertThat(memory.refCnt()).isZero();
     }
 
     @Test

@@ -41,8 +41,6 @@ import reactor.core.publisher.Sinks;
 /**
  * The client that others build into their programs, against the server: each was written against a description of the other.
  * Where a client's time is virtual, the server's is not: a beat then comes at once, and the server cannot tell.
- *
- * <p>Over 250 lines, because all scenes are set in the same way, and the first ones are what the later ones disturb.
  */
 class ClientOnServerTest {
 

@@ -25,8 +25,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
  * What the commands print, and their exit codes.
- *
- * <p>Over 250 lines, because each command has its cases and what they print is spelled out.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class CommandLineTest {

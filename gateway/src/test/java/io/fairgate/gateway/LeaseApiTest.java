@@ -12,8 +12,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * The lease API over HTTP, row by row.
- *
- * <p>Over 250 lines, because it is every row of the API.
  */
 class LeaseApiTest {
 

@@ -13,8 +13,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
  * Each call to leases that is refused leaves one record, of whichever protocol it is, and whatever it is refused for.
- *
- * <p>Over 250 lines, because every refusal that there is stands here once.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseRefusalRecordsTest {

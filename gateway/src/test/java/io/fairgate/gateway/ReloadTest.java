@@ -28,8 +28,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
  * What a policy file that changes does to a gateway that runs.
- *
- * <p>Over 250 lines, because each change has to be shown to leave everything else alone.
  */
 class ReloadTest {
 

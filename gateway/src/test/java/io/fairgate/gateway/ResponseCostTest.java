@@ -23,9 +23,6 @@ import reactor.netty.http.server.HttpServer;
 
 /**
  * What a request turns out to have taken of its quotas. A test that looks at the balance of a tenant has one of its own.
- *
- * <p>Over 250 lines, because each way in which a response can tell, fail to tell or be kept from telling needs a route, and one gateway
- * with all of them starts faster than several.
  */
 class ResponseCostTest {
 

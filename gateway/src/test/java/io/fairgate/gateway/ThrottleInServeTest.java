@@ -22,8 +22,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
  * Throttle's clients at a gateway: the same tenants, pools, bounds and quotas as everybody else.
- *
- * <p>Over 250 lines, because whatever holds for leases and requests is shown for these clients once more.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ThrottleInServeTest {

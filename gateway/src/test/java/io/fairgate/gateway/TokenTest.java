@@ -42,8 +42,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
  * Tokens, good ones and forged ones; members are a and b.
- *
- * <p>Over 250 lines because it is one table of forgeries with what makes them.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class TokenTest {

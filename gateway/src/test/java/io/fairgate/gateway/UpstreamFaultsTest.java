@@ -20,8 +20,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Whatever an upstream does, the client is told, and the permit comes back once: after each fault the only permit of the
  * pool is used again.
- *
- * <p>Over 250 lines, because there is a test for each thing that an upstream does wrong.
  */
 class UpstreamFaultsTest {
 

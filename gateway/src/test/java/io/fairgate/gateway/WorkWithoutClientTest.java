@@ -24,8 +24,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * What an upstream still works on holds its permit, with the client or without it, and {@code on-client-left} says whether
  * that is so.
- *
- * <p>Over 250 lines, because there is a test for each way in which a request ends before its work does.
  */
 class WorkWithoutClientTest {
 

@@ -60,8 +60,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Shares by weight to within a hundredth are proven in virtual time; here other things are shared as well, such as
  * the processor. The report is written below {@code load-tests/target/gatling}, also when the run fails.
- *
- * <p>Over 250 lines, because the scenario, its parameters and the verdict are read as one description of a run.
  */
 public final class LeaseChurnSimulation extends Simulation {
 

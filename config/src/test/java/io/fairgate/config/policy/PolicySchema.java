@@ -25,8 +25,6 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
 /**
  * Makes the JSON schema (2020-12) of policy files: its sections and their keys from {@link KnownKeys}, bounds from the
  * records of the core, and what editors show beside a key from the comments of the reference.
- *
- * <p>Over 250 lines, because what each key may hold is spelled out.
  */
 final class PolicySchema {
 

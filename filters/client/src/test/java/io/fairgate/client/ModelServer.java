@@ -22,8 +22,7 @@ import reactor.core.scheduler.Scheduler;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The contract of the lease API, as a model: one tenant, first come first served, everything under one lock. Over 250 lines
- * because a server is more than one of its calls.
+ * The contract of the lease API, as a model: one tenant, first come first served, everything under one lock.
  */
 final class ModelServer {
 

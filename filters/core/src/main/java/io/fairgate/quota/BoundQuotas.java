@@ -17,8 +17,6 @@ import reactor.core.scheduler.Scheduler;
  * sets, whatever tree a policy makes of the owners. They are held for arithmetic on a handful of values and two readings
  * of the clock: no signal and no code of a caller runs inside. An atomic reference to an immutable balance was turned
  * down: it cannot make several quotas all or nothing, and allocates for each charge.
- *
- * <p>Over 250 lines, because all that is done under these locks is in one place.
  */
 final class BoundQuotas {
 

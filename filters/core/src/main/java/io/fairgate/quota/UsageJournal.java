@@ -32,8 +32,6 @@ import reactor.core.scheduler.Schedulers;
  * {@link #LONGEST_WRITE} is a failure until it returns: a disk that hangs must not hold up more than one that fails.
  *
  * <p>One process has the file; a lock beside it refuses others.
- *
- * <p>Over 250 lines, because what its callers, its thread and its timer share is under one lock and read together.
  */
 public final class UsageJournal implements AutoCloseable {
 

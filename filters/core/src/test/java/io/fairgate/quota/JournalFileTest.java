@@ -20,8 +20,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What is found in a file that a crash has left at any byte, or that somebody else has been at.
- *
- * <p>Over 250 lines, because each kind of damage is a case of its own on the same file.
  */
 class JournalFileTest {
     private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 1000, CalendarUnit.DAY, ZoneOffset.UTC);

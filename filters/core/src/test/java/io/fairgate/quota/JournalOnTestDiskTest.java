@@ -30,9 +30,6 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
  * A journal whose disk hangs, fails and is lost as the test says; time is virtual.
- *
- * <p>Over 250 lines, because each order of a write, its failure, its return and the end is a case of its own on the same
- * disk.
  */
 class JournalOnTestDiskTest {
     private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 1000, CalendarUnit.DAY, ZoneOffset.UTC);

@@ -27,8 +27,6 @@ import reactor.test.scheduler.VirtualTimeScheduler;
  * <p>Calendar quotas and totals: no more than the limit is charged to a window, and the window is the latest that the clock
  * has reached; a journal keeps that over every end, and each crash loses at most a chunk; without one, each life counts for
  * itself. Rates and sliding windows: what is promised holds in each life, whatever the wall clock shows.
- *
- * <p>Over 250 lines, because the books of each kind of quota stand beside the run that keeps them.
  */
 class QuotaBoundsTest {
     private static final int RUNS = 150;

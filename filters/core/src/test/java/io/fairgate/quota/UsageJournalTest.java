@@ -29,8 +29,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 /**
  * Usage that survives its process. A crash is a copy of the file at some moment: what the disk knew then.
  *
- * <p>Over 250 lines, because what is promised over a restart is many cases of one set-up. Damage to the file is in {@link
- * JournalFileTest}, disks that fail are in {@link JournalOnTestDiskTest}.
+ * <p>Damage to the file is in {@link JournalFileTest}, disks that fail are in {@link JournalOnTestDiskTest}.
  */
 class UsageJournalTest {
     private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 1000, CalendarUnit.DAY, ZoneOffset.UTC);

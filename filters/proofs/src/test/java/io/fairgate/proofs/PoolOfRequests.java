@@ -26,8 +26,6 @@ import reactor.core.publisher.Sinks;
 
 /**
  * A pool, and a few requests that are known by their number, all of it driven from outside, step by step.
- *
- * <p>Over 250 lines, because all that threads may do stands beside what has to hold of it then.
  */
 final class PoolOfRequests {
 

@@ -52,7 +52,7 @@ import reactor.test.StepVerifier;
 
 /**
  * What every pool of permits does, whatever its backend. All in virtual time, and each test ends with nothing in
- * flight, nothing waiting and no timer left. Over 250 lines because a contract is one list of sentences.
+ * flight, nothing waiting and no timer left.
  */
 public abstract class PermitPoolContract {
 

@@ -32,8 +32,6 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * The two loops of the embedded pool: what comes while they are at work, and who does the work when there is much of it.
- *
- * <p>Over 250 lines with the two schedulers that it takes to see that.
  */
 class EmbeddedPermitPoolDrainTest {
 

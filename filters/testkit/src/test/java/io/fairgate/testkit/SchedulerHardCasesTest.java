@@ -22,8 +22,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The cases in which schedulers of this kind have gone wrong, one at a time.
- *
- * <p>Over 250 lines because it is one list of cases.
  */
 class SchedulerHardCasesTest {
 

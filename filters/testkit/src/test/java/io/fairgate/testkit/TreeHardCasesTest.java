@@ -17,8 +17,6 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The cases in which a tree of shares can go wrong, one at a time.
- *
- * <p>Over 250 lines because it is one list of cases.
  */
 class TreeHardCasesTest {
 

@@ -26,8 +26,6 @@ import reactor.core.publisher.Sinks;
  * Does random steps to a whole pool, and keeps a sequential ledger of who waits and who holds, from what the requests are
  * told. After each step the ledger has to be one that the rules allow: nobody holds what is not there or beyond a cap, no
  * more wait than may, nobody waits for what is free, and within a tenant nobody overtakes.
- *
- * <p>Over 250 lines because a request, what can happen to it and what has to hold then belong together.
  */
 final class WholePoolTrial implements SeededModel.Trial<Step> {
 

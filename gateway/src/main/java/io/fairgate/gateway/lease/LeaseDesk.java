@@ -30,8 +30,7 @@ import reactor.core.scheduler.Scheduler;
  * <p>A lease is over when it was released, has expired, or was refused. Its id is kept for ten minutes then, so that the
  * call that acquired it does not acquire another one when it is repeated.
  *
- * <p>From any thread; blocks none. Answers are emitted on the thread on which they come about. Over 250 lines, because it
- * is all that can be done with a lease, and what may happen to it meanwhile.
+ * <p>From any thread; blocks none. Answers are emitted on the thread on which they come about.
  */
 final class LeaseDesk {
 

@@ -28,8 +28,6 @@ import reactor.core.scheduler.Scheduler;
  *
  * <p>A peer is its owner's: to everybody else it is an unknown one.
  *
- * <p>Over 250 lines, because it is all that a peer can do.
- *
  * <p>All methods, and the Monos when they are subscribed to, fail with a {@link ThrottleError} for what is wrong with the
  * request. From any thread; none blocks.
  */

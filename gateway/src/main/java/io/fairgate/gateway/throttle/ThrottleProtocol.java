@@ -30,8 +30,6 @@ import reactor.core.scheduler.Scheduler;
  * The routes of throttle 0.5.13 (and those of 0.4 that its clients call), to be served beside others: what each reads of a
  * request, in which order, and what it answers. What they do is in {@link Peers}.
  *
- * <p>Over 250 lines, because the whole table of routes stands here.
- *
  * <p>From any thread; no route blocks one. A client that leaves while it waits leaves its lock in the queue, because it may
  * come back.
  */

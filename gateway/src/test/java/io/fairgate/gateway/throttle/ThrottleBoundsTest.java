@@ -30,8 +30,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What is too much, too odd or meant badly is answered as documented, and is never a 500.
- *
- * <p>Over 250 lines, because it has a table of what is sent for each route.
  */
 class ThrottleBoundsTest {
 

@@ -22,8 +22,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Every route of the protocol with every answer that it has: status, content type and body.
- *
- * <p>Over 250 lines, because the table of routes is long.
  */
 class ThrottleRoutesTest {
 

@@ -17,8 +17,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * How locks are shared, waited for and lost; and where throttle is better not followed.
- *
- * <p>Over 250 lines, because each rule of the protocol is one scene.
  */
 class ThrottleSemanticsTest {
 

@@ -49,8 +49,6 @@ import reactor.core.publisher.Sinks;
 
 /**
  * The protocol beside other things: several tenants, and pools that others use and close.
- *
- * <p>Over 250 lines, because each of these needs the same server, which knows tenants and what pays for locks.
  */
 class ThrottleTenantsTest {
 

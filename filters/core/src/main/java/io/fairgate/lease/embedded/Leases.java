@@ -38,9 +38,6 @@ import reactor.core.scheduler.Scheduler;
  *
  * <p><b>Threads.</b> From any thread. One lock guards what is noted here; signals, listeners and pools are called outside
  * of it. No call blocks but for that lock, which is held for a few steps.
- *
- * <p>Over 250 lines, because it is all that a holder can do with a lease; how they are kept and expire is in
- * {@link OpenLeases}.
  */
 public final class Leases {
 

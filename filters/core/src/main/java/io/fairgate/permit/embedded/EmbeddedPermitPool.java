@@ -47,8 +47,6 @@ import reactor.util.concurrent.Queues;
  * <p>What was granted goes to {@link #ready}, and is handed to the waiters' executors by a loop of its own: code of the
  * user never runs inside the drain, and a work that completes at once and thereby grants the next one does not nest. Both
  * loops hand over to the pool's scheduler after {@link #BATCH} steps: no thread works for the others for long.
- *
- * <p>Over 250 lines because the drain, what it does to the open permits and what it tells the scheduler are one protocol.
  */
 public final class EmbeddedPermitPool implements PermitPool {
 

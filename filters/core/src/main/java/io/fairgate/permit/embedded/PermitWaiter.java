@@ -44,8 +44,6 @@ import reactor.util.context.Context;
  * <p>Who wins the step to a state without an exit has the pool look at the waiter once, and the pool takes back what it
  * had given. It is one object and not three operators because a permit that travels as an element between operators
  * can be lost on cancellation (reactor-core issue 3695).
- *
- * <p>Over 250 lines because all steps of one state machine stand side by side.
  */
 abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T>, Runnable {
 

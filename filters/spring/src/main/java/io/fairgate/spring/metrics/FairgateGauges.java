@@ -46,8 +46,6 @@ import reactor.core.scheduler.Scheduler;
  * <p>The rows are those of the pools of the policy, and of the tenants that are shown ({@link TenantSeries}). While somebody
  * looks, it is decided anew from time to time which these are. A change adds and removes some rows, and leaves the others as
  * they are.
- *
- * <p>Over 250 lines, because it is the list of all gauges, with the rows that they are made for.
  */
 final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
 

@@ -30,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  * What is counted and timed as it happens. What is measured at a scrape is in {@link FairgateGauges}.
  *
  * <p>The tenant tag is bounded: {@link TenantSeries} says which members are counted by name, all others are {@code _other}.
- *
- * <p>Over 250 lines, because what is counted has to be forgotten in the same place, when a pool or a member goes.
  */
 public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch, RefusalMeters {
 

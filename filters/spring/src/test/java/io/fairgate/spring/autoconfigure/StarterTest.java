@@ -61,8 +61,6 @@ import reactor.netty.DisposableServer;
 
 /**
  * The starter in a Spring Cloud Gateway of somebody else's, with its policy in that gateway's own properties.
- *
- * <p>Over 250 lines, because that gateway is described here as well, and each case names the properties it is started with.
  */
 class StarterTest {
 

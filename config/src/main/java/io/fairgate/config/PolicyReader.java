@@ -25,12 +25,12 @@ import java.util.Map;
 /**
  * Reads policy files. {@code config/fairgate.yml} is the reference of their keys.
  *
- * <p>Whatever the file holds, a reader either returns a checked policy or throws an {@link InvalidPolicyException} with
- * every mistake in it. Reading blocks, as files do.
+ * <p>A reader returns a checked policy, or throws an {@link InvalidPolicyException} that lists every mistake. Reading
+ * blocks the calling thread.
  */
 public final class PolicyReader {
 
-    /** No policy is larger: ten thousand tenants with quotas of their own need about one megabyte. */
+    /** Enough for any policy: ten thousand tenants with quotas of their own need about one megabyte. */
     static final int MAX_BYTES = 8 * 1024 * 1024;
 
     private static final String READABLE = "a policy file, which is YAML in UTF-8 of at most 8 MB";
@@ -55,7 +55,7 @@ public final class PolicyReader {
     /**
      * Reads a policy that is in memory already.
      *
-     * @param fileName what mistakes call the file
+     * @param fileName the name of the file in mistakes
      * @throws InvalidPolicyException with every mistake of the text
      */
     public static PolicyFile read(String fileName, String text) {
@@ -63,10 +63,11 @@ public final class PolicyReader {
     }
 
     /**
-     * Reads a policy from properties, by the same rules as from a file, but for its routes. Keys may be in camel case, a list
-     * may be a text with commas between, and an empty text may stand for an empty list or mapping.
+     * Reads a policy from properties. The rules are those of a file, except that properties have no routes. Keys may be
+     * in camel case, a list may be a text with commas in between, and an empty text may stand for an empty list or
+     * mapping.
      *
-     * @param prefix what all properties begin with; mistakes name it instead of a file and a line
+     * @param prefix the common prefix of all properties; mistakes name it instead of a file and a line
      * @param tree maps of maps, with texts as leaves; a map whose keys are {@link Integer}s is a list
      * @throws InvalidPolicyException with every mistake of the properties
      */
@@ -86,7 +87,7 @@ public final class PolicyReader {
         if (Files.isDirectory(file)) {
             throw mistakes.unreadable(1, "a directory", READABLE);
         }
-        // Reads up to the bound instead of asking for the size: a device or a growing file has none to trust.
+        // Reads up to the limit instead of asking for the size: a device or a growing file has no reliable size.
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(MAX_BYTES + 1);
             if (bytes.length > MAX_BYTES) {

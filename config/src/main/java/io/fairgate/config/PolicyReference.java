@@ -6,16 +6,22 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
-/** The reference of every key, {@code config/fairgate.yml}, and its JSON schema, which are packed with the classes. */
+/**
+ * The reference of every policy key, {@code config/fairgate.yml}, and its JSON schema. Both are packaged with the
+ * classes.
+ */
 public final class PolicyReference {
     private PolicyReference() {}
 
-    /** Its text, which is a policy that works. Reading blocks, as files do. */
+    /** The text of the reference, which is a valid policy. Blocks the calling thread while it reads. */
     public static String text() {
         return packed("fairgate.yml");
     }
 
-    /** The JSON schema (2020-12) of policies, with which editors complete and check them. Reading blocks, as files do. */
+    /**
+     * The JSON schema (2020-12) of policies, which editors use to complete and check them. Blocks the calling thread
+     * while it reads.
+     */
     public static String schema() {
         return packed("fairgate.schema.json");
     }

@@ -16,21 +16,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at a policy file from time to time, on a thread of its own, and tells when it has become another one: written
- * anew, replaced by a file that was moved over it, or reached by a symbolic link that points elsewhere now, as
- * Kubernetes does with all files of a ConfigMap at once. It tells as well when the file is gone.
+ * Polls a policy file on a thread of its own and reports when it has changed: it was rewritten, another file was moved
+ * over it, a symbolic link in its path points elsewhere now (Kubernetes replaces all files of a ConfigMap at once in
+ * this way), or it is gone.
  *
- * <p>It looks instead of asking the operating system to be told, because that would tell of the folder that the link
- * is in, and neither of where it leads to nor of what happens on a file system of another machine.
+ * <p>It polls instead of using the file notifications of the operating system. Those report the folder of the link
+ * only: neither changes where the link leads to, nor changes that another machine makes on a shared file system.
  *
- * <p>A file is told of when it has stayed the same from one look to the next, so that none is read while it is being
- * written.
+ * <p>A change is reported when two polls in a row have found the same file, so that a file is not read while it is
+ * being written.
  */
 public final class PolicyWatcher implements AutoCloseable {
 
     /**
-     * Some file systems count the time of a change in steps of up to two seconds: within these, a second change may look
-     * like none.
+     * Some file systems store modification times in steps of up to two seconds. A second change within one step may not
+     * change the modification time.
      */
     private static final Duration COARSEST_STEP = Duration.ofSeconds(2);
 
@@ -42,22 +42,25 @@ public final class PolicyWatcher implements AutoCloseable {
         return watcher;
     });
 
-    // Below: only the thread.
+    // The fields below are used by the watcher's thread only.
     private @Nullable Look latest;
-    /** What the file was when it was told of last. */
+    /** The state of the file that was reported last. */
     private @Nullable Look told;
 
     private byte[] toldContents = {};
 
     /**
-     * What a look finds; two are equal when the file has not changed in between.
+     * What one poll finds. Two are equal when the file has not changed in between.
      *
-     * @param target where the path leads, through every symbolic link
-     * @param key what the file system knows the file by, if it tells
+     * @param target the path after all symbolic links are resolved
+     * @param key the identity of the file in its file system; null when the file system has none
      */
     private record Look(Path target, @Nullable Object key, long size, FileTime modified) {
 
-        /** There is no file: it is gone, or between two links. It was last changed long ago, like any that stays. */
+        /**
+         * The file is missing, or its link is being replaced. The modification time is long past, so that no unnoticed
+         * change is suspected.
+         */
         static final Look GONE = new Look(Path.of(""), null, 0, FileTime.fromMillis(0));
 
         static Look at(Path file) {
@@ -77,12 +80,12 @@ public final class PolicyWatcher implements AutoCloseable {
     }
 
     /**
-     * Watches from now on, until it is closed. What it finds first is told as well: whoever watches has read the file
-     * before, and it may have changed since.
+     * Starts to watch, until {@link #close}. The state that the first polls find is reported as well, because the file
+     * may have changed since the caller read it.
      *
-     * @param every how often to look, more than 0
-     * @param changed run on the watcher's thread, which may block; what it throws is for it to tell, and does not end
-     *     the watch
+     * @param every the time between two polls, more than 0
+     * @param changed run on the watcher's thread, where it may block; what it throws goes to the uncaught exception
+     *     handler of that thread and does not end the watch
      */
     public static PolicyWatcher start(Path file, Duration every, Runnable changed) {
         PolicyWatcher watcher = new PolicyWatcher(file, changed);
@@ -91,7 +94,7 @@ public final class PolicyWatcher implements AutoCloseable {
         return watcher;
     }
 
-    /** What throws would end the looks for good, and nobody would notice. */
+    /** Catches what a poll throws, because it would end the scheduled polls without a trace. */
     private void look() {
         try {
             lookOnce();
@@ -121,7 +124,7 @@ public final class PolicyWatcher implements AutoCloseable {
         changed.run();
     }
 
-    /** A digest of it; of nothing when it cannot be read, which whoever is told will find out as well. */
+    /** The digest of the contents; empty when the file cannot be read, which the listener will find out as well. */
     private byte[] contents() {
         try (InputStream in = Files.newInputStream(file)) {
             return MessageDigest.getInstance("SHA-256").digest(in.readNBytes(PolicyReader.MAX_BYTES + 1));

@@ -42,12 +42,12 @@ public final class Fairgate {
         }
     }
 
-    /** Runs a command; a gateway that was started goes on after this has returned 0. */
+    /** Runs a command and returns its exit code. A gateway that was started keeps running after this has returned 0. */
     static int run(String... args) {
         return commandLine(args).execute(withCommand(args));
     }
 
-    /** To throttle the other commands are unknown: it has to answer soon, and each command takes its time to be read. */
+    /** {@code throttle} is built without the other commands: it must answer soon, and picocli takes time for each command. */
     private static CommandLine commandLine(String... args) {
         if (args.length > 0 && args[0].equals(ThrottleCommand.NAME)) {
             ThrottleCommand.loadAhead();
@@ -57,7 +57,7 @@ public final class Fairgate {
         return new CommandLine(new Fairgate());
     }
 
-    /** No command means {@code serve}, so that options may come first. */
+    /** Without a command, {@code serve} is run, so that options may come first. */
     static String[] withCommand(String... args) {
         boolean wantsHelp =
                 args.length > 0 && List.of("-h", "--help", "-V", "--version").contains(args[0]);

@@ -1,5 +1,5 @@
 /**
- * The program. {@link io.fairgate.gateway.Fairgate} reads the command line; each sub-command is a class;
+ * The program. {@link io.fairgate.gateway.Fairgate} parses the command line; each sub-command is a class;
  * {@link io.fairgate.gateway.start.GatewayRun} starts the gateway with a policy.
  */
 @NullMarked

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 public final class InvalidPolicyException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    // Transient, because an exception must be serializable and mistakes are not worth that promise.
+    // Transient: an exception must be serializable, and its mistakes need not be.
     private final transient List<Mistake> mistakes;
 
     private final transient PolicyFile readable;
@@ -24,8 +24,8 @@ public final class InvalidPolicyException extends RuntimeException {
     }
 
     /**
-     * What could be made out all the same, for whoever can so tell more at once: of filters and predicates that there are
-     * not, and what the file may say but seldom means. Pools that its routes name need not be there.
+     * What could be read in spite of the mistakes, so that a caller can also report unknown filters and predicates, and
+     * warnings. Pools that its routes name may be missing.
      */
     public PolicyFile readable() {
         return readable;

@@ -3,7 +3,7 @@ package io.fairgate.config.model;
 /**
  * One thing that is wrong with a policy file.
  *
- * @param file the file as its reader was given it; empty for a property
+ * @param file the name of the file as the reader was given it; empty for a property
  * @param line the line, from 1; 0 for a property
  * @param key the dotted path of the key, with list indexes, such as {@code tenants.plans.free.quotas[1].per}
  * @param found what the file says
@@ -17,7 +17,7 @@ public record Mistake(String file, int line, String key, String found, String ex
         }
     }
 
-    /** {@code FILE:LINE: key: found (expected: …)}, on one line; of a property without its place. */
+    /** {@code FILE:LINE: key: found (expected: …)}, on one line; without file and line for a property. */
     @Override
     public String toString() {
         String place = file.isEmpty() ? "" : "%s:%d: ".formatted(file, line);

@@ -5,14 +5,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a policy file says, checked.
+ * The checked contents of a policy file.
  *
  * @param policy tenants and pools
  * @param routes in the order of the file; every pool that they name exists
- * @param warnings of what is allowed and seldom meant, in the order of the file
+ * @param warnings of values that are allowed but rarely intended, in the order of the file
  */
 public record PolicyFile(Policy policy, List<RouteDeclaration> routes, List<Warning> warnings) {
-    /** Nobody may use anything: what is in force before there is a file. */
+    /**
+     * An empty policy, under which no request is admitted. It stands for a file that was not read or cannot be read.
+     */
     public static final PolicyFile NOTHING =
             new PolicyFile(new Policy(List.of(), Map.of(), null, Map.of()), List.of(), List.of());
 

@@ -6,17 +6,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One route as the file gives it: a route definition of Spring Cloud Gateway, which this module does not know and
- * leaves to be bound elsewhere. The lines are kept for whoever finds a mistake in it then.
+ * One route of the file: a route definition of Spring Cloud Gateway. This module does not depend on Spring Cloud
+ * Gateway, so the definition is bound elsewhere. The lines are kept so that a mistake that is found then can name its
+ * line.
  *
  * @param id unique among the routes of the file
- * @param index its place among the routes of the file, from 0
- * @param line where the route begins, from 1
+ * @param index its position among the routes of the file, from 0
+ * @param line the line where the route begins, from 1
  * @param definition the YAML below the route, the id included: maps, lists, strings, numbers and booleans, never null
  * @param predicateLines the line of each predicate, in order
  * @param filterLines the line of each filter, in order
- * @param filledIn what came from the environment or from other files and may be secret, by what stands for it in the
- *     policy file; more than this route has of it
+ * @param filledIn maps each value that came from the environment or from another file, and may be secret, to its
+ *     placeholder in the policy file; holds the values of other routes as well
  */
 public record RouteDeclaration(
         String id,
@@ -26,7 +27,7 @@ public record RouteDeclaration(
         List<Integer> predicateLines,
         List<Integer> filterLines,
         Map<String, String> filledIn) {
-    /** What is shorter is no secret, and would be found in every text. */
+    /** Shorter values are not treated as secrets, because they would be found in every text. */
     private static final int SHORTEST_SECRET = 4;
 
     public RouteDeclaration {
@@ -37,12 +38,12 @@ public record RouteDeclaration(
         filledIn = Map.copyOf(filledIn);
     }
 
-    /** A text about this route that may be shown: what came from elsewhere is in it as the policy file writes it. */
+    /** The text with each filled-in value replaced by its placeholder, so that it can be shown. */
     public String withoutSecrets(String text) {
         String shown = text;
         for (Map.Entry<String, String> secret : filledIn.entrySet()) {
             shown = without(secret.getKey(), shown, secret.getValue());
-            // Arguments are split at commas, so that a part of it may stand alone.
+            // Arguments are split at commas, so a part of the value may occur alone.
             for (String part : secret.getKey().split(",", -1)) {
                 shown = without(part.strip(), shown, secret.getValue());
             }
@@ -54,7 +55,7 @@ public record RouteDeclaration(
         return secret.length() < SHORTEST_SECRET ? text : text.replace(secret, placeholder);
     }
 
-    /** Without what came from elsewhere. */
+    /** Without the definition, which may hold secrets. */
     @Override
     public String toString() {
         return "route %s at line %d".formatted(id, line);

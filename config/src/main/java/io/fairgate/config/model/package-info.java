@@ -1,4 +1,4 @@
-/** What a policy file says once it is read and checked, and what is wrong with one. */
+/** The result of reading a policy file: the checked policy, its warnings, or its mistakes. */
 @NullMarked
 package io.fairgate.config.model;
 

@@ -8,15 +8,15 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * Checks the arguments of a {@code Cost} filter in the long form, each by itself. What they mean together, and what is a
- * rule, is for the gateway to check.
+ * Checks each argument of a {@code Cost} filter in the long form by itself. The gateway checks the combination of
+ * arguments, and the syntax of rules.
  */
 final class CostReference {
     static final String FILTER = "Cost";
 
     static final Pattern RESPONSE = Pattern.compile("bytes|header:\\s*\\S.*");
 
-    /** As Spring reads sizes; a number alone is bytes. */
+    /** The sizes that Spring reads, from 1 byte up; a number without a unit is bytes. */
     static final Pattern SIZE = Pattern.compile("0*[1-9][0-9]{0,17}(B|KB|MB|GB|TB)?");
 
     private final Map<String, Value> arguments;

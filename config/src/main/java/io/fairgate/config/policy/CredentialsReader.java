@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads the API keys and the names of certificates of all members. What should be a digest and is not may be the key
- * itself, so no mistake repeats it.
+ * Reads the API keys and the certificate names of all members. A value that is not a digest may be the key itself, so
+ * no mistake repeats it.
  */
 final class CredentialsReader {
     private static final String DIGESTS =
@@ -28,7 +28,10 @@ final class CredentialsReader {
     private final Map<String, TenantId> certificates = new LinkedHashMap<>();
     private final Map<String, Value> places = new HashMap<>();
 
-    /** @param ways what the file identifies by; what those with mistakes would be, nobody knows */
+    /**
+     * @param ways the ways of {@code tenants.identify}; if one of them has a mistake, members may have credentials of
+     *     any kind
+     */
     CredentialsReader(IdentityReader.Ways ways) {
         keysCount = !ways.complete() || ways.sources().stream().anyMatch(IdentitySource.ApiKey.class::isInstance);
         certificatesCount = !ways.complete()

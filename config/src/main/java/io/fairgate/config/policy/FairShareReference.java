@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Checks that a {@code FairShare} filter names a pool and a class of the file, and asks what the pool can give. */
+/**
+ * Checks that a {@code FairShare} filter names a pool and a class of the file, and asks for no more permits than the
+ * pool has.
+ */
 final class FairShareReference {
     static final String FILTER = "FairShare";
 
@@ -39,7 +42,7 @@ final class FairShareReference {
     }
 
     private void shortForm(String text) {
-        // As Spring Cloud Gateway splits it: at commas, with the space around them and empty arguments left out.
+        // Split as in Spring Cloud Gateway: at commas, without surrounding space and without empty arguments.
         List<String> given = Arrays.stream(text.split(","))
                 .map(String::strip)
                 .filter(argument -> !argument.isEmpty())

@@ -18,7 +18,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code tenants.groups} and {@code tenants.classes}: the tree above the tenants, and what is below each of them. */
+/**
+ * Reads {@code tenants.groups}, the tree above the tenants, and {@code tenants.classes}, the classes of requests below
+ * each tenant.
+ */
 final class GroupsReader {
     private static final String PARENT = "the name of a group";
 
@@ -26,7 +29,7 @@ final class GroupsReader {
     private final Map<String, List<QuotaRule>> quotas = new LinkedHashMap<>();
     private final Map<String, Section> sections = new LinkedHashMap<>();
 
-    /** What parents may be, groups with mistakes included; null when the file does not let us know. */
+    /** The names of all groups, including groups with mistakes; null when they cannot be determined. */
     private @Nullable Set<String> names = Set.of();
 
     /** @param value null when the file has no groups */
@@ -40,12 +43,12 @@ final class GroupsReader {
         return reader;
     }
 
-    /** As far as they have no mistakes. */
+    /** The groups without mistakes. */
     Map<String, Group> groups() {
         return groups;
     }
 
-    /** The quotas of those that have some. */
+    /** The quotas of each group that has some. */
     Map<String, List<QuotaRule>> quotas() {
         return quotas;
     }
@@ -81,14 +84,17 @@ final class GroupsReader {
         }
     }
 
-    /** The name of a group that the file has; null, and a mistake, for another one. */
+    /** The name of a group of the file. Notes a mistake and returns null for an unknown group. */
     @Nullable
     String parent(Value value) {
         String name = value.text(PARENT);
         return name != null && Names.isKnown(name, names, value, "a group") ? name : null;
     }
 
-    /** A group in itself, and one that is too deep, is told of once, and counts as one that is in no other. */
+    /**
+     * Notes a mistake for a group that contains itself or is nested too deep. The group then counts as one without a
+     * parent, so that each mistake is noted once.
+     */
     private void requireTree(String name) {
         int nested = 1;
         for (String above = parentOf(name); above != null; above = parentOf(above)) {
@@ -114,7 +120,7 @@ final class GroupsReader {
         return group == null ? null : group.parent();
     }
 
-    /** Notes each group that those in it do not fit into. */
+    /** Notes a mistake for each group that is too small for the reservations in it. */
     void checkReservations(Iterable<TenantPolicy> tenants) {
         Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
         Map<TenantId, String> parents = new LinkedHashMap<>();

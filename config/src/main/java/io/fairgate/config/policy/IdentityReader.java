@@ -20,7 +20,7 @@ final class IdentityReader {
     private IdentityReader() {}
 
     /**
-     * The ways that the file gives.
+     * The ways to identify a tenant that the file gives.
      *
      * @param complete whether none of them has a mistake
      */
@@ -90,7 +90,7 @@ final class IdentityReader {
             default -> PolicyKeys.CLIENT_CERTIFICATE;
         };
         if (!value.isMapping()) {
-            // Not shown: it may be the key itself.
+            // The value is not shown: it may be the key itself.
             value.mistake("not a mapping", "a mapping with keys of " + String.join(", ", keys.keys()));
             return null;
         }
@@ -127,7 +127,8 @@ final class IdentityReader {
 
     private static @Nullable IdentitySource header(Section section) {
         Value networks = section.require("trusted-from", "a list of the networks whose peers may send this header");
-        // With a placeholder for what is noted already, so that the header's name is checked in any case.
+        // A placeholder stands for a missing list, which is noted already, so that the name of the header is still
+        // checked.
         List<Cidr> trusted =
                 networks == null ? TrustedNetworks.NOTED : new TrustedNetworks("whose request it is").list(networks);
         return new Given(section)

@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what metrics are to show. */
+/** Reads {@code metrics}. */
 final class MetricsReader {
     private MetricsReader() {}
 
     /**
-     * The members that have time series of their own in any case.
+     * The members that always have time series of their own.
      *
-     * @param known what may be named, members with mistakes included; null when the file does not let us know
+     * @param known the names that are allowed, including members with mistakes; null when they cannot be determined
      */
     static Set<TenantId> tenants(
             @Nullable Value metrics, @Nullable Set<String> known, Map<TenantId, TenantPolicy> members) {

@@ -7,7 +7,7 @@ import io.fairgate.tenant.TenantId;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Names that an operator gives to plans, pools and members: those of tenants, for the same reasons. */
+/** Names of plans, pools and members. The rules are those of tenant ids, for the same reasons. */
 final class Names {
     private Names() {}
 
@@ -22,10 +22,10 @@ final class Names {
     }
 
     /**
-     * A name that stands for something else in the file.
+     * Checks a reference to something that the file defines.
      *
-     * @param known null when nobody can know, because what would define it is broken; then every name will do
-     * @param kind what it should be the name of, for people
+     * @param known the names that are defined; null when the definition is broken, and then every name is accepted
+     * @param kind what the name refers to, for the mistake
      * @return whether it is known; if not, a mistake is noted
      */
     static boolean isKnown(String name, @Nullable Set<String> known, Value value, String kind) {

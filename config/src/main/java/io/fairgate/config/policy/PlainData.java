@@ -10,11 +10,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.nodes.Tag;
 
-/** A part of the file as plain maps, lists, strings, numbers and booleans, for those who bind it to types of theirs. */
+/**
+ * A part of the file as plain maps, lists, strings, numbers and booleans, which another module binds to its own types.
+ */
 final class PlainData {
     private PlainData() {}
 
-    /** Null, and a mistake, when the value is not a mapping; what has a mistake within it is left out. */
+    /**
+     * The entries of a mapping, without those that have mistakes. Notes a mistake and returns null for another value.
+     */
     static @Nullable Map<String, Object> entries(Value value) {
         Map<String, Value> entries = value.entries("a mapping");
         if (entries == null) {
@@ -58,8 +62,8 @@ final class PlainData {
     }
 
     /**
-     * Only what looks the same in every version of YAML becomes a number or a boolean. The rest stays a text, from
-     * which its binder can still make either.
+     * Only a text that every version of YAML reads alike becomes a number or a boolean. Any other stays a text, which
+     * its binder can still convert.
      */
     private static Object scalar(Value value, String text) {
         Tag tag = value.node().getTag();

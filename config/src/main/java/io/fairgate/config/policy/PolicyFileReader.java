@@ -30,14 +30,14 @@ public final class PolicyFileReader {
     /**
      * Reads all of a file.
      *
-     * @param filledIn what came from elsewhere, by what stands for it in the file
+     * @param filledIn maps each value that came from elsewhere to its placeholder in the file
      * @throws InvalidPolicyException with every mistake of the file
      */
     public static PolicyFile read(Value file, Map<String, String> filledIn) {
         return read(file, PolicyKeys.FILE, filledIn);
     }
 
-    /** Reads all of the properties; quotas may name any route. */
+    /** Reads all of the properties. Quotas may name any route, because the routes are not among the properties. */
     public static PolicyFile readProperties(Value properties) {
         return read(properties, PolicyKeys.PROPERTIES, Map.of());
     }
@@ -70,7 +70,7 @@ public final class PolicyFileReader {
         return read;
     }
 
-    /** Leaves out each pool that the policy refuses, so that all of them are noted. */
+    /** Removes each pool that the policy refuses and tries again, so that every refused pool is noted. */
     private static Policy policy(
             TenantsReader.Tenants tenants,
             PoolsReader.Pools pools,
@@ -110,8 +110,9 @@ public final class PolicyFileReader {
     }
 
     /**
-     * What is reserved stays idle while its tenants do: in most cases a guarantee is meant, which is lent out. Of pools that
-     * the policy refused there is nothing to add.
+     * Warns when most of a pool is reserved. Reserved permits stay idle while their tenants are idle; usually a
+     * guarantee is intended, because guaranteed permits are lent out. Pools that the policy refused have a mistake
+     * already.
      */
     private static void warnOfReservations(Policy policy, PoolsReader.Pools pools) {
         long reserved = policy.shares().reserved();

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The keys of a policy, part by part. This is the one place that lists them all. */
+/**
+ * The keys of a policy, part by part. Only the argument of the {@code Tenant} predicate is elsewhere, in
+ * {@link TenantReference}.
+ */
 final class PolicyKeys {
 
     private PolicyKeys() {}
@@ -18,7 +21,7 @@ final class PolicyKeys {
 
     static final KnownKeys FILE =
             new KnownKeys("", List.of("tenants", "pools", "routes", "rate-limit-headers", "metrics", "enforce"));
-    /** Routes of properties are Spring's own. */
+    /** Without routes, because an application with properties declares its routes to Spring. */
     static final KnownKeys PROPERTIES =
             new KnownKeys("", List.of("tenants", "pools", "rate-limit-headers", "metrics", "enforce"));
 
@@ -64,7 +67,9 @@ final class PolicyKeys {
     static final KnownKeys PREDICATE = new KnownKeys("routes[].predicates[]", List.of("name", "args"));
     static final KnownKeys FILTER = new KnownKeys("routes[].filters[]", List.of("name", "args"));
 
-    /** The arguments of filters in the long form, by what the filter is called; those of others are for the gateway to know. */
+    /**
+     * The arguments of filters in the long form, by the name of the filter. The gateway checks those of other filters.
+     */
     static final Map<String, KnownKeys> ARGUMENTS = Map.of(
             FairShareReference.FILTER,
             new KnownKeys("routes[].filters[].args", List.of("pool", "permits", "maxHold", "onClientLeft", "class")),

@@ -62,13 +62,13 @@ final class PoolsReader {
                 keys.duration("memory", FairnessSettings.DEFAULT_MEMORY),
                 keys.durationIfGiven("max-collect"),
                 onClientLeft == null ? OnClientLeft.FINISH : onClientLeft));
-        // Without permits of its own the pool is noted already, and not fit to be compared with what is reserved.
+        // A pool without valid permits is noted already, and cannot be compared with the reservations.
         Value enforce = section.get("enforce");
         boolean enforced = enforce == null || !Boolean.FALSE.equals(enforce.truth());
         return settings == null || !given.has("permits") ? null : new Pool(section, settings, enforced);
     }
 
-    /** Null, and a mistake, when it is neither. */
+    /** Notes a mistake and returns null for any other word. */
     static @Nullable OnClientLeft onClientLeft(Value value) {
         String text = value.text(ON_CLIENT_LEFT);
         for (OnClientLeft each : OnClientLeft.values()) {
@@ -82,7 +82,7 @@ final class PoolsReader {
         return null;
     }
 
-    /** Those with a mistake are noted, and count as the usual ones. */
+    /** Notes mistakes, and uses the default for each value that has one. */
     private static LeaseBounds leaseBounds(Value value) {
         Section section = Section.open(value, PolicyKeys.LEASE);
         if (section == null) {
@@ -97,14 +97,14 @@ final class PoolsReader {
         return bounds == null ? LeaseBounds.USUAL : bounds;
     }
 
-    /** A pool and where the file has it. */
+    /** A pool and its section of the file. */
     record Pool(Section section, PoolSettings settings, boolean enforced) {}
 
     /**
      * All pools.
      *
      * @param pools those without a mistake
-     * @param names what routes may name, pools with mistakes included; null when the file does not let us know
+     * @param names the pools that routes may name, including pools with mistakes; null when they cannot be determined
      */
     record Pools(Map<String, Pool> pools, @Nullable Set<String> names) {
         static Pools absent(boolean broken) {

@@ -30,10 +30,10 @@ final class QuotasReader {
     private static final List<String> WORDS = List.of("hour", "day", "week", "month", TOTAL);
     private static final String WORDS_EXPECTED = ", or hour, day, week, month or total";
 
-    /** What quotas may name; null when the file does not let us know. */
+    /** The routes that quotas may name; null when they cannot be determined. */
     private final @Nullable Set<String> routes;
 
-    /** @param routes the ids of the file's routes; null when the file does not let us know */
+    /** @param routes the ids of the file's routes; null when they cannot be determined */
     QuotasReader(@Nullable Set<String> routes) {
         this.routes = routes;
     }
@@ -92,7 +92,7 @@ final class QuotasReader {
         Given given =
                 new Given(section).read("name", value -> value.text("a name")).read("limit", Value::whole);
         Quota quota = windowed(section, given);
-        // What was refused has been replaced, to check the rest.
+        // A placeholder stands for a refused name, so that the rest is checked.
         return given.has("name") ? quota : null;
     }
 

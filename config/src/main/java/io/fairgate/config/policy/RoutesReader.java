@@ -14,8 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads {@code routes}: their shape, and the pools and tenants that they name. What predicates and filters mean is for the gateway
- * to check, which knows them.
+ * Reads {@code routes}: their shape, and the pools and tenants that they name. The gateway checks the meaning of
+ * predicates and filters, because this module does not know them.
  */
 final class RoutesReader {
     private final Pools pools;
@@ -32,9 +32,9 @@ final class RoutesReader {
     }
 
     /**
-     * Reads all of them.
+     * Reads all routes.
      *
-     * @param filledIn what came from elsewhere, by what stands for it in the file
+     * @param filledIn maps each value that came from elsewhere to its placeholder in the file
      */
     static List<RouteDeclaration> read(
             Value value, Pools pools, TenantsReader.Tenants tenants, Map<String, String> filledIn) {
@@ -53,7 +53,7 @@ final class RoutesReader {
         return routes;
     }
 
-    /** What quotas may name, routes with mistakes included; null when the file does not let us know. */
+    /** The ids that quotas may name, including routes with mistakes; null when they cannot be determined. */
     static @Nullable Set<String> ids(Section file) {
         Value value = file.get("routes");
         if (value == null) {
@@ -132,7 +132,8 @@ final class RoutesReader {
             Step step = Step.read(item, PolicyKeys.FILTER, "a filter such as FairShare=orders");
             if (step != null && step.name().equals(FairShareReference.FILTER)) {
                 if (hasPool) {
-                    // Who holds a permit of one pool and waits for another may wait for somebody who does the reverse.
+                    // A request that holds a permit of one pool and waits for another could deadlock with one that does
+                    // the reverse.
                     item.mistake("one FairShare on a route");
                 }
                 hasPool = true;

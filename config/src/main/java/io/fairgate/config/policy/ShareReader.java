@@ -5,11 +5,11 @@ import io.fairgate.config.yaml.Given;
 
 import io.fairgate.fairness.ShareSettings;
 
-/** Reads what a plan or a member claims of the pools. */
+/** Reads the share settings of a plan, a member, a group or a class. */
 final class ShareReader {
     private ShareReader() {}
 
-    /** The keys, well-typed; what is missing comes from {@code given}'s own inheritance. */
+    /** Reads the keys in their types. {@code given} supplies inherited values for missing keys. */
     static Given read(Given given) {
         return given.read("weight", Value::decimal)
                 .read("max-in-flight", Value::integer)
@@ -39,7 +39,10 @@ final class ShareReader {
         }
     }
 
-    /** The record knows neither that a guarantee was derived from what is reserved, nor that no cap was given. */
+    /**
+     * Adapts the message of the record, which does not know that the guarantee was derived from {@code reserved}, or
+     * that no cap was given.
+     */
     private static IllegalArgumentException inWordsOfTheFile(IllegalArgumentException e, boolean derived) {
         String message =
                 String.valueOf(e.getMessage()).replace("0 to max-in-flight, " + ShareSettings.UNBOUNDED, ">= 0");

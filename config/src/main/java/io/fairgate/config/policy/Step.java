@@ -23,7 +23,10 @@ record Step(
         @Nullable String arguments,
         @Nullable Value args) {
 
-    /** The arguments of the long form, each by its own name however it is spelt. One that nobody reads is a mistake. */
+    /**
+     * The arguments of the long form by their own names, whether spelt {@code maxHold} or {@code max-hold}. An unknown
+     * argument is a mistake.
+     */
     Map<String, Value> argumentsByName() {
         List<String> known =
                 Objects.requireNonNull(PolicyKeys.ARGUMENTS.get(name), name).keys();
@@ -43,7 +46,7 @@ record Step(
         return byName;
     }
 
-    /** Null, and a mistake, when it is neither. */
+    /** Notes a mistake and returns null when the value has neither form. */
     static @Nullable Step read(Value value, KnownKeys keys, String expected) {
         if (value.isMapping()) {
             Section section = Section.open(value, keys);

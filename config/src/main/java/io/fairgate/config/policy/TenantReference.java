@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Checks that a {@code Tenant} predicate names members of the file: one that nobody is would never match. */
+/** Checks that a {@code Tenant} predicate names members of the file: an unknown tenant would never match. */
 final class TenantReference {
     static final String PREDICATE = "Tenant";
 

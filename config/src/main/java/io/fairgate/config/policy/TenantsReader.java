@@ -20,17 +20,17 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code tenants}: how they are identified, the tree that they are in, their plans, and the members. */
+/** Reads {@code tenants}: identification, groups, classes, plans and members. */
 final class TenantsReader {
     private static final String REFUSE = "refuse";
     private static final String NONE = "none";
 
     private final Map<String, Plan> plans = new HashMap<>();
 
-    /** What members may name, plans with mistakes included; null when the file does not let us know. */
+    /** The names of all plans, including plans with mistakes; null when they cannot be determined. */
     private @Nullable Set<String> planNames = Set.of();
 
-    /** The same of members. */
+    /** The names of all members, including members with mistakes; null when they cannot be determined. */
     private @Nullable Set<String> memberNames = Set.of();
 
     private final QuotasReader quotas;
@@ -42,7 +42,7 @@ final class TenantsReader {
         groups = GroupsReader.read(null, false, quotas);
     }
 
-    /** @param routes the ids that quotas may name; null when the file does not let us know */
+    /** @param routes the ids that quotas may name; null when they cannot be determined */
     static Tenants read(Value value, @Nullable Set<String> routes) {
         Section section = Section.open(value, PolicyKeys.TENANTS);
         return section == null ? Tenants.NONE : new TenantsReader(new QuotasReader(routes)).tenants(section);
@@ -94,7 +94,10 @@ final class TenantsReader {
         return entries == null ? null : entries.keySet();
     }
 
-    /** Without what the members have when the ways have mistakes: then nobody knows what it belongs to. */
+    /**
+     * Leaves out the credentials of members when a way has a mistake, because then it is unknown which way they belong
+     * to.
+     */
     private Identification identification(IdentityReader.Ways ways, Section section) {
         String forwardAs = forwardAs(section);
         return ways.complete()
@@ -128,7 +131,7 @@ final class TenantsReader {
         return ShareReader.read(given).read("parent", groups::parent);
     }
 
-    /** The group of a tenant; null also when that has mistakes. */
+    /** The group of a tenant; null when it has none, or the group has mistakes. */
     private @Nullable String parent(Given share) {
         String parent = share.text("parent", "");
         return groups.groups().containsKey(parent) ? parent : null;
@@ -149,7 +152,7 @@ final class TenantsReader {
             Section section = Section.open(entry, PolicyKeys.PLAN);
             if (section != null) {
                 Given share = share(new Given(section));
-                // Asked for its settings here, so that a plan is checked also when nobody is on it.
+                // The settings are read here as well, so that a plan without members is checked.
                 ShareReader.settings(share);
                 Value own = section.get("quotas");
                 plans.put(name, new Plan(share, own == null ? List.of() : quotas.read(own, PolicyKeys.PLAN_QUOTA)));
@@ -213,14 +216,16 @@ final class TenantsReader {
         return name != null && Names.isKnown(name, planNames, value, "a plan") ? name : null;
     }
 
-    /** A plan, as far as it has no mistakes. */
+    /** The part of a plan that has no mistakes. */
     private record Plan(Given share, List<QuotaRule> quotas) {}
 
     /**
-     * All that the file says about tenants, as far as it has no mistakes.
+     * The part of {@code tenants} that has no mistakes.
      *
-     * @param tenantNames what routes may name, members with mistakes included; null when the file does not let us know
-     * @param classNames what routes may name, classes with mistakes included; null when the file does not let us know
+     * @param tenantNames the tenants that routes may name, including members with mistakes; null when they cannot be
+     *     determined
+     * @param classNames the classes that routes may name, including classes with mistakes; null when they cannot be
+     *     determined
      */
     record Tenants(
             Identification identification,

@@ -9,18 +9,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the networks whose peers are believed what they say in a header, and warns when these are all there are: then it
- * is the word of anybody.
+ * Reads the networks whose peers are trusted to send a header, and warns when they cover every address, because then
+ * any client may send it.
  *
- * @param told what the header says, for people
+ * @param told what the header states, for the warning
  */
 record TrustedNetworks(String told) {
-    /** In the place of what has mistakes, so that the rest can be read. */
+    /** Stands for a list with mistakes, so that the rest can be read. */
     static final List<Cidr> NOTED = List.of(Cidr.parse("127.0.0.0/8"));
 
     private static final String EXPECTED = "a network such as 10.0.0.0/8 or ::1/128";
 
-    /** Those of a list with one in each item; those with mistakes are noted and left out. */
+    /** Reads a list with one network in each item. Notes mistakes, and leaves out the items that have one. */
     List<Cidr> list(Value value) {
         List<Value> items = value.items("a list of networks such as 10.0.0.0/8");
         if (items == null) {
@@ -42,7 +42,7 @@ record TrustedNetworks(String told) {
         return networks.isEmpty() && !items.isEmpty() ? NOTED : networks;
     }
 
-    /** Checks those of a text with commas between them. */
+    /** Checks a text that holds networks with commas in between. */
     void checkText(Value value) {
         String text = value.text("networks such as 10.0.0.0/8, with commas between");
         if (text != null) {

@@ -8,13 +8,13 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Checks the {@code uri} of a route. Spring Cloud Gateway takes scheme, host and port of it and would ignore a path; what
- * it cannot reach it would only tell with the first request.
+ * Checks the {@code uri} of a route. Spring Cloud Gateway uses its scheme, host and port and would ignore a path; a URI
+ * that it cannot use would fail only with the first request.
  */
 final class UpstreamUri {
     static final String EXPECTED = "where the route leads, such as http://localhost:9000";
 
-    /** {@code no} is what routes have that answer by themselves, with a redirect for instance. */
+    /** {@code no} is for routes that answer by themselves, for instance with a redirect. */
     private static final Set<String> SCHEMES = Set.of("http", "https", "ws", "wss", "no");
 
     private UpstreamUri() {}

@@ -1,4 +1,4 @@
-/** The readers of the parts of a policy, one for each part, and the keys that each part has. */
+/** The readers of the parts of a policy, one for each part, and the keys of each part. */
 @NullMarked
 package io.fairgate.config.policy;
 

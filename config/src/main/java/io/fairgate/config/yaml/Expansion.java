@@ -10,12 +10,12 @@ import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /**
- * Bounds what the aliases of a document stand for. Ten lines of aliases to lists of aliases can stand for billions of
- * values, and an alias within its own anchor for endlessly many.
+ * Limits what the aliases of a document expand to. Ten lines of aliases to lists of aliases can stand for billions of
+ * values, and an alias within its own anchor expands without end.
  */
 final class Expansion {
 
-    /** Values that aliases may repeat, all together. */
+    /** The number of values that all aliases together may repeat. */
     static final long MAX_REPEATED = 100_000;
 
     private final Value root;
@@ -26,7 +26,7 @@ final class Expansion {
         this.root = root;
     }
 
-    /** @throws InvalidPolicyException because nobody can walk through such a document */
+    /** @throws InvalidPolicyException when the document expands to too much */
     static void check(Value root) {
         new Expansion(root).extent(root.node());
     }
@@ -78,7 +78,7 @@ final class Expansion {
     private record Extent(long values, int levels) {
         static final Extent NONE = new Extent(0, 0);
 
-        /** Of a node that is being walked through. */
+        /** Marks a node whose children are being visited. */
         static final Extent OPEN = new Extent(-1, -1);
 
         Extent and(Extent other) {

@@ -2,7 +2,7 @@ package io.fairgate.config.yaml;
 
 import org.yaml.snakeyaml.nodes.ScalarNode;
 
-/** A scalar whose placeholders have been filled in, and that is shown as the file writes it. */
+/** A scalar whose placeholders have been filled in. Mistakes show it as the file writes it. */
 final class FilledScalar extends ScalarNode {
 
     private final String written;

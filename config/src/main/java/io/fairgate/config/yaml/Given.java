@@ -7,10 +7,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a section gives for the keys of one record of the core, in the right types, and what it inherits.
+ * The typed values that a section gives for the keys of one record of the core, and the values that it inherits.
  *
- * <p>A record refuses one value at a time. To show all mistakes at once, each refused value becomes a mistake and is
- * taken out, until the record accepts the rest.
+ * <p>A record refuses one value at a time. To report all mistakes at once, each refused value is noted as a mistake and
+ * removed, until the record accepts the rest.
  */
 public final class Given {
     private final Section section;
@@ -22,14 +22,14 @@ public final class Given {
         this(section, null, "");
     }
 
-    /** @param origin where the inherited values come from, for people */
+    /** @param origin where the inherited values come from, for mistakes */
     public Given(Section section, @Nullable Given inherited, String origin) {
         this.section = section;
         this.inherited = inherited;
         this.origin = origin;
     }
 
-    /** Notes mistakes of type; a value that has one counts as absent. */
+    /** Reads the value of a key. A value of another type is noted as a mistake and counts as absent. */
     public Given read(String key, Function<Value, @Nullable Object> type) {
         Value value = section.get(key);
         Object read = value == null ? null : type.apply(value);
@@ -72,7 +72,10 @@ public final class Given {
         return get(key) instanceof Boolean given ? given : otherwise;
     }
 
-    /** The record made of what it accepts; null, and a mistake, when what it refuses is not the section's own. */
+    /**
+     * The record, made of the values that it accepts. Notes a mistake and returns null when it refuses a value that
+     * this section does not give, such as an inherited one.
+     */
     public <T> @Nullable T accepted(Function<Given, T> record) {
         while (true) {
             try {

@@ -7,7 +7,7 @@ import java.util.Locale;
  * The keys that one part of a policy may hold.
  *
  * @param place the path of the mappings that hold these keys; {@code *} stands for a name, {@code []} for any index
- * @param expected what is expected of a value that is no such mapping
+ * @param expected the expectation in a mistake about a value that is not such a mapping
  */
 public record KnownKeys(String place, List<String> keys, String expected) {
 
@@ -19,7 +19,7 @@ public record KnownKeys(String place, List<String> keys, String expected) {
         keys = List.copyOf(keys);
     }
 
-    /** How arguments may be spelt as well: {@code max-hold} for {@code maxHold}. */
+    /** The other spelling of an argument: {@code max-hold} for {@code maxHold}. */
     public static String hyphenated(String argument) {
         return argument.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }

@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.Set;
 import org.yaml.snakeyaml.error.Mark;
 
-/** The mistakes found so far in one file, or in properties, and what these may say but seldom mean. */
+/** The mistakes and warnings found so far in one file, or in properties. */
 public final class Mistakes {
     private static final int LONGEST_KEY = 300;
     private static final int LONGEST_FOUND = 120;
     private static final int LONGEST_EXPECTED = 1000;
 
     private final String file;
-    /** What all properties begin with; empty for a file. */
+    /** The common prefix of all properties; empty for a file. */
     private final String prefix;
     private final List<Placed> found = new ArrayList<>();
     private final List<Warning> warnings = new ArrayList<>();
@@ -34,7 +34,7 @@ public final class Mistakes {
         this.prefix = prefix;
     }
 
-    /** Of properties that begin with this prefix. */
+    /** For properties with this prefix. */
     public static Mistakes ofProperties(String prefix) {
         return new Mistakes("", prefix);
     }
@@ -43,7 +43,7 @@ public final class Mistakes {
         return !prefix.isEmpty();
     }
 
-    /** Where a value is, for the mistake of another one. */
+    /** The place of a value, for a mistake about another one. */
     String place(Mark mark, String path) {
         return prefix.isEmpty() ? "line %d".formatted(mark.getLine() + 1) : key(path);
     }
@@ -60,8 +60,8 @@ public final class Mistakes {
     }
 
     /**
-     * Notes a mistake, the first one at each place only: what several readers look at, or is reached through several
-     * aliases, is still one defect.
+     * Notes a mistake, unless the place has one already. A value that several readers visit, or that several aliases
+     * lead to, is one defect.
      */
     void add(Mark mark, String path, String what, String expected) {
         String key = path.substring(path.lastIndexOf('.') + 1);
@@ -70,18 +70,18 @@ public final class Mistakes {
         }
     }
 
-    /** Notes something that is no mistake. */
+    /** Notes a warning. */
     void warn(Mark mark, String path, String text) {
         warnings.add(
                 new Warning(file, line(mark), printable(key(path), LONGEST_KEY), printable(text, LONGEST_EXPECTED)));
     }
 
-    /** In the order of their lines. */
+    /** The warnings, in the order of their lines. */
     public List<Warning> warnings() {
         return warnings.stream().sorted(Comparator.comparingInt(Warning::line)).toList();
     }
 
-    /** @param readable what could be made out all the same */
+    /** @param readable what could be read in spite of the mistakes */
     public void throwIfAny(PolicyFile readable) {
         if (!found.isEmpty()) {
             found.sort(Comparator.comparingInt(Placed::index));
@@ -89,7 +89,7 @@ public final class Mistakes {
         }
     }
 
-    /** For a file that has no keys to name, because it is not YAML or cannot be read at all. */
+    /** The exception for a file without any key to name, because it is not YAML or cannot be read at all. */
     public InvalidPolicyException unreadable(int line, String what, String expected) {
         return new InvalidPolicyException(List.of(mistake(line, "file", what, expected)), PolicyFile.NOTHING);
     }
@@ -103,7 +103,7 @@ public final class Mistakes {
                 printable(expected, LONGEST_EXPECTED));
     }
 
-    /** A mistake is one line of a log or a terminal, whatever the file says. */
+    /** Escapes control characters and shortens the text, so that a mistake is one line of a log or a terminal. */
     private static String printable(String text, int longest) {
         StringBuilder shown = new StringBuilder();
         for (int i = 0; i < text.length(); i++) {
@@ -124,6 +124,6 @@ public final class Mistakes {
         return shown.toString();
     }
 
-    /** A mistake, and how far into the file it is. */
+    /** A mistake and its position in the file. */
     private record Placed(int index, Mistake mistake) {}
 }

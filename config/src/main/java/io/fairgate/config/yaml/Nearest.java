@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the word that somebody probably meant. */
+/** Finds the known word that is nearest to a misspelt one. */
 public final class Nearest {
     private static final int LONGEST = 64;
     private static final int LISTED = 12;
@@ -16,7 +16,8 @@ public final class Nearest {
         String nearest = null;
         int fewest = Integer.MAX_VALUE;
         for (String candidate : known) {
-            // Long words are nobody's typing mistake, and the table of edits grows with the square.
+            // Long words are skipped: they are rarely typing mistakes, and the cost grows with the square of the
+            // length.
             if (word.length() > LONGEST || candidate.length() > LONGEST) {
                 continue;
             }
@@ -39,7 +40,10 @@ public final class Nearest {
                 + (nearest == null ? "" : "; did you mean %s?".formatted(nearest));
     }
 
-    /** One edit, or one in three letters; but at most half of the shorter word, or {@code a} would be near {@code b}. */
+    /**
+     * One edit, or one per three letters; but at most half of the shorter word, because otherwise {@code a} would be
+     * near {@code b}.
+     */
     private static boolean isNear(int edits, String word, String candidate) {
         int longer = Math.max(word.length(), candidate.length());
         int shorter = Math.min(word.length(), candidate.length());

@@ -23,11 +23,12 @@ import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /**
- * Values that stand elsewhere: <code>${NAME}</code> is the environment variable of that name, <code>${NAME:otherwise}</code> is
- * {@code otherwise} when there is none, and <code>${file:PATH}</code> is what the file holds, without the end of its last
- * line; a relative path begins where the policy file is. <code>$\{</code> is <code>${</code> itself.
+ * Fills in values from elsewhere: <code>${NAME}</code> is the environment variable of that name,
+ * <code>${NAME:otherwise}</code> is {@code otherwise} when the variable is not set, and <code>${file:PATH}</code> is
+ * the content of the file without its last line break; a relative path begins at the folder of the policy file.
+ * <code>$\{</code> is <code>${</code> itself.
  *
- * <p>What is put in may be a secret: whoever tells of a value tells what the policy file says.
+ * <p>A filled-in value may be a secret, so messages show the placeholder instead.
  */
 public final class Placeholders {
 
@@ -35,7 +36,7 @@ public final class Placeholders {
     private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
     private static final String FILE = "file:";
 
-    /** No token, password or certificate is larger. */
+    /** Enough for any token, password or certificate. */
     private static final int MAX_BYTES = 64 * 1024;
 
     private final Map<String, String> environment;
@@ -43,18 +44,21 @@ public final class Placeholders {
     private final Map<String, String> used = new LinkedHashMap<>();
     private final Set<Node> visited = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    /** @param folder where relative paths begin; null for the folder of the process */
+    /** @param folder where relative paths begin; null for the working directory of the process */
     public Placeholders(Map<String, String> environment, @Nullable Path folder) {
         this.environment = environment;
         this.folder = folder;
     }
 
-    /** What has been put in so far, by what stands for it. */
+    /** Maps each value that has been filled in so far to its placeholder. */
     public Map<String, String> used() {
         return used;
     }
 
-    /** Fills in every value below the root; notes a mistake where that cannot be done. Keys stay as they are. */
+    /**
+     * Fills in the placeholders of every value below the root, and notes a mistake where that fails. Keys stay as they
+     * are.
+     */
     void fillAll(Value root) {
         if (root.node() instanceof ScalarNode scalar) {
             var unused = filled(root, scalar);
@@ -84,12 +88,15 @@ public final class Placeholders {
         }
     }
 
-    /** Nearly all values are scalars without a placeholder, and most of the work would be to say where they are. */
+    /**
+     * Skips scalars without a placeholder. These are nearly all values, and most of the work would be to compute their
+     * paths.
+     */
     private static boolean mayChange(Node node) {
         return !(node instanceof ScalarNode scalar) || mayHold(scalar.getValue());
     }
 
-    /** Whether there may be a placeholder in it; most texts are quickly known to have none. */
+    /** Whether the text may hold a placeholder; a quick check that most texts fail. */
     static boolean mayHold(String text) {
         return text.indexOf('$') >= 0;
     }
@@ -113,9 +120,9 @@ public final class Placeholders {
     }
 
     /**
-     * The text with everything in its place.
+     * The text with its placeholders filled in.
      *
-     * @throws UnknownException for what there is not
+     * @throws UnknownException when a variable or a file does not exist, or a placeholder is malformed
      */
     public String fill(String text) throws UnknownException {
         if (!mayHold(text)) {
@@ -183,7 +190,7 @@ public final class Placeholders {
         }
     }
 
-    /** Nothing stands where a placeholder points. The message is what was expected. */
+    /** A placeholder cannot be filled in. The message says what was expected. */
     static final class UnknownException extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -17,10 +17,10 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
 import org.yaml.snakeyaml.nodes.Tag;
 
 /**
- * Properties as the nodes that a file with the same policy would have.
+ * Turns properties into the nodes that a file with the same policy would have.
  *
- * <p>Properties are less strict than YAML, as those of Spring are: a list may be one text with commas between, an empty text
- * stands for an empty list or mapping, and keys may be written in camel case.
+ * <p>Properties are less strict than YAML, as Spring's are: a list may be one text with commas in between, an empty
+ * text stands for an empty list or mapping, and keys may be written in camel case.
  */
 public final class PropertyNodes {
 
@@ -33,7 +33,7 @@ public final class PropertyNodes {
         return new PropertyNodes().node(tree);
     }
 
-    /** A position of its own for each node; there is no file that it could be in. */
+    /** A unique position for each node, because properties have no lines. */
     private Mark mark() {
         return new Mark("", nodes++, 0, 0, new int[0], 0);
     }
@@ -55,7 +55,7 @@ public final class PropertyNodes {
         return new MappingNode(Tag.MAP, true, entries, mark, mark, FlowStyle.BLOCK);
     }
 
-    /** With the known spelling of each key that is known. */
+    /** The entries, with the known spelling of each known key. */
     static Map<String, Value> byKnownName(Map<String, Value> given, KnownKeys known) {
         Map<String, Value> entries = new LinkedHashMap<>();
         given.forEach((key, value) -> entries.putIfAbsent(
@@ -67,7 +67,7 @@ public final class PropertyNodes {
         return entries;
     }
 
-    /** As Spring compares names of properties. */
+    /** The form in which Spring compares names of properties. */
     private static String uniform(String key) {
         return key.replaceAll("[-_]", "").toLowerCase(Locale.ROOT);
     }

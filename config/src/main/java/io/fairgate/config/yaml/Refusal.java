@@ -1,7 +1,7 @@
 package io.fairgate.config.yaml;
 
 /**
- * What a record of the core says when it refuses a value: {@code key: found (expected: …)}.
+ * The message with which a record of the core refuses a value: {@code key: found (expected: …)}.
  *
  * @param key empty when the message names none
  */

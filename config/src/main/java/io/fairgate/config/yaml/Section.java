@@ -25,13 +25,16 @@ public final class Section {
         });
     }
 
-    /** Notes every unknown key; null, and a mistake, when the value is not a mapping. */
+    /**
+     * Opens a mapping, and notes a mistake for every unknown key. Notes a mistake and returns null when the value is
+     * not a mapping.
+     */
     public static @Nullable Section open(Value value, KnownKeys known) {
         Map<String, Value> entries = value.entries(known.expected());
         return entries == null ? null : new Section(value, entries, known);
     }
 
-    /** Where it is, for the mistake of another one. */
+    /** The place of the section, for a mistake about another one. */
     public String place() {
         return value.place();
     }
@@ -42,8 +45,8 @@ public final class Section {
     }
 
     /**
-     * Notes a mistake when the key is absent, unless an unknown key looks like a misspelling of it, or a merge key was
-     * to bring it: those were noted already.
+     * Notes a mistake when the key is absent, unless an unknown key looks like a misspelling of it or the mapping has a
+     * merge key: those are noted already.
      */
     @Nullable
     public Value require(String key, String expected) {
@@ -54,7 +57,7 @@ public final class Section {
         return found;
     }
 
-    /** Whether the key was meant to be here, though it may be misspelt or merged. */
+    /** Whether the key is present, or was probably intended but misspelt or merged. */
     public boolean mentions(String key) {
         return entries.containsKey(key) || misspelt.contains(key) || value.isMerged();
     }
@@ -65,13 +68,13 @@ public final class Section {
         value.mistakes().add(entry == null ? value.mark() : entry.mark(), value.pathTo(key), found, expected);
     }
 
-    /** Notes at a key that it may say this, and what follows. */
+    /** Notes a warning at a key, or at the section when the key is absent. */
     public void warn(String key, String text) {
         Value entry = entries.get(key);
         value.mistakes().warn(entry == null ? value.mark() : entry.mark(), value.pathTo(key), text);
     }
 
-    /** Notes that what a key says is not what was expected. */
+    /** Notes that a record refused the value of a key. */
     public void mistake(String key, Refusal refusal) {
         Value entry = entries.get(key);
         mistake(key, entry == null ? refusal.found() : entry.shown(), refusal.expected());

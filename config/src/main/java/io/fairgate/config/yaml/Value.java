@@ -20,17 +20,19 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
 import org.yaml.snakeyaml.nodes.Tag;
 
 /**
- * One value of the file, with what a mistake about it has to say.
+ * One value of the file, with its place for mistakes.
  *
- * <p>Each method that returns a type notes a mistake and returns null when the value has another one.
+ * <p>Each method that returns a type notes a mistake and returns null when the value has another type.
  *
- * @param mark of its key, or of itself when it is an entry of a list
+ * @param mark the position of its key, or of the value itself in a list
  * @param parent the list or mapping that it is in; null for the root
  * @param name its key or index there
  */
 public record Value(Node node, Mark mark, @Nullable Value parent, String name, Mistakes mistakes) {
 
-    /** Decimal only: YAML 1.1 reads {@code 010} as 8 and {@code 1:30} as 90, which nobody means. */
+    /**
+     * Plain decimal digits only: YAML 1.1 reads {@code 010} as 8 and {@code 1:30} as 90, which is never intended here.
+     */
     public static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]{0,17})");
 
     public static final Pattern DECIMAL = Pattern.compile("-?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]{1,3})?");
@@ -42,7 +44,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return new Value(node, node.getStartMark(), null, "", mistakes);
     }
 
-    /** What a key of this mapping says. */
+    /** The value of a key of this mapping. */
     Value at(Node key, String name, Node value) {
         return new Value(value, key.getStartMark(), this, name, mistakes);
     }
@@ -52,7 +54,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return new Value(value, value.getStartMark(), this, Integer.toString(index), mistakes);
     }
 
-    /** The key as mistakes show it; seldom asked for, so it is put together only then. */
+    /** The dotted path of the value, as mistakes show it. Computed on demand, because it is rarely needed. */
     String path() {
         if (parent == null) {
             return "";
@@ -70,12 +72,12 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return mark.getLine() + 1;
     }
 
-    /** Where it is, for the mistake of another value. */
+    /** The place of the value, for a mistake about another one. */
     public String place() {
         return mistakes.place(mark, path());
     }
 
-    /** The same with its key. */
+    /** The place with the path of the value. */
     public String fullPlace() {
         return mistakes.areOfProperties() ? place() : "%s at %s".formatted(path(), place());
     }
@@ -84,7 +86,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         mistakes.add(mark, path(), found, expected);
     }
 
-    /** Notes that the value is allowed and seldom meant, and what follows from it. */
+    /** Notes a warning about a value that is allowed but rarely intended. */
     public void warn(String text) {
         mistakes.warn(mark, path(), text);
     }
@@ -94,7 +96,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         mistake(shown(), expected);
     }
 
-    /** A text. What YAML would take for a number or a truth is one as well: {@code no} may name a tenant. */
+    /** A text. A value that YAML reads as a number or a boolean is a text as well: {@code no} may name a tenant. */
     @Nullable
     public String text(String expected) {
         String scalar = scalar();
@@ -159,7 +161,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return Boolean.valueOf(scalar);
     }
 
-    /** The entries of a list; null, and a mistake, when it is none. */
+    /** The entries of a list. Notes a mistake and returns null when the value is not a list. */
     @Nullable
     public List<Value> items(String expected) {
         if (node instanceof PropertyNodes.Text text) {
@@ -178,7 +180,10 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return items;
     }
 
-    /** The entries of a mapping in the order of the file; null, and a mistake, when it is none. */
+    /**
+     * The entries of a mapping in the order of the file. Notes a mistake and returns null when the value is not a
+     * mapping.
+     */
     @Nullable
     public Map<String, Value> entries(String expected) {
         if (node instanceof PropertyNodes.Text text && text.isBlank()) {
@@ -218,13 +223,13 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return node instanceof ScalarNode scalar && isPlain() && !isNull() ? scalar.getValue() : null;
     }
 
-    /** The same, but null also for what the file puts in quotes. */
+    /** The same, but null for a quoted scalar as well. */
     @Nullable
     public String plainScalar() {
         return isQuoted() ? null : scalar();
     }
 
-    /** Whether it is a mapping with keys that are not written here. */
+    /** Whether it is a mapping with merged keys. */
     boolean isMerged() {
         return node instanceof MappingNode mapping && mapping.isMerged();
     }
@@ -237,7 +242,10 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return node instanceof SequenceNode || node instanceof PropertyNodes.Text;
     }
 
-    /** Whether the quotes say that it is a text. Around a placeholder they only keep YAML from reading its braces. */
+    /**
+     * Whether quotes make the value a text. Quotes around a placeholder do not: they only keep YAML from reading its
+     * braces.
+     */
     private boolean isQuoted() {
         return node instanceof ScalarNode scalar
                 && scalar.getScalarStyle() != ScalarStyle.PLAIN
@@ -252,7 +260,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return PLAIN.contains(node.getTag());
     }
 
-    /** The value as the file writes it, or what kind of value it is. */
+    /** The value as the file writes it, or the kind of a value that is not a scalar. */
     public String shown() {
         if (!isPlain()) {
             return "the tag " + node.getTag().getValue();

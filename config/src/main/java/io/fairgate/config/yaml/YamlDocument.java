@@ -19,19 +19,24 @@ import org.yaml.snakeyaml.resolver.Resolver;
 /**
  * The text of a file as one tree of YAML nodes.
  *
- * <p>Composed only. Nodes keep their lines, and no tag can name a class that would be loaded, which is what
- * SnakeYAML's {@code load} methods are known for.
+ * <p>The nodes are composed, and no objects are constructed from them. Nodes keep their lines, and no tag can make
+ * SnakeYAML load a class, as tags can with its {@code load} methods.
  */
 public final class YamlDocument {
 
-    /** Levels of lists and mappings within each other. The grammar needs 7; arguments of filters need a few more. */
+    /** The maximum nesting of lists and mappings. The grammar needs 7 levels; arguments of filters need a few more. */
     static final int MAX_NESTING = 40;
 
     private static final String ONE_DOCUMENT = "one YAML document";
 
     private YamlDocument() {}
 
-    /** The root of the document, or {@link InvalidPolicyException}: after a syntax error nothing below it is certain. */
+    /**
+     * The root of the document.
+     *
+     * @throws InvalidPolicyException when the text cannot be read as one bounded YAML document; after a syntax error,
+     *     nothing below the root is certain
+     */
     public static Value read(String text, Mistakes mistakes, Placeholders placeholders) {
         String yaml = text.startsWith("\uFEFF") ? text.substring(1) : text;
         requirePrintable(yaml, mistakes);
@@ -46,15 +51,15 @@ public final class YamlDocument {
             String where = mark == null ? "" : " at column " + (mark.getColumn() + 1);
             throw mistakes.unreadable(line, e.getProblem() + where, ONE_DOCUMENT);
         } catch (YAMLException e) {
-            // Only the bounds of options() end here, and they do not say where; the parser has not gone on since.
+            // Only the limits of options() throw this, without a position. The parser has not moved on since.
             throw mistakes.unreadable(
                     lineOf(parser), String.valueOf(e.getMessage()), "at most %d levels".formatted(MAX_NESTING));
         } catch (IllegalArgumentException e) {
-            // SnakeYAML lets these out for escapes that are cut off or beyond Unicode.
+            // SnakeYAML throws these for escapes that are cut off or beyond Unicode.
             throw mistakes.unreadable(stream.getLine() + 1, "an escape that means nothing", "\"\\x41\" or \"\\u0041\"");
         }
         Value value = Value.root(root, mistakes);
-        if (yaml.indexOf('&') >= 0) { // or there is no anchor that an alias could stand for
+        if (yaml.indexOf('&') >= 0) { // without an anchor there is no alias
             Expansion.check(value);
         }
         if (Placeholders.mayHold(yaml)) {
@@ -97,7 +102,7 @@ public final class YamlDocument {
         }
     }
 
-    /** SnakeYAML would refuse these characters too, but count them instead of naming the line. */
+    /** SnakeYAML refuses these characters too, but gives an offset instead of a line. */
     private static void requirePrintable(String text, Mistakes mistakes) {
         int line = 1;
         for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {

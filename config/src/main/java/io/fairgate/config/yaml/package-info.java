@@ -1,4 +1,6 @@
-/** Text with lines: YAML nodes by key and type, the placeholders in them, the mistakes about them, and the nearest known word. */
+/**
+ * Text with lines: YAML nodes by key and type, their placeholders, the mistakes about them, and the nearest known word.
+ */
 @NullMarked
 package io.fairgate.config.yaml;
 

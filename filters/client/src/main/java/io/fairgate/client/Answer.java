@@ -6,14 +6,14 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the server said. Fields that are not known here are passed over, for later servers have more of them. */
+/** An answer of the server. Unknown fields are ignored, because later servers may send more of them. */
 record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final String ID = "[0-9a-f]{32}";
     private static final String SECONDS = "[0-9]{1,9}";
 
-    /** Retry-After as a date is passed over: it would need a clock that agrees with the server's. */
+    /** A {@code Retry-After} that is a date is ignored: it would need a clock that agrees with the server's. */
     static Answer of(int status, @Nullable String retryAfter, byte[] body) {
         boolean isSeconds = retryAfter != null && retryAfter.matches(SECONDS);
         return new Answer(status, isSeconds ? Duration.ofSeconds(Long.parseLong(retryAfter)) : null, read(body));
@@ -27,7 +27,7 @@ record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
         }
     }
 
-    /** The label that the lease API gives its problems; null when this is none of them. */
+    /** The {@code reason} of a problem of the lease API; null when the body has none. */
     @Nullable
     String problem() {
         JsonNode reason = body.path("reason");
@@ -48,12 +48,12 @@ record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
         return detail.isString() ? detail.stringValue() : "no detail";
     }
 
-    /** Another try may fare better. */
+    /** The refusal is temporary: the call may succeed later. */
     boolean isForNow() {
         return status == 429 || status >= 500;
     }
 
-    /** The lease that the answer tells of; null when it does not, or not readably. */
+    /** The lease in the body; null when there is none, or when it is malformed. */
     @Nullable
     Told lease() {
         JsonNode id = body.path("id");
@@ -76,11 +76,11 @@ record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
     }
 
     /**
-     * A lease as an answer tells of it.
+     * A lease as the server describes it.
      *
-     * @param token meaningless unless it is held
-     * @param expiresIn from when the answer was made
-     * @param receipt what proves to the server after a restart that the lease was held; null when it gives out none
+     * @param token meaningless unless the lease is held
+     * @param expiresIn counted from the moment when the server made the answer
+     * @param receipt proves to the server after a restart that the lease was held; null when the server issues no receipts
      */
     record Told(
             String id,

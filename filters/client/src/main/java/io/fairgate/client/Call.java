@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param path encoded
  * @param key the {@code Idempotency-Key}
  * @param body for JSON; null for none
- * @param patience how long the server may take its time, beside what any answer takes
- * @param within how long an answer is waited for
+ * @param patience how long the server may wait before it answers, in addition to the time that any answer takes
+ * @param within how long the client waits for the answer
  */
 record Call(
         String method,
@@ -21,7 +21,7 @@ record Call(
         Duration patience,
         Duration within) {
 
-    /** It keeps its connection for long. */
+    /** The server may keep this call open for long. */
     boolean waits() {
         return patience.toMillis() > 0;
     }

@@ -9,34 +9,34 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks for one lease until it is held or the time is over, and knows at each moment what would have to be given back: the
- * lease; a place under an id; or whatever may be open under the key, when calls were sent and not answered.
+ * Acquires one lease, or gives up when the time is over. It knows at each moment what would have to be given back: the
+ * lease; a place in the queue under an id; or whatever may be open under the key, when calls were sent and not answered.
  *
- * <p>{@link #acquire} and {@link #giveBack} may run on different threads at once, for who waits may be cancelled at any
- * moment. Each first writes what it does and then reads what the other has done, so one of them sees to what was opened.
+ * <p>{@link #acquire} and {@link #giveBack} may run on different threads at the same time, because a caller that waits may
+ * cancel at any moment. Each first writes its own step and then reads the other's, so one of them gives back what was opened.
  */
 final class Claim {
 
-    /** The server's own bound. */
+    /** The longest wait that the server allows in one call. */
     private static final Duration LONGEST_CALL = Duration.ofSeconds(30);
 
-    /** A grant of which more than this part of its time has gone by on the way is not trusted. */
+    /** A grant is not trusted when more than a third (1/LATE) of its time passed on the way. */
     private static final int LATE = 3;
 
     private final LeaseCalls calls;
     private final LeaseOptions options;
 
     private volatile String key;
-    /** Something may be open under the key. */
+    /** The server may have opened something under the key. */
     private volatile boolean inDoubt;
 
     private volatile @Nullable String id;
     private volatile @Nullable Lease lease;
     private volatile boolean isGivenBack;
-    /** It was told to the server as well, or that was given up. */
+    /** The server has confirmed it, or all attempts to tell the server have failed. */
     private volatile boolean isSettled;
 
-    // Only the calls, which come one after the other.
+    // Used only by the calls, which follow one another.
     private long deadline;
     private long pauseNanos;
     private int failures;
@@ -48,7 +48,7 @@ final class Claim {
         this.options = options;
     }
 
-    /** To be subscribed once. It has given back when it errors; who cancels it has to. */
+    /** For one subscription. It has given back when it errors; a subscriber that cancels must call {@link #giveBack}. */
     Mono<Lease> acquire() {
         return Mono.defer(() -> {
             deadline = calls.now() + options.maxWait().toNanos();
@@ -60,8 +60,8 @@ final class Claim {
     }
 
     /**
-     * Never errors, and takes no longer than {@link LeaseCalls#GIVE_BACK} plus a call that is under way. Nothing when it has
-     * been given back before; when that was cancelled, it begins anew.
+     * Never errors, and takes at most {@link LeaseCalls#GIVE_BACK} plus the time of a call that is under way. Does nothing
+     * when it has completed before; when it was cancelled before, it starts again.
      */
     Mono<Void> giveBack() {
         return Mono.<Void>defer(() -> {
@@ -71,7 +71,7 @@ final class Claim {
                     }
                     Lease held = lease;
                     if (held != null) {
-                        // A lost one is left to expire, so that the margin stays with the work that is ending.
+                        // A lost lease is left to expire, so that the work that is ending keeps the margin.
                         return held.isLost() ? Mono.empty() : held.release();
                     }
                     String known = id;
@@ -84,7 +84,7 @@ final class Claim {
                 .doOnSuccess(done -> isSettled = true);
     }
 
-    // ---- one call; empty when there is to be another ----
+    // ---- one call; empty when another call must follow ----
 
     private Mono<Lease> ask() {
         long sentAt = calls.now();
@@ -113,8 +113,8 @@ final class Claim {
             failures = 0;
             return told.isHeld() ? granted(told, asked) : waiting(asked);
         }
-        // Who was refused may not repeat the key. What an earlier call has opened may still be there, and then the key
-        // is kept until the server says that it has ended.
+        // A key cannot be used again after a refusal. But an earlier call may have opened something under it; then the key
+        // is kept until the server says that this has ended.
         boolean isRefusal = answer.problem() != null && (answer.status() == 429 || answer.status() == 503);
         boolean hasEnded = asked.wasInDoubt() && answer.is(409, "lease-ended");
         if (hasEnded || (isRefusal && !asked.wasInDoubt())) {
@@ -128,7 +128,7 @@ final class Claim {
                 : later(answer.retryAfter(), LeaseException.refused(answer));
     }
 
-    /** Nothing is open under the old key, nor will be. */
+    /** Nothing is open under the old key, and nothing will be. */
     private void startAnew() {
         id = null;
         inDoubt = false;
@@ -157,15 +157,15 @@ final class Claim {
         if (left < Duration.ofMillis(1).toNanos()) {
             return Mono.error(LeaseException.stillWaiting());
         }
-        // A server that answers before it had to is not asked as fast as it answers.
+        // When the server answers earlier than it had to, the next call waits, so that calls do not follow without a pause.
         boolean isEarly = now - asked.sentAt() < asked.patience().toNanos() / 2;
         pauseNanos = isEarly ? Math.min(left, calls.pauses().afterFailures(1)) : 0;
         return Mono.empty();
     }
 
     /**
-     * Counted from the sending of a call that waited for long, the lease may be over already. The same call once more, which
-     * need not wait, tells how long it really has.
+     * Counted from the sending of a call that waited for long, the lease may be over already. So the call is repeated; the
+     * second one need not wait, and its answer shows how much time the lease has.
      */
     private Mono<Lease> granted(Told told, Asked asked) {
         long now = calls.now();

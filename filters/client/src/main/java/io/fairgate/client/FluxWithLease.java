@@ -6,7 +6,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
-/** A work that holds a lease from before it is made until its end. */
+/** A work that holds a lease, from before the work is created until it ends. */
 final class FluxWithLease<T> extends Flux<T> {
 
     private final LeaseCalls calls;
@@ -19,7 +19,7 @@ final class FluxWithLease<T> extends Flux<T> {
         this.work = work;
     }
 
-    /** Serialized, because the loss of the lease may come while an element is on its way. */
+    /** Serialized, because the loss of the lease may be signalled while an element is emitted. */
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
         new LeasedWork<>(new Claim(calls, options), work, Operators.serialize(actual)).start();

@@ -9,9 +9,8 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * Emits the lease and stays responsible for it as long as the subscription may be cancelled, which is to say: for ever.
- * An operator that drops an element on cancellation (reactor-core issue 3695) also cancels where it came from, so that none
- * is lost on the way.
+ * Emits the lease, and gives it back when the subscription is cancelled, at any time after the emission. An operator that
+ * drops an element on cancellation (reactor-core issue 3695) also cancels its source, so no lease is lost.
  */
 final class HandOver extends Mono<Lease> {
 

@@ -11,11 +11,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A lease that is held, and what keeps it so: one loop that extends it, or restores it, one call after the other, and one
- * timer for when it is lost.
+ * A lease that is held, with one loop that extends or restores it, one call after the other, and one timer for the moment
+ * when it is lost.
  *
  * <pre>
- *   HELD ──not extended in time, or not to be restored──▶ LOST
+ *   HELD ──not extended in time, or cannot be restored──▶ LOST
  *     └──released──▶ RELEASED
  * </pre>
  */
@@ -27,15 +27,15 @@ final class Hold {
         RELEASED
     }
 
-    /** Of its time, for a clock that is slow beside the server's, and for a work to end: a tenth, at most a second. */
+    /** A tenth (1/MARGIN) of its time, at most a second: for a clock slower than the server's, and for a work to end. */
     private static final int MARGIN = 10;
 
     private static final long LONGEST_MARGIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** After that much of its time it is extended, and a try takes at most as long. */
+    /** It is extended after a third (1/BEAT) of its time, and one attempt takes at most as long. */
     private static final int BEAT = 3;
 
-    /** After that much of its time a failed try is followed by the next, and at the latest after this. */
+    /** After a failure: a twentieth (1/RETRY) of its time, or the server's {@code Retry-After}, up to a sixth. */
     private static final int RETRY = 20;
 
     private static final int LATEST_RETRY = 6;
@@ -50,18 +50,18 @@ final class Hold {
     private final Disposable.Swap timer = Disposables.swap();
 
     private volatile long token;
-    /** By the clock of the calls, in nanoseconds: from here on somebody else may hold it. */
+    /** On the clock of the calls, in nanoseconds. From this moment another holder may have the permits. */
     private volatile long lostAt;
-    /** A call that would bring the lease back, were it read by the server after it has been released. */
+    /** Set while a restore is under way: it would bring the lease back if the server read it after the release. */
     private volatile Sinks.@Nullable Empty<Void> restoring;
 
     private volatile @Nullable Throwable lastFailure;
 
-    // Only the loop.
+    // Used only by the loop.
     private long ttlNanos;
     private long pauseNanos;
     private boolean isForgotten;
-    /** The newest one; null when the server gives out none, or has refused it. */
+    /** The newest receipt; null when the server issues none, or has rejected it. */
     private @Nullable String receipt;
 
     Hold(LeaseCalls calls, LeaseOptions options, Told told, long sentAt) {
@@ -95,7 +95,7 @@ final class Hold {
         return end.asMono();
     }
 
-    /** Keeps it from now on; nothing, when it has ended meanwhile. */
+    /** Extends the lease from now on; does nothing when it has ended meanwhile. */
     void start() {
         setTimer();
         beats.update(Mono.defer(() -> calls.pause(pauseNanos))
@@ -104,7 +104,7 @@ final class Hold {
                 .subscribe());
     }
 
-    /** Once subscribed it is not held any more, whatever becomes of telling the server. */
+    /** Once subscribed, the lease is no longer held, whether or not the server can be reached. */
     Mono<Void> release() {
         return Mono.defer(() -> {
             stop();
@@ -151,7 +151,7 @@ final class Hold {
     private Mono<Answer> restore(Duration within) {
         Sinks.Empty<Void> done = Sinks.empty();
         restoring = done;
-        // Who released meanwhile has either seen that, or this sees that it was released.
+        // A concurrent release either sees restoring, and waits for it, or is seen here, and then nothing is sent.
         Mono<Answer> call = isOpen() ? calls.restore(id, options, receipt, within) : Mono.empty();
         return call.doFinally(how -> {
             restoring = null;
@@ -168,7 +168,7 @@ final class Hold {
             isForgotten = true;
             pauseNanos = 0;
         } else if (answer.status() < 300 && told != null) {
-            failed(LeaseException.stillWaiting()); // To extend it keeps its place, and tells when it holds again.
+            failed(LeaseException.stillWaiting()); // An extension keeps its place, and shows when it is held again.
         } else if (isForgotten && receipt != null && isAboutReceipt(answer)) {
             receipt = null;
             pauseNanos = 0;
@@ -183,19 +183,19 @@ final class Hold {
         }
     }
 
-    /** The server does not believe it, and may have other keys now; it may still have room for the lease. */
+    /** The server rejects the receipt, for instance because its keys changed. It may still have permits for the lease. */
     private static boolean isAboutReceipt(Answer answer) {
         return answer.is(409, "receipt-invalid") || answer.is(409, "receipt-expired");
     }
 
-    /** What has failed may have been a restore that was read all the same, so it begins with extending again. */
+    /** The failed call may have been a restore on which the server acted, so the next call is an extension. */
     private void failed(Throwable failure) {
         lastFailure = failure;
         isForgotten = false;
         pauseNanos = calls.pauses().spread(ttlNanos / RETRY);
     }
 
-    /** When the program was paused, an answer may come before a timer that was due. It was lost by then, whatever it says. */
+    /** After a pause of the program, an answer may arrive before a timer that is due. The lease is lost all the same. */
     private void extended(Told told, long sentAt) {
         if (calls.now() >= lostAt) {
             ring();

@@ -15,13 +15,13 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.resources.ConnectionProvider;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Over HTTP/1.1. Redirects are answers like any other: a credential does not travel on. */
+/** Calls over HTTP/1.1. Redirects are not followed, so that the credential is not sent to another address. */
 final class HttpTransport implements Transport {
 
     /** A lease is some hundred bytes, a problem not many more. */
     private static final int LARGEST_ANSWER = 64 * 1024;
 
-    /** Before common servers and balancers do, so that few calls meet a connection that is just being closed. */
+    /** Shorter than in common servers and load balancers, so that few calls use a connection that is being closed. */
     private static final Duration IDLE = Duration.ofSeconds(20);
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -38,7 +38,7 @@ final class HttpTransport implements Transport {
         this.forOthers = connections("fairgate-lease", server.connections());
     }
 
-    /** Who waits for a connection is bounded by the time of its call, so not by number as well. */
+    /** The time of its call bounds how long a call waits for a connection, so the number of waiting calls has no bound. */
     private static ConnectionProvider connections(String name, int atMost) {
         return ConnectionProvider.builder(name)
                 .maxConnections(atMost)
@@ -94,7 +94,7 @@ final class HttpTransport implements Transport {
         all.writeBytes(part);
     }
 
-    /** Not all that fails in a connection is an {@code IOException} by itself. */
+    /** Some failures of a connection are no {@code IOException}. */
     private static Throwable noAnswer(Throwable failure) {
         return failure instanceof IOException ? failure : new IOException(failure.toString(), failure);
     }

@@ -16,15 +16,15 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
 
 /**
- * The calls of the lease API. Each is sent once subscribed, and errors with {@link IOException} when no answer came in time;
- * all of them may be repeated.
+ * The calls of the lease API. Each is sent once subscribed, and errors with {@link IOException} when no answer came in time.
+ * All of them may be repeated.
  */
 final class LeaseCalls {
 
-    /** What an answer may take, beside what the server was told to wait. */
+    /** The time that an answer may take, in addition to the time that the server may wait. */
     static final Duration ANSWER = Duration.ofSeconds(5);
 
-    /** To give something back may take that long, all tries together. What was not given back by then is left to expire. */
+    /** The bound for all attempts to give something back. What was not given back by then expires. */
     static final Duration GIVE_BACK = Duration.ofSeconds(5);
 
     private static final Duration GIVE_BACK_TRY = Duration.ofSeconds(2);
@@ -35,8 +35,8 @@ final class LeaseCalls {
     private final Pauses pauses;
 
     /**
-     * Drawn once: system randomness is read from a file, and keys are needed on threads that must not be blocked. It need not
-     * be a secret, as tenants have no keys in common.
+     * Drawn once: system randomness is read from a file, and keys are made on threads that must not block. It need not be
+     * secret, because each tenant has keys of its own.
      */
     private final String keyPrefix = UUID.randomUUID() + "-";
 
@@ -64,7 +64,7 @@ final class LeaseCalls {
         return nanos <= 0 ? Mono.just(0L) : Mono.delay(Duration.ofNanos(nanos), time);
     }
 
-    /** One that no other claim has, here or elsewhere. */
+    /** A key that no other claim has, in this program or in another. */
     String newKey() {
         return keyPrefix + keys.incrementAndGet();
     }
@@ -105,7 +105,7 @@ final class LeaseCalls {
         return send(new Call("POST", path(id) + "/restore", null, body, Duration.ZERO, within));
     }
 
-    /** Completes when the server knows; errors with {@link LeaseException} when it could not be told within a bound. */
+    /** Completes when the lease is gone; errors with {@link LeaseException} when the server did not confirm that in time. */
     Mono<Void> release(String id) {
         return repeated(send(new Call("DELETE", path(id), null, null, Duration.ZERO, GIVE_BACK_TRY)))
                 .flatMap(answer -> isGone(answer) ? Mono.empty() : Mono.error(LeaseException.refused(answer)))
@@ -114,7 +114,7 @@ final class LeaseCalls {
                 .onErrorMap(LeaseCalls::isNoAnswer, LeaseException::unreachable);
     }
 
-    /** Gives back what is open under a key, if anything is, by asking for it once more to learn its id. */
+    /** Gives back what is open under a key, if anything is. It repeats the call that acquires, to learn the id. */
     Mono<Void> release(LeaseOptions options, String key) {
         return repeated(acquire(options, key, Duration.ZERO, GIVE_BACK_TRY))
                 .mapNotNull(Answer::lease)

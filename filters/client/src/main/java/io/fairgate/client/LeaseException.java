@@ -3,10 +3,10 @@ package io.fairgate.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * There is no lease, and why. An answer and not a bug, so without a stack trace.
+ * A lease was not granted, or not released, with the reason. It is an answer and not a bug, so it has no stack trace.
  *
- * <p>Reasons are the server's ({@code unknown-pool}, {@code never-fits}, …) and two of this client: {@code max-wait},
- * when permits were not to be had in the time there was, and {@code unreachable}, when no answer came.
+ * <p>Reasons are the server's ({@code unknown-pool}, {@code never-fits}, …) and two of this client: {@code max-wait}, when
+ * the permits were not granted in time, and {@code unreachable}, when no usable answer came.
  */
 public final class LeaseException extends RuntimeException {
 
@@ -35,12 +35,12 @@ public final class LeaseException extends RuntimeException {
         return new LeaseException(202, "max-wait", "the permits were not to be had within maxWait", null);
     }
 
-    /** The HTTP status that the server answered last; 0 when it did not. */
+    /** The HTTP status of the last answer; 0 when there was none. */
     public int status() {
         return status;
     }
 
-    /** A label, for programs. An answer that is no problem of the lease API has {@code http-} and its status. */
+    /** A label, for programs. For an answer that is no problem of the lease API: {@code http-} and its status. */
     public String reason() {
         return reason;
     }

@@ -3,8 +3,8 @@ package io.fairgate.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease may be somebody else's from about now on: it could not be extended in time, or the server will not have it any
- * more. The cause is what went wrong last, if anything did. Without a stack trace, for it is no bug of who is told.
+ * A lease is lost, and another holder may soon get its permits: it could not be extended in time, or the server no longer
+ * accepts it. The cause is the last failure, if there was one. No stack trace, because it is no bug of the program.
  */
 public final class LeaseLostException extends RuntimeException {
 
@@ -17,7 +17,7 @@ public final class LeaseLostException extends RuntimeException {
         this.id = id;
     }
 
-    /** Of the lease. */
+    /** The id of the lease. */
     public String id() {
         return id;
     }

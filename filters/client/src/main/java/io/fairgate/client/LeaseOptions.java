@@ -11,9 +11,9 @@ import java.util.regex.Pattern;
  *
  * @param pools permits by pool, at least one of each. Several pools are granted all at once or not at all
  * @param ttl how long the lease outlives its holder: 100 milliseconds to 24 hours. It is extended while it is held, so this
- *     bounds only how long the permits of a dead or cut-off holder are out. The server may cut it
- * @param maxWait how long to wait for the permits altogether, 24 hours at most; zero asks once. The last answer may travel
- *     for some seconds more ({@link LeaseClient})
+ *     only bounds how long the permits of a dead or disconnected holder are in use. The server may shorten it
+ * @param maxWait how long to wait for the permits in total, 24 hours at most; zero asks once. The last answer may take some
+ *     seconds more ({@link LeaseClient})
  * @param holder a label for operators, up to 64 characters of {@code [A-Za-z0-9._-]}; may be empty
  */
 public record LeaseOptions(Map<String, Integer> pools, Duration ttl, Duration maxWait, String holder) {
@@ -35,7 +35,7 @@ public record LeaseOptions(Map<String, Integer> pools, Duration ttl, Duration ma
         require(HOLDER.matcher(holder).matches(), "holder", holder, "up to 64 of [A-Za-z0-9._-]");
     }
 
-    /** One permit of that pool, with 30 seconds to live, without waiting. */
+    /** One permit of a pool, with 30 seconds to live, without waiting. */
     public static LeaseOptions of(String pool) {
         return of(pool, 1);
     }

@@ -6,13 +6,13 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Where the lease API is, and how it is spoken to.
+ * The address of the lease API, and how the client connects to it.
  *
  * @param uri {@code http} or {@code https}, with or without a path in front of {@code /v1}
- * @param credential the field that names the tenant; null when something on the way sets it
- * @param connections how many at most: that many for calls that wait for permits, and as many again for all others, so that
- *     who waits never keeps a lease from being extended. Calls beyond them wait for a connection, at most for their own time
- * @param time clock and timer. The clock must not jump as the wall clock does, for it tells until when a lease is held
+ * @param credential the header that identifies the tenant; null when a proxy on the way sets it
+ * @param connections the most connections for calls that wait for permits, and again as many for all other calls, so that
+ *     waiting calls never delay an extension. Further calls wait for a connection, at most for their own time
+ * @param time clock and timer. The clock must not jump as the wall clock does, because it decides until when a lease is held
  */
 public record LeaseServer(URI uri, @Nullable Credential credential, int connections, Scheduler time) {
 
@@ -33,11 +33,11 @@ public record LeaseServer(URI uri, @Nullable Credential credential, int connecti
     }
 
     /**
-     * A field of every call.
+     * A header of every call.
      *
      * @param header its name, such as {@code X-Api-Key}
-     * @param value asked before each call, so that it may change; must not block. What it throws ends what waits for
-     *     permits; a lease that is held is tried to be extended until it is lost
+     * @param value called before each call, so that the value may change; must not block. When it throws, a wait for permits
+     *     ends with that error; the extension of a held lease is repeated until the lease is lost
      */
     public record Credential(String header, Supplier<String> value) {
 
@@ -47,14 +47,14 @@ public record LeaseServer(URI uri, @Nullable Credential credential, int connecti
             }
         }
 
-        /** Without the value, which is a secret. */
+        /** Leaves out the value, which is a secret. */
         @Override
         public String toString() {
             return header;
         }
     }
 
-    /** Without a credential, with 32 connections of either kind and a clock that cannot be set. */
+    /** No credential, 32 connections of either kind, and a clock that cannot be set. */
     public static LeaseServer at(URI uri) {
         return new LeaseServer(uri, null, CONNECTIONS, MonotonicTime.INSTANCE);
     }

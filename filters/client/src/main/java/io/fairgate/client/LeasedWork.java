@@ -23,12 +23,12 @@ import reactor.util.context.Context;
  *       └──error, cancel, lost──▶ ENDED
  * </pre>
  *
- * <p>STARTING lasts while the work is made and subscribed. A cancellation or a loss in that time goes through CANCELLING: the
- * lease is given back when the work has been cancelled (ONLY_CANCELLED until then) and its subscribing has returned
- * (ONLY_SUBSCRIBED until then), whichever is later. Operators that are put together, such as {@code usingWhen} around
- * {@code flatMap}, release at once, while the work is still being subscribed on another thread.
+ * <p>STARTING lasts while the work is created and subscribed. A cancellation or a loss in that time goes through CANCELLING:
+ * the lease is given back when the work has been cancelled (ONLY_SUBSCRIBED until then) and the subscribing has returned
+ * (ONLY_CANCELLED until then), whichever is later. A combination of operators, such as {@code usingWhen} around
+ * {@code flatMap}, would release at once, while another thread still subscribes the work.
  *
- * <p>The thread that makes the step to ENDED gives back, so it is done once.
+ * <p>Only the thread that makes the step to ENDED gives back, so it happens once.
  */
 final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
 
@@ -60,7 +60,7 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
     private volatile int state = ACQUIRING;
     private volatile @Nullable Subscription upstream;
     private volatile long requested;
-    /** The caller has cancelled, and gets no more signals. */
+    /** The caller has cancelled and gets no more signals. */
     private volatile boolean isCancelled;
 
     LeasedWork(Claim claim, Function<Lease, ? extends Publisher<T>> work, CoreSubscriber<? super T> actual) {
@@ -96,7 +96,7 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
         }
     }
 
-    /** A lease whose time is over before its timer has run is as good as lost: the timer ends this. */
+    /** A lease can be over before its timer has run. Then nothing is started, and the timer ends this subscription. */
     private void acquired(Lease lease) {
         var unused = lease.lost().subscribe(nothing -> {}, this::lost);
         if (lease.isHeld() && step(ACQUIRING, STARTING)) {
@@ -112,7 +112,7 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
         }
     }
 
-    // ---- what ends it early ----
+    // ---- early ends ----
 
     @Override
     public void cancel() {
@@ -125,14 +125,14 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
         }
     }
 
-    /** The caller learns it at once, also while the work is being subscribed: the permits are about to be granted anew. */
+    /** Signals the loss at once, also while the work is being subscribed: another holder is about to get the permits. */
     private void lost(Throwable loss) {
         if (step(ACQUIRING, ENDED) || cancelWork()) {
             tell(loss);
         }
     }
 
-    /** False when there is no work any more that this could end. */
+    /** False when the work has ended or is being cancelled already. */
     private boolean cancelWork() {
         boolean isStarting = step(STARTING, CANCELLING);
         if (!isStarting && !step(RUNNING, ENDED)) {
@@ -152,7 +152,7 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
         return true;
     }
 
-    /** Of the thread that cancels the work and the one that subscribes it, the second gives back. */
+    /** One thread cancels the work and one subscribes it; the later of the two gives back. */
     private void cancelledOrSubscribed(int onlyThis, int onlyTheOther) {
         if (!step(CANCELLING, onlyThis) && step(onlyTheOther, ENDED)) {
             giveBack();
@@ -218,7 +218,7 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
         return actual.currentContext();
     }
 
-    // ---- what the caller requests ----
+    // ---- demand of the caller ----
 
     @Override
     public void request(long n) {

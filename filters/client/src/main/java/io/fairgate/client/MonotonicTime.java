@@ -8,9 +8,9 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A scheduler whose clock is {@link System#nanoTime}: Reactor's own tell the wall clock's time, and a lease measured on it
- * would be held for too long when it is set back. Timers have threads of their own, so that a lease is extended, and
- * lost in time, also while a work blocks the threads of {@link Schedulers#parallel()}.
+ * A scheduler whose clock is {@link System#nanoTime}. Reactor's own schedulers use the wall clock: if it is set back, a lease
+ * that is measured on it would be held for too long. Timers have threads of their own, so that a lease is extended, and lost
+ * in time, even while a work blocks the threads of {@link Schedulers#parallel()}.
  */
 final class MonotonicTime implements Scheduler {
 

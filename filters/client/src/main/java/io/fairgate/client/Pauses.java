@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.function.DoubleSupplier;
 
 /**
- * How long to wait before another try. Up to a quarter longer than said, by chance, so that those who were turned away
- * together do not come back together; never shorter.
+ * How long to wait before another attempt. A random part of up to a quarter is added, so that clients that were refused
+ * together do not return together.
  */
 final class Pauses {
 
@@ -15,12 +15,12 @@ final class Pauses {
 
     private final DoubleSupplier chance;
 
-    /** @param chance from 0 to 1, from any thread */
+    /** @param chance returns 0 to 1; called on any thread */
     Pauses(DoubleSupplier chance) {
         this.chance = chance;
     }
 
-    /** 100 ms after the first failure, twice as long after each more, up to 1.6 s. */
+    /** 100 ms after the first failure, doubled after each further one, up to 1.6 s. */
     long afterFailures(int failures) {
         return spread(FIRST_NANOS << Math.min(DOUBLINGS, failures - 1));
     }

@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code api-key}: makes a key, and the digest of it that goes into the policy. */
+/** {@code api-key}: creates an API key, and the digest of it for the policy. */
 @Command(
         name = "api-key",
         description = "Makes an API key: the key for the tenant, and its digest for the policy.",
@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.class)
 public final class ApiKeyCommand implements Callable<Integer> {
 
-    /** Tells people, and programs that look for secrets in the wrong places, what it is. */
+    /** Lets people, and programs that scan for leaked secrets, recognise a key. */
     private static final String PREFIX = "fg_";
 
     private static final int RANDOM_BYTES = 32;
@@ -41,7 +41,7 @@ public final class ApiKeyCommand implements Callable<Integer> {
         PrintWriter out = command.commandLine().getOut();
         String key = given ? read() : made();
         if (key.length() < SHORTEST) {
-            // A digest hides only what cannot be guessed.
+            // A digest protects only a key that cannot be guessed.
             command.commandLine()
                     .getErr()
                     .printf("The key has %d characters (expected: at least %d, random ones)%n", key.length(), SHORTEST);

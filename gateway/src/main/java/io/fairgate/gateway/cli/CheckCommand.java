@@ -22,8 +22,8 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * {@code check FILE}: says everything that is wrong with a policy; exit code 1 when something is. It makes the gateway
- * that would serve by this policy, with all its settings, and opens no port.
+ * {@code check FILE}: prints every mistake in a policy; the exit code is 1 when there is one. It builds the gateway that
+ * would serve this policy, with all its settings, and opens no port.
  */
 @Command(
         name = "check",
@@ -56,7 +56,7 @@ public final class CheckCommand implements Callable<Integer> {
             out.printf("%s: ok (%s)%n", file, report.contents());
             return 0;
         } catch (StartFailedException failed) {
-            return 1; // Has been told: not the policy is wrong, but a setting of the process.
+            return 1; // The reason has been reported: a setting of the process is wrong, not the policy.
         }
     }
 }

@@ -140,7 +140,7 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** Quiet logs, and a bounded connection pool to each upstream, as an operator would have without Fairgate. */
+    /** Quiet logs, and a bounded connection pool for each upstream, as an operator would configure without Fairgate. */
     private static Map<String, Object> settings() {
         String pool = "spring.cloud.gateway.server.webflux.httpclient.pool.";
         return Map.of("logging.level.root", "warn", pool + "type", "fixed", pool + "max-connections", CAPACITY);
@@ -179,7 +179,7 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** A line that changes on a terminal; elsewhere one plain line. */
+    /** One line that is updated on a terminal; elsewhere one plain line. */
     private static Disposable showProgress(String name, Duration time, PrintWriter out, DemoTraffic... senders) {
         String who = String.join(
                 " and ", Arrays.stream(senders).map(DemoTraffic::tenant).toList());
@@ -209,9 +209,9 @@ public final class DemoCommand implements Callable<Integer> {
     }
 
     /**
-     * The command's own thread has nothing else to do meanwhile.
+     * Blocks the command's own thread, which has nothing else to do meanwhile.
      *
-     * @throws CancellationException when the process was told to end: whoever sent on would only see it end
+     * @throws CancellationException when the process was told to end, so that no traffic is sent during the shutdown
      */
     private <T> T await(Mono<T> result) throws InterruptedException {
         AtomicReference<T> value = new AtomicReference<>();

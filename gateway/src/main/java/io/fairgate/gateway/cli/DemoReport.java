@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** The table at the end of the demo: what a reader is to see at a glance. */
+/** The table at the end of the demo. */
 record DemoReport(Phase alone, Phase plain, Phase fair) {
 
     /**
@@ -24,7 +24,7 @@ record DemoReport(Phase alone, Phase plain, Phase fair) {
         }
     }
 
-    /** @param share which part of the upstream's time the tenant had */
+    /** @param share the part of the upstream's time that the tenant used, from 0 to 1 */
     record Row(Outcome outcome, double share) {}
 
     void print(PrintWriter out) {

@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
-/** One tenant's clients: each has a connection of its own and sends one request after the other. */
+/** The clients of one tenant: each has a connection of its own and sends one request after the other. */
 final class DemoTraffic {
 
     private final String tenant;
@@ -26,7 +26,7 @@ final class DemoTraffic {
                 .headers(headers -> headers.set("X-Tenant-Id", tenant));
     }
 
-    /** How it went: latencies in nanoseconds, sorted; only of requests that were answered with 200. */
+    /** The result of a run: latencies in nanoseconds, sorted, only of requests that were answered with 200. */
     record Outcome(String tenant, List<Long> latencies, int failed) {
 
         int requests() {
@@ -45,12 +45,12 @@ final class DemoTraffic {
         return tenant;
     }
 
-    /** Answers so far, of all runs. */
+    /** The number of answers so far, over all runs. */
     long answered() {
         return sent.sum();
     }
 
-    /** Sends for that long; what is under way then is still waited for. */
+    /** Sends for that time, and waits for the requests that are under way at its end. */
     Mono<Outcome> run(String path, Duration time) {
         Queue<Long> latencies = new ConcurrentLinkedQueue<>();
         LongAdder failed = new LongAdder();
@@ -69,7 +69,7 @@ final class DemoTraffic {
                         () -> new Outcome(tenant, latencies.stream().sorted().toList(), failed.intValue())));
     }
 
-    /** Clients of the real world do not start in the same millisecond. */
+    /** Real clients do not all start in the same millisecond. */
     private Mono<Long> startLater(int index) {
         return Mono.delay(Duration.ofMillis(50L * index / connections));
     }

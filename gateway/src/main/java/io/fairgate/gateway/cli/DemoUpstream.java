@@ -12,8 +12,8 @@ import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
 
 /**
- * A slow API: it answers after 50 ms, give or take 10, and counts by itself how many requests it has at once and whose
- * they are. It listens on loopback, on a free port.
+ * A slow API that answers after 50 ms, give or take 10. It measures its own concurrency, and how much of its time each
+ * tenant uses. It listens on loopback, on a free port.
  */
 final class DemoUpstream {
 
@@ -39,7 +39,7 @@ final class DemoUpstream {
         return highest.get();
     }
 
-    /** Which part of the upstream's time went to this tenant since the last {@link #forget}, from 0 to 1. */
+    /** The part of the upstream's time that this tenant used since the last {@link #forget}, from 0 to 1. */
     double shareOf(String tenant) {
         double all = busyNanos.values().stream().mapToLong(LongAdder::sum).sum();
         LongAdder own = busyNanos.get(tenant);

@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code sample}: a policy to start from, for whoever has the jar and nothing else. */
+/** {@code sample}: prints a policy to start from, so that the jar alone is enough to begin. */
 @Command(
         name = "sample",
         description = "Prints a policy that explains every key: sample > fairgate.yml",

@@ -4,7 +4,7 @@ import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/** Options that are not ours and go on to Spring Boot. A property of Spring has a dot in its name; a typo rarely has. */
+/** Options that are passed on to Spring Boot. A property of Spring has a dot in its name; a typo rarely has one. */
 final class SpringOptions {
 
     private static final List<String> WITHOUT_DOT = List.of("--debug", "--trace");
@@ -12,10 +12,10 @@ final class SpringOptions {
     private SpringOptions() {}
 
     /**
-     * What a command did not match itself. Each command declares the list of its own: picocli ignores
-     * {@code @Unmatched} in a mixin.
+     * Checks the options that a command did not match itself. Each command declares this list on its own, because picocli
+     * ignores {@code @Unmatched} in a mixin.
      *
-     * @throws ParameterException when one of them would be read by nobody
+     * @throws ParameterException for an option that neither the command nor Spring Boot would read
      */
     static String[] checked(CommandSpec command, List<String> unmatched) {
         for (String option : unmatched) {

@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
 import reactor.netty.ChannelBindException;
 
 /**
- * {@code throttle}: takes the place of the throttle server, with its options and its file. No application context: it has
- * to answer soon after it was started.
+ * {@code throttle}: replaces the throttle server, with the same options and the same file. It has no application context,
+ * because it must answer soon after its start.
  */
 @Command(
         name = ThrottleCommand.NAME,
@@ -38,7 +38,7 @@ public final class ThrottleCommand implements Callable<Integer> {
     public static final String NAME = "throttle";
 
     private static final int HIGHEST_PORT = 65_535;
-    /** Whether Netty tells Java's flight recorder of its buffers; its classes take a fifth of the whole start. */
+    /** Whether Netty reports its buffers to Java's flight recorder; loading the classes for that takes a fifth of the start. */
     private static final String NETTY_FLIGHT_RECORDER = "io.netty.jfr.enabled";
 
     @Option(
@@ -65,7 +65,7 @@ public final class ThrottleCommand implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
-    /** Has a thread of its own load what a server needs, while the options and the file are read. */
+    /** Loads the classes that a server needs on a thread of its own, while the options and the file are read. */
     public static void loadAhead() {
         if (System.getProperty(NETTY_FLIGHT_RECORDER) == null) {
             System.setProperty(NETTY_FLIGHT_RECORDER, "false");
@@ -80,7 +80,7 @@ public final class ThrottleCommand implements Callable<Integer> {
         loader.start();
     }
 
-    /** Returns only when it cannot serve; otherwise a signal ends the process. */
+    /** Returns only when it cannot serve; otherwise it runs until a signal ends the process. */
     @Override
     public Integer call() throws InterruptedException {
         ThrottleFile file = file();
@@ -101,7 +101,7 @@ public final class ThrottleCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** What is no level is told, and keeps it from nothing. */
+    /** An unknown level is reported, and does not prevent the start. */
     private void log(ThrottleFile file, @Nullable String fromEnvironment) {
         boolean isSet = fromEnvironment != null && !fromEnvironment.isEmpty();
         String level = isSet ? fromEnvironment : file.logLevel();
@@ -122,7 +122,7 @@ public final class ThrottleCommand implements Callable<Integer> {
         Runtime.getRuntime().halt(0);
     }
 
-    /** Null when it cannot be read, which has been told; an empty one when there is none. */
+    /** Null when the file cannot be read; the error has been printed. Without a file, the empty configuration. */
     private @Nullable ThrottleFile file() {
         PrintWriter err = command.commandLine().getErr();
         Path path = Objects.requireNonNull(configuration, "configuration");
@@ -139,7 +139,7 @@ public final class ThrottleCommand implements Callable<Integer> {
         return null;
     }
 
-    /** Null when it cannot listen, which has been told. */
+    /** Null when it cannot listen; the error has been printed. */
     private @Nullable ThrottleServer server(ThrottleFile file) {
         PrintWriter err = command.commandLine().getErr();
         if (port < 0 || port > HIGHEST_PORT) {

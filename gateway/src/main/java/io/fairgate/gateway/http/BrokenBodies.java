@@ -21,11 +21,11 @@ import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Answers 400 to a body whose chunks are not as HTTP has them, if nothing has been answered yet, and closes the connection.
- * Whoever reads the body gets an error. Reactor Netty answers as well, and then ends the body as if it were whole: what had
- * come by then would be acted on, or sent to an upstream as a complete request (RFC 9112, 8).
+ * Answers 400 to a body with malformed chunks, if no answer has begun, and closes the connection. The code that reads the
+ * body gets an error. Reactor Netty answers 400 as well, but then ends the body as if it were complete: the part that had
+ * arrived would be processed, or sent to an upstream as a complete request (RFC 9112, 8).
  *
- * <p>It stands behind the codec. On the event loop alone.
+ * <p>It is placed after the codec. It runs on the event loop only.
  */
 public final class BrokenBodies extends ChannelDuplexHandler {
 
@@ -35,12 +35,12 @@ public final class BrokenBodies extends ChannelDuplexHandler {
 
     private BrokenBodies() {}
 
-    /** The server, with all its connections of HTTP/1.1 looked after, but for those that choose it over TLS (ALPN). */
+    /** Adds it to all HTTP/1.1 connections of the server, except those that choose HTTP/1.1 over TLS (ALPN). */
     public static HttpServer refusedBy(HttpServer server) {
         return server.doOnChannelInit((observer, channel, remote) -> addTo(channel.pipeline()));
     }
 
-    /** Before whoever answers by itself: the codec may come to its place later, when it is known that it is HTTP/1.1. */
+    /** Before the handler that answers 400 by itself. The codec may be added later, when the protocol is known. */
     static void addTo(ChannelPipeline pipeline) {
         if (pipeline.get(NettyPipeline.HttpTrafficHandler) != null) {
             pipeline.addBefore(NettyPipeline.HttpTrafficHandler, "fairgate.bodies", new BrokenBodies());

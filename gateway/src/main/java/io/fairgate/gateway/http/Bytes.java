@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Bytes of files beside classes, and bytes as text. */
+/** Reads files beside classes as bytes, and bytes as text. */
 public final class Bytes {
 
     private Bytes() {}
@@ -23,7 +23,7 @@ public final class Bytes {
         }
     }
 
-    /** As UTF-8; null when that is not what they are. */
+    /** Decodes UTF-8; null when the bytes are not UTF-8. */
     public static @Nullable String text(byte[] bytes) {
         try {
             return StandardCharsets.UTF_8

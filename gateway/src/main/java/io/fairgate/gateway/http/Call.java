@@ -14,9 +14,9 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * One request that a route of a {@link RouteTable} takes.
+ * One request, as the {@link RouteTable} passes it to the handler of its route.
  *
- * @param parts what stands at the variable segments of the path, by their names and in their order, percent-decoded once
+ * @param parts the values of the path's variable segments, by name and in their order, percent-decoded once
  */
 public record Call(ServerWebExchange exchange, Map<String, String> parts) {
 
@@ -24,7 +24,7 @@ public record Call(ServerWebExchange exchange, Map<String, String> parts) {
         parts = Collections.unmodifiableMap(new LinkedHashMap<>(parts));
     }
 
-    /** What stands at a variable segment of the route. */
+    /** The value of a variable segment of the route. */
     public String part(String name) {
         return Objects.requireNonNull(parts.get(name), name);
     }
@@ -38,8 +38,8 @@ public record Call(ServerWebExchange exchange, Map<String, String> parts) {
     /**
      * The whole body.
      *
-     * @return errors with {@link org.springframework.core.io.buffer.DataBufferLimitException} when it is longer than that, and
-     *     with {@link SlowBodyException} when it takes too long to come
+     * @return errors with {@link org.springframework.core.io.buffer.DataBufferLimitException} when it is longer than
+     *     {@code mostBytes}, and with {@link SlowBodyException} when it does not arrive in time
      */
     public Mono<byte[]> body(int mostBytes) {
         return DataBufferUtils.join(exchange.getRequest().getBody(), mostBytes)
@@ -61,7 +61,7 @@ public record Call(ServerWebExchange exchange, Map<String, String> parts) {
     /**
      * Answers with a body.
      *
-     * @param contentType as it is to stand there; empty for none
+     * @param contentType the value of the header; empty for no header
      */
     public Mono<Void> answer(HttpStatusCode status, String contentType, byte[] body) {
         ServerHttpResponse response = exchange.getResponse();

@@ -21,21 +21,21 @@ import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Serves a client that has ended its side of the connection after its whole request, and waits for the answer.
+ * Serves a client that closes its side of the connection after a complete request and waits for the answer.
  *
- * <p>TCP says the same, a FIN, of a client that will send nothing more and of one that has gone. Only what is sent to it
- * tells them apart: the system of one that has gone answers with a reset. So a client that waits for its answer is sent
- * {@code 100 Continue}, which every client of HTTP/1.1 must be able to ignore, and again after a while, because a reset is
- * noticed by the next thing that is sent. A FIN in the middle of the answer is taken for a client that has left, unless the
- * rest of the answer follows without a pause. Decision 0029 has the rule and what was turned down.
+ * <p>TCP sends the same, a FIN, for a client that will send nothing more and for one that has gone. Only sending something
+ * tells them apart: the system of a client that has gone answers with a reset. So a client that waits for its answer is sent
+ * {@code 100 Continue}, which every client of HTTP/1.1 must be able to ignore. It is sent again after a while, because a
+ * reset is noticed only by the next write. A FIN in the middle of the answer means that the client has left, unless the
+ * rest of the answer follows without a pause. Decision 0029 has the rule and the alternatives that were rejected.
  *
- * <p>It stands behind the codec of a connection without TLS. On the event loop alone.
+ * <p>It is placed after the codec of a connection without TLS. It runs on the event loop only.
  */
 public final class HalfClosedClients extends ChannelDuplexHandler {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(25);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
-    /** For so long an answer may pause after a FIN in the middle of it. */
+    /** The longest pause of an answer after a FIN in the middle of it. */
     private static final Duration PAUSE_OF_ANSWER = Duration.ofMillis(500);
 
     private int unanswered;
@@ -47,7 +47,7 @@ public final class HalfClosedClients extends ChannelDuplexHandler {
 
     private HalfClosedClients() {}
 
-    /** The server, with all its connections of HTTP/1.1 without TLS looked after. */
+    /** Adds it to all HTTP/1.1 connections of the server without TLS. */
     public static HttpServer servedBy(HttpServer server) {
         return server.doOnChannelInit((observer, channel, remote) -> addTo(channel.pipeline()));
     }
@@ -92,7 +92,7 @@ public final class HalfClosedClients extends ChannelDuplexHandler {
         var unused = context.write(part, promise);
     }
 
-    /** Nothing more comes; Netty's epoll transport closes a connection that is read from after its end (4.2.18). */
+    /** No more input follows. Netty's epoll transport closes a connection that is read from after its end (4.2.18). */
     @Override
     public void read(ChannelHandlerContext context) {
         if (!halfClosed) {
@@ -110,7 +110,7 @@ public final class HalfClosedClients extends ChannelDuplexHandler {
         context.fireUserEventTriggered(event);
     }
 
-    /** Closes the connection with the client's side of it, as without this. */
+    /** Removes this handler: the connection is closed as soon as the client closes its side. */
     private void leaveToNetty(ChannelHandlerContext context) {
         context.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         context.pipeline().remove(this);
@@ -132,7 +132,7 @@ public final class HalfClosedClients extends ChannelDuplexHandler {
     private void closeWhenQuiet(ChannelHandlerContext context, long sentBefore) {
         after(context, PAUSE_OF_ANSWER, () -> {
             if (!answering) {
-                // The answer to the next of its requests has not begun.
+                // The answer to the client's next request has not begun.
                 probe(context, FIRST_PAUSE);
             } else if (sent == sentBefore) {
                 var unused = context.close();
@@ -142,7 +142,7 @@ public final class HalfClosedClients extends ChannelDuplexHandler {
         });
     }
 
-    /** Until the answer begins, which is a probe itself. */
+    /** Repeats until the answer begins, which is itself a probe. */
     private void probe(ChannelHandlerContext context, Duration pause) {
         var unused =
                 context.writeAndFlush(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE));

@@ -14,10 +14,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.netty.NettyPipeline;
 
 /**
- * Closes a connection on which a request has begun whose headers do not end in time, however steadily they drip. The bounds
- * that the server has begin when the headers have been read, or anew with each byte.
+ * Closes a connection when the headers of a request do not end in time, even if bytes arrive steadily. The server's own
+ * timeouts start when the headers have been read, or start again with each byte.
  *
- * <p>It stands before the codec, where bytes come in, and behind it, where requests come out. On the event loop alone.
+ * <p>One part is placed before the codec, where bytes arrive, and one after it, where requests come out. Both run on the event
+ * loop only.
  */
 final class HeaderTimeout extends ChannelInboundHandlerAdapter {
 
@@ -43,7 +44,7 @@ final class HeaderTimeout extends ChannelInboundHandlerAdapter {
         context.fireChannelRead(bytes);
     }
 
-    /** Line ends behind a body, which some clients send, begin no request (RFC 9112, 2.2). */
+    /** Line ends after a body, which some clients send, do not begin a request (RFC 9112, 2.2). */
     private static boolean isBlank(Object bytes) {
         return bytes instanceof ByteBuf buffer && buffer.forEachByte(ByteProcessor.FIND_NON_CRLF) < 0;
     }

@@ -24,10 +24,10 @@ import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
-/** A server on a port of its own, with event loops of its own, so that it can end at once and by itself. */
+/** A server on its own port, with its own event loops, so that it can be shut down at once and independently. */
 public final class HttpFace {
 
-    /** Of a connection without a request. */
+    /** For a connection without a request. */
     private static final Duration IDLE = Duration.ofSeconds(60);
     /** From the first byte of a request to the end of its headers. */
     private static final Duration HEADERS = Duration.ofSeconds(10);
@@ -44,17 +44,17 @@ public final class HttpFace {
         this.server = server;
     }
 
-    /** The same, where a request whose target is no URI gets no body. */
+    /** Like the method with four parameters; a request whose target is no URI gets an answer without a body. */
     public static HttpFace listen(InetSocketAddress address, WebHandler handler, List<WebExceptionHandler> failures) {
         return listen(address, handler, failures, target -> "");
     }
 
     /**
-     * Listens from now on. Blocks until it does.
+     * Starts to listen. Blocks until it does.
      *
-     * @param failures what turns errors of the handler into answers, in order; what none of them takes is a 500
-     * @param malformed the problem that a request gets with its 400 whose target is no URI; empty for no body
-     * @throws reactor.netty.ChannelBindException when the port is taken
+     * @param failures turn errors of the handler into answers, in this order; an error that none of them handles is a 500
+     * @param malformed returns the problem for a request whose target is no URI, sent with the 400; empty for no body
+     * @throws reactor.netty.ChannelBindException when the server cannot bind the address
      */
     public static HttpFace listen(
             InetSocketAddress address,
@@ -73,7 +73,7 @@ public final class HttpFace {
             DisposableServer server = bounded(HttpServer.create(), HEADERS)
                     .runOn(loops)
                     .bindAddress(() -> address)
-                    .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // the end waits for answers
+                    .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // so that the end awaits answers
                     .handle((request, response) -> isUri(request.uri())
                             ? spring.apply(request, response).contextWrite(LeftClients::notLogged)
                             : refuse(response, malformed.apply(request.uri())))
@@ -92,7 +92,7 @@ public final class HttpFace {
                 .doOnChannelInit((observer, channel, remote) -> HeaderTimeout.addTo(channel.pipeline(), headers));
     }
 
-    /** Spring would make no exchange of any other, and answer by itself. */
+    /** For a target that is no URI Spring would create no exchange, and would answer by itself. */
     private static boolean isUri(String target) {
         try {
             URI.create(target.startsWith("/") ? "http://host" + target : target);
@@ -112,7 +112,7 @@ public final class HttpFace {
         return response.sendByteArray(Mono.just(body)).then();
     }
 
-    /** Loads what {@link #listen} needs, most of which is Netty: who starts a server for itself alone waits mostly for that. */
+    /** Loads the classes that {@link #listen} needs, mostly Netty's. They take most of the time of a start of this server. */
     public static void load() {
         Epoll.isAvailable();
         HttpServer.create().configuration();
@@ -126,8 +126,8 @@ public final class HttpFace {
     }
 
     /**
-     * Takes no more connections, gives what is being answered that long, and ends: what is not answered by then is broken
-     * off. Blocks meanwhile.
+     * Accepts no more connections, waits at most this time for the answers under way, and ends; answers that are not complete
+     * by then are broken off. Blocks until the end.
      */
     public void end(Duration patience) {
         try {
@@ -135,7 +135,7 @@ public final class HttpFace {
         } catch (IllegalStateException late) {
             log.warn("Calls that were not answered within {} are broken off.", patience);
         } finally {
-            loops.disposeLater(Duration.ZERO, patience).onErrorComplete().subscribe(); // later than that is no error
+            loops.disposeLater(Duration.ZERO, patience).onErrorComplete().subscribe(); // a late end is no error
         }
     }
 }

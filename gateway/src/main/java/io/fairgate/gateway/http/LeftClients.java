@@ -11,17 +11,17 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /**
- * Clients that leave in the middle of a request. Nobody is there to be told, and nothing is wrong with the server, so that it is
- * no error in the log.
+ * Handles clients that disconnect in the middle of a request. No answer can be sent, and the server has no fault, so it is
+ * not logged as an error.
  *
- * <p>Reactor Netty tells of a connection that was reset twice, once while the body is read and once when the request ends
- * because of that; the second time goes to nobody. What else is dropped is logged as Reactor does.
+ * <p>Reactor Netty reports a connection reset twice: once while the body is read, and once when the request ends because of
+ * it. The second error has no subscriber and is dropped. All other dropped errors are logged, as Reactor does.
  */
 final class LeftClients implements WebExceptionHandler {
 
     private static final Logger log = LoggerFactory.getLogger(LeftClients.class);
 
-    /** Where Reactor looks for what is done with errors that have nowhere to go ({@code Hooks}). */
+    /** The context key of Reactor's handler for dropped errors ({@code Hooks}). */
     private static final String DROPPED = "reactor.onErrorDropped.local";
 
     @Override
@@ -33,7 +33,7 @@ final class LeftClients implements WebExceptionHandler {
         return Mono.empty();
     }
 
-    /** Reactor Netty closes a connection after a body that took too long, which whoever answers to that is told again. */
+    /** Also after a slow body: Reactor Netty closes the connection, and writing the answer then fails with the same error. */
     private static boolean isOfTheClient(Throwable failure) {
         return SlowBodyException.is(failure) || DisconnectedClientHelper.isClientDisconnectedException(failure);
     }

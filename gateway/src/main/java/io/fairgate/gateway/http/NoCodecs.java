@@ -6,8 +6,8 @@ import org.springframework.http.codec.HttpMessageWriter;
 import org.springframework.http.codec.ServerCodecConfigurer;
 
 /**
- * What is served here reads and writes bytes itself. Spring's own choice would make every codec that is on the class path,
- * which takes as long as the rest of a start.
+ * No codecs: the handlers of this server read and write bytes themselves. Spring's default would create every codec on the
+ * class path, which takes as long as the rest of a start.
  */
 final class NoCodecs implements ServerCodecConfigurer {
 

@@ -8,21 +8,21 @@ import io.netty.handler.codec.http.HttpServerUpgradeHandler;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Serves a request with {@code Upgrade: h2c} over HTTP/1.1, as RFC 9113 has it, which took this upgrade away. HTTP/2 that
- * begins with its own preface (prior knowledge) stays.
+ * Serves a request with {@code Upgrade: h2c} over HTTP/1.1, as RFC 9113 says, which removed this upgrade. HTTP/2 that
+ * begins with its own preface (prior knowledge) is still served.
  *
- * <p>Reactor Netty offers both together. A front proxy that passes the upgrade on becomes a tunnel: what the client sends
- * through it has not been seen by the proxy, and may name any tenant. Netty's handler of upgrades also refuses with 413 every
- * request with a body that has an {@code Upgrade} field, whatever it says; Java's own client sends one with every request.
+ * <p>Reactor Netty offers only both together. A front proxy that passes the upgrade on becomes a tunnel: the proxy does not
+ * see what the client sends through it, and that may name any tenant. Netty's upgrade handler also answers 413 to every
+ * request with a body and an {@code Upgrade} field, whatever its value; Java's own client sends one with every request.
  *
- * <p>This stands between the codec and that handler. What comes first shows which protocol the connection has: after a
- * preface Netty takes its handler out by itself, and before a request of HTTP/1.1 this takes it out.
+ * <p>This handler is placed between the codec and the upgrade handler. The first message shows the protocol of the
+ * connection: after a preface Netty removes its upgrade handler itself, and before an HTTP/1.1 request this handler removes it.
  */
 public final class NoUpgradeToHttp2 extends ChannelInboundHandlerAdapter {
 
     private NoUpgradeToHttp2() {}
 
-    /** The server, with no upgrade on any of its connections. */
+    /** Removes the upgrade from all connections of the server. */
     public static HttpServer on(HttpServer server) {
         return server.doOnChannelInit((observer, channel, remote) -> addTo(channel.pipeline()));
     }

@@ -17,11 +17,11 @@ import org.springframework.web.server.WebHandler;
 import reactor.core.publisher.Mono;
 
 /**
- * Routes by method and path. Where a method has several, a segment that is spelled out comes before a variable one; HEAD is
- * answered like GET; a path that only other methods have is 405 with {@code Allow}; every other path is for the handler of
- * unknown ones.
+ * Routes by method and path. When several routes match, a literal segment comes before a variable one. HEAD is answered like
+ * GET. A path that only has other methods is answered with 405 and {@code Allow}; every other path goes to the handler for
+ * unknown paths.
  *
- * <p>Of the paths each byte counts: a trailing slash is another path, and an encoded slash is part of a segment.
+ * <p>Paths are compared byte by byte: a trailing slash makes another path, and an encoded slash is part of a segment.
  */
 public final class RouteTable implements WebHandler {
 
@@ -29,10 +29,10 @@ public final class RouteTable implements WebHandler {
     private final Call.Handler unknown;
     private final Call.Handler notAllowed;
 
-    /** One path, with what answers each of its methods. */
+    /** One path, with the handler of each of its methods. */
     private record Entry(String template, List<String> segments, Map<HttpMethod, Call.Handler> methods) {
 
-        /** What stands at its variables; null when it is another path. */
+        /** The values of the variable segments; null when the path does not match. */
         @Nullable
         Map<String, String> match(List<String> path) {
             if (path.size() != segments.size()) {
@@ -67,7 +67,7 @@ public final class RouteTable implements WebHandler {
             return segment.startsWith("{") && segment.endsWith("}");
         }
 
-        /** The earlier a segment is spelled out, the sooner it is looked at. */
+        /** Sorts routes: literal segments before variable ones, from left to right. */
         String rank() {
             return String.join(
                     "/", segments.stream().map(s -> isVariable(s) ? "1" : "0").toList());
@@ -85,7 +85,7 @@ public final class RouteTable implements WebHandler {
         private final Map<String, Map<HttpMethod, Call.Handler>> routes = new LinkedHashMap<>();
 
         /**
-         * Adds one.
+         * Adds one route.
          *
          * @param template a path, with variable segments as <code>{name}</code>
          */
@@ -98,16 +98,16 @@ public final class RouteTable implements WebHandler {
             return this;
         }
 
-        /** The same, where the answer to other methods has no body. */
+        /** Like the method with two parameters; the answer to other methods has no body. */
         public RouteTable otherwise(Call.Handler unknown) {
             return otherwise(unknown, call -> call.answer(HttpStatus.METHOD_NOT_ALLOWED));
         }
 
         /**
-         * The table of all that were added.
+         * Builds the table of all added routes.
          *
          * @param unknown answers all other paths
-         * @param notAllowed answers other methods of a path, with 405; {@code Allow} is there already
+         * @param notAllowed answers other methods of a path, with 405; {@code Allow} has been set
          */
         public RouteTable otherwise(Call.Handler unknown, Call.Handler notAllowed) {
             List<Entry> entries = routes.entrySet().stream()
@@ -118,7 +118,7 @@ public final class RouteTable implements WebHandler {
         }
     }
 
-    /** Every route as {@code METHOD /path}, for who describes them. */
+    /** Every route as {@code METHOD /path}. */
     public Set<String> names() {
         Set<String> names = new TreeSet<>();
         entries.forEach(
@@ -154,7 +154,7 @@ public final class RouteTable implements WebHandler {
         return List.of(path.split("/", -1));
     }
 
-    /** Null when it is not decodable. A plus is a plus in a path. */
+    /** Null when the path cannot be decoded. In a path a plus sign stands for itself. */
     private static @Nullable List<String> decoded(ServerWebExchange exchange) {
         try {
             return segments(exchange.getRequest().getURI().getRawPath()).stream()

@@ -13,19 +13,19 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Leases that are over, with what a repeated call is told: for ten minutes, and of so many that the oldest of whoever has the
- * most may have to go sooner. From any thread; the lock is held for a few steps, and for one for each tenant when there are
- * too many.
+ * Leases that are over, with the error that a repeated call gets. They are remembered for ten minutes; when there are too
+ * many, the oldest lease of the tenant with the most is removed earlier. Thread-safe. The lock is held for a few steps;
+ * once a minute, and when there are too many, for a step per tenant.
  */
 final class EndedLeases {
 
     private static final long REMEMBERED = Duration.ofMinutes(10).toNanos();
-    /** Those of tenants that have no more leases, and may not even be there any more, are looked at that often. */
+    /** How often old leases are removed, also those of tenants that have no new leases or no longer exist. */
     private static final long LOOK_EVERY = Duration.ofMinutes(1).toNanos();
 
     private final int most;
     private final Scheduler time;
-    /** Those of each tenant in the order in which they ended. Guarded by this. */
+    /** The ended leases of each tenant, in the order in which they ended. Guarded by this. */
     private final Map<TenantId, Map<LeaseId, Ended>> ended = new HashMap<>();
 
     private int size;
@@ -74,13 +74,13 @@ final class EndedLeases {
         ended.values().removeIf(Map::isEmpty);
     }
 
-    /** What is told of it; null when it is not among them. */
+    /** The error for a repeated call; null when the lease is not remembered. */
     synchronized @Nullable Throwable get(TenantId tenant, LeaseId id) {
         Ended found = ended.getOrDefault(tenant, Map.of()).get(id);
         return found == null || now() - found.at >= REMEMBERED ? null : found.told;
     }
 
-    /** How many tenants have some. */
+    /** How many tenants have remembered leases. */
     synchronized int tenants() {
         return ended.size();
     }

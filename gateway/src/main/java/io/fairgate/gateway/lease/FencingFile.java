@@ -17,16 +17,16 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * Keeps the mark of fencing tokens in a file: a line with a number and its checksum, at two places that are written in
- * turn. When the machine fails while one is written, the other is there.
+ * Keeps the mark of the fencing tokens in a file: a line with a number and its checksum, at two places that are written in
+ * turn. If the machine fails while it writes one place, the other is intact.
  *
- * <p>One process at a time: the file is locked until it is closed.
+ * <p>The file is locked until it is closed, so only one process can use it.
  */
 final class FencingFile implements FencingTokens.Mark, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(FencingFile.class);
 
-    /** Apart, so that no disk writes both together. */
+    /** The distance between the places, so that no disk writes both together. */
     private static final int PLACE_BYTES = 4096;
 
     private static final int PLACES = 2;
@@ -43,7 +43,7 @@ final class FencingFile implements FencingTokens.Mark, AutoCloseable {
         this.file = file;
     }
 
-    /** @throws InvalidConfigurationPropertyValueException when it cannot be used */
+    /** @throws InvalidConfigurationPropertyValueException when the file cannot be used */
     static FencingFile open(Path path) {
         FileChannel file = null;
         try {
@@ -93,11 +93,11 @@ final class FencingFile implements FencingTokens.Mark, AutoCloseable {
         return highest;
     }
 
-    /** 0 when there is none, or only a part of one. */
+    /** 0 when the place has no line, or an incomplete one. */
     private long read(int place) throws IOException {
         ByteBuffer line = ByteBuffer.allocate(LINE_BYTES);
         while (line.hasRemaining() && file.read(line, (long) place * PLACE_BYTES + line.position()) > 0) {
-            // Goes on where the last read has ended.
+            // Continues where the last read ended.
         }
         Matcher found = LINE.matcher(new String(line.array(), 0, line.position(), StandardCharsets.US_ASCII));
         return found.matches() && checksum(found.group(1)).equals(found.group(2)) ? Long.parseLong(found.group(1)) : 0;

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.lease;
 
-/** A setting that is a secret: no log and no error shows it. */
+/** A secret setting: logs and errors do not show it. */
 public final class HiddenText {
 
     private final String value;
@@ -9,7 +9,7 @@ public final class HiddenText {
         this.value = value;
     }
 
-    /** What Spring makes of the text of a property. */
+    /** Spring calls this to convert the text of a property. */
     public static HiddenText of(String text) {
         return new HiddenText(text);
     }

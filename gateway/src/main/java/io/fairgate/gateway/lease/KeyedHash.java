@@ -4,14 +4,14 @@ import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** HMAC-SHA-256 under one key. From any thread. */
+/** HMAC-SHA-256 with one key. Thread-safe. */
 final class KeyedHash {
 
     static final int BYTES = 32;
 
     private static final String ALGORITHM = "HmacSHA256";
 
-    /** Is copied for each use: it is not safe for threads. */
+    /** Cloned for each use, because it is not thread-safe. */
     private final Mac keyed;
 
     KeyedHash(byte[] key) {

@@ -10,7 +10,7 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** One lease of the API: whose it is, what was asked, and what became of its charge. */
+/** One lease of the API: its tenant, the request, and the result of its charge. */
 final class LeaseAccount {
 
     private final LeaseAsk ask;
@@ -20,10 +20,10 @@ final class LeaseAccount {
     private volatile @Nullable Throwable refusal;
 
     /**
-     * An account whose lease is not open yet.
+     * The account of a lease that is not open yet.
      *
-     * @param charge made when the lease is granted; null when it holds already, and so is restored
-     * @param onRefused called when the charge is refused, before anybody is told
+     * @param charge made when the lease is granted; null for a lease that is restored, because it was charged before
+     * @param onRefused called when the charge is refused, before the error is signalled
      */
     LeaseAccount(LeaseAsk ask, @Nullable TenantCharge charge, Consumer<LeaseAsk> onRefused) {
         this.ask = ask;
@@ -42,12 +42,12 @@ final class LeaseAccount {
         return ask.id();
     }
 
-    /** The id that its tenant was named by. */
+    /** The tenant id that the request named. */
     TenantId owner() {
         return ask.caller().named();
     }
 
-    /** Whose permits it takes. */
+    /** The tenant that the permits are counted for. */
     TenantId tenant() {
         return ask.caller().tenant().id();
     }
@@ -56,23 +56,23 @@ final class LeaseAccount {
         return ask.permits();
     }
 
-    /** Whether it is to hold what it held before a restart, and so costs nothing. */
+    /** Whether the lease restores what it held before a restart, and so is not charged. */
     boolean isRestored() {
         return charge == null;
     }
 
-    /** Charges it at the first subscription; every one hears how that went. */
+    /** Makes the charge at the first subscription; every subscriber gets its result. */
     Mono<Void> charged() {
         return charged;
     }
 
-    /** Why the charge was refused; null when it was not. */
+    /** The error of the charge; null when it was not refused. */
     @Nullable
     Throwable refusal() {
         return refusal;
     }
 
-    /** When there is a lease to be asked for. */
+    /** Completes when the lease is open, or when the attempt to open it has ended. */
     Mono<Void> opened() {
         return opened.asMono();
     }
@@ -81,7 +81,7 @@ final class LeaseAccount {
         opened.tryEmitEmpty();
     }
 
-    /** Adds to an answer how the quotas stand that it was charged to. */
+    /** Adds the state of the quotas that were charged to an answer. */
     void tellQuotas(ServerWebExchange exchange) {
         if (charge != null) {
             charge.tell(exchange);

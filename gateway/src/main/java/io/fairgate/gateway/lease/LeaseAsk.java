@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What somebody asks for.
+ * A request for a lease.
  *
  * @param permits by the name of the pool
- * @param ttl as it was asked for; nothing is cut yet
- * @param maxWait for how long the call may be answered later; the same
- * @param holder what the holder calls itself, or nothing
+ * @param ttl as requested, before any bound is applied
+ * @param maxWait how long the call may wait for the permits, before any bound is applied
+ * @param holder the label that the holder gives itself; may be empty
  */
 record LeaseAsk(
         Caller caller, LeaseId id, Map<String, Integer> permits, Duration ttl, Duration maxWait, String holder) {

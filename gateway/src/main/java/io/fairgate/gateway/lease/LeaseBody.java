@@ -25,7 +25,7 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The body of a call: one JSON object with known keys. Whatever else it is, the caller is told what was expected. */
+/** The body of a call: one JSON object with known keys. Any other body is refused with what was expected. */
 final class LeaseBody {
 
     private static final int MOST_BYTES = 16 * 1024;
@@ -49,12 +49,12 @@ final class LeaseBody {
         this.object = object;
     }
 
-    /** What the first body would have to wait for, on a thread that must not: the mapper finds out how to read, under a lock. */
+    /** Prepares the mapper, which builds its readers under a lock: the first body is read on a thread that must not block. */
     static void warmUp() {
         JSON.readTree("{}");
     }
 
-    /** Reads it. Errors with {@link LeaseProblem}, as all that is asked of it then throws. */
+    /** Reads the body. Errors with {@link LeaseProblem}; the accessors throw the same. */
     static Mono<LeaseBody> of(Call call, List<String> keys) {
         return Mono.defer(() -> {
             requireJson(call.exchange());
@@ -72,7 +72,7 @@ final class LeaseBody {
                 return;
             }
         } catch (InvalidMediaTypeException e) {
-            // As any other that is not ours.
+            // Refused like any other type.
         }
         throw LeaseProblem.contentType();
     }
@@ -100,7 +100,7 @@ final class LeaseBody {
         return permits.isMissingNode() ? 1 : permits("permits", permits);
     }
 
-    /** By the name of the pool; at least one, and not so many that a call could be used to write much into the logs. */
+    /** By the name of the pool; at least one. The maximum keeps a call from writing much into the logs. */
     Map<String, Integer> pools() {
         JsonNode pools = object.path("pools");
         if (pools.size() > MOST_POOLS) {
@@ -121,7 +121,7 @@ final class LeaseBody {
         return object.has("pools");
     }
 
-    /** Null when there is none. */
+    /** Null when the body has no receipt. */
     @Nullable
     String receipt() {
         JsonNode found = object.path("receipt");
@@ -143,7 +143,7 @@ final class LeaseBody {
         return found.intValue();
     }
 
-    /** More than 0; more than any lease may last is as good as that. */
+    /** More than 0; a longer time than any lease may last is shortened to that. */
     Duration ttl() {
         Duration ttl = duration("ttl", Duration.ofSeconds(30));
         if (ttl.isZero()) {
@@ -162,7 +162,7 @@ final class LeaseBody {
         if (found.isMissingNode()) {
             return otherwise;
         }
-        // One that is negative beyond counting is read as the longest there is.
+        // A negative duration that is too large to be represented would be parsed as the longest one.
         boolean mayBeOne = found.isString() && found.stringValue().indexOf('-') < 0;
         Duration duration = mayBeOne ? DurationText.parse(found.stringValue()) : null;
         if (duration == null) {

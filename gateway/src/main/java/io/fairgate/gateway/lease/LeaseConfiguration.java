@@ -23,12 +23,12 @@ import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The lease API, as far as the settings want one; its settings are read, and refused, in either case. */
+/** The lease API, if the settings enable it. The settings are read and validated in either case. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(LeaseSettings.class)
 public class LeaseConfiguration {
 
-    /** Throttle's clients need the port as well. */
+    /** The port is also needed for throttle's clients alone. */
     static final class Wanted extends AnyNestedCondition {
         Wanted() {
             super(ConfigurationPhase.PARSE_CONFIGURATION);
@@ -41,13 +41,13 @@ public class LeaseConfiguration {
         static final class ForThrottle {}
     }
 
-    /** All that listens on its port. Whoever adds routes to the table has a bean of this type. */
+    /** Everything behind the lease port. Beans of type {@code Consumer<RouteTable.Builder>} add routes to its table. */
     @Configuration(proxyBeanMethods = false)
     @Conditional(Wanted.class)
     @Import(ThrottleConfiguration.class)
     static class Enabled {
 
-        /** @throws IOException when the fencing file can neither be read nor written */
+        /** @throws IOException when the fencing file cannot be read or cannot be written */
         @Bean
         FencingTokens fencingTokens(LeaseSettings settings, ObjectProvider<FencingFile> file) throws IOException {
             FencingFile kept = file.getIfAvailable();
@@ -62,7 +62,7 @@ public class LeaseConfiguration {
             return settings.fencingFile() == null ? null : FencingFile.open(settings.fencingFile());
         }
 
-        /** Null when there are no keys. */
+        /** Null when no keys are configured. */
         @Bean
         @Nullable
         Receipts receipts(LeaseSettings settings) {

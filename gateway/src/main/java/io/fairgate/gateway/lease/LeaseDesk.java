@@ -24,17 +24,17 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What the lease API does, without HTTP: each call may be repeated, every lease is its tenant's alone, and one unit of the
- * tenant's quotas is charged when a lease is granted, whether somebody waits for that or not.
+ * The operations of the lease API, without HTTP. Each call may be repeated, a lease is visible to its tenant only, and one
+ * unit of the tenant's quotas is charged when a lease is granted, whether or not a call waits for it.
  *
- * <p>A lease is over when it was released, has expired, or was refused. Its id is kept for ten minutes then, so that the
- * call that acquired it does not acquire another one when it is repeated.
+ * <p>A lease is over when it was released, has expired, or was refused. Its id is then kept for ten minutes, so that a
+ * repetition of the call that acquired it does not acquire another lease.
  *
- * <p>From any thread; blocks none. Answers are emitted on the thread on which they come about.
+ * <p>Thread-safe; no method blocks. Answers are emitted on the thread that produces them.
  */
 final class LeaseDesk {
 
-    /** A call that may wait longer is answered then. */
+    /** A call that may wait longer is answered after this time. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
     private final TenantAccess access;
@@ -45,14 +45,14 @@ final class LeaseDesk {
     private final Leases leases;
     private final Map<LeaseId, LeaseAccount> accounts = new ConcurrentHashMap<>();
     private final EndedLeases over;
-    /** Leases that a receipt has restored: at most as many as the pools have permits. Emptied after the restore window. */
+    /** Leases that a receipt has restored. Cleared by the first restore after the restore window. */
     private final Set<LeaseId> restored = ConcurrentHashMap.newKeySet();
 
     private volatile LeaseListener others = LeaseListener.NONE;
     private volatile long restoreUntil;
     private volatile boolean ending;
 
-    /** A lease, and how it stands at one moment. */
+    /** A lease and its state at one moment. */
     record Standing(LeaseAccount account, LeaseStatus lease) {}
 
     LeaseDesk(
@@ -76,7 +76,7 @@ final class LeaseDesk {
         return leases;
     }
 
-    /** Who leases permits of the same pools by other rules; also hears of the leases of this desk. */
+    /** The leases, for a second protocol that uses the same pools; {@code other} is also notified of the leases of this one. */
     Leases leases(LeaseListener other) {
         others = other;
         return leases;
@@ -86,14 +86,14 @@ final class LeaseDesk {
         return time.now(TimeUnit.NANOSECONDS);
     }
 
-    // ---- beginning and end ----
+    // ---- start and shutdown ----
 
-    /** From now on holders may come back that had leases before, for as long as the settings say. */
+    /** From now on holders may restore leases from before the start, for as long as the settings say. */
     void openForRestore() {
         restoreUntil = now() + settings.restoreWindow().value().toNanos();
     }
 
-    /** Ends what waits, and all who wait for it are told that the gateway shuts down. What is held is held. */
+    /** Ends all waiting leases; their calls are refused because the gateway shuts down. Held leases stay. */
     void beginToEnd() {
         ending = true;
         for (LeaseId id : leases.ids()) {
@@ -104,12 +104,12 @@ final class LeaseDesk {
         }
     }
 
-    /** Whether nothing is to be begun any more. */
+    /** Whether no new lease may be acquired. */
     boolean isEnding() {
         return ending;
     }
 
-    /** Gives all back. */
+    /** Releases all leases. */
     void end() {
         leases.ids().forEach(leases::release);
     }
@@ -117,10 +117,10 @@ final class LeaseDesk {
     // ---- acquire ----
 
     /**
-     * Acquires a lease, or goes on with the one that was asked for under the same id.
+     * Acquires a lease, or continues with the one that was requested before under the same id.
      *
-     * @param check what finds out whether a charge would be refused now
-     * @return how the lease stands when it holds, or at the end of what the call may wait
+     * @param check emits the charge, or errors when it would be refused now
+     * @return the state of the lease when it is held, or when the call may wait no longer
      */
     Mono<Standing> acquire(LeaseAsk ask, Mono<TenantCharge> check) {
         return Mono.defer(() -> {
@@ -131,7 +131,7 @@ final class LeaseDesk {
             Throwable end = over.get(ask.caller().tenant().id(), ask.id());
             if (end != null) {
                 if (!(end instanceof LeaseProblem)) {
-                    records.refused(ask); // It could not be paid for, and that is told again.
+                    records.refused(ask); // The charge was refused before, and the repeated call is refused again.
                 }
                 return Mono.error(end);
             }
@@ -158,7 +158,7 @@ final class LeaseDesk {
         });
     }
 
-    /** Of several calls at once for one id one is the first; the others find what it has begun. */
+    /** One of several simultaneous calls for an id is the first; the others continue with the lease that it has begun. */
     private Mono<Boolean> begin(LeaseAccount mine, LeaseAsk ask) {
         if (ending) {
             return access.refuseDraining();
@@ -176,7 +176,7 @@ final class LeaseDesk {
         return Mono.just(true);
     }
 
-    /** The id is somebody's who does not use this desk. */
+    /** The id belongs to a lease that was not opened here. */
     private <T> Mono<T> taken(LeaseAccount mine) {
         forget(mine);
         mine.open();
@@ -189,7 +189,7 @@ final class LeaseDesk {
                 : Mono.error(LeaseProblem.keyReused());
     }
 
-    /** Goes on with a lease once it is open. A restore that was refused has opened none: then this call is the first. */
+    /** Continues with a lease once it is open. If a restore was refused and opened none, this call is the first. */
     private Mono<Standing> opened(LeaseAccount there, LeaseAsk ask, Mono<Standing> first) {
         return there.opened().then(Mono.defer(() -> accounts.get(there.id()) == there ? held(there, ask) : first));
     }
@@ -210,7 +210,7 @@ final class LeaseDesk {
         return ending ? access.refuseDraining() : Mono.error(LeaseProblem.ended());
     }
 
-    /** How it stands, once it is paid for; nothing when it is over. */
+    /** The state of the lease, once it is charged; empty when it is over. */
     private Mono<Standing> standing(LeaseAccount account) {
         return Mono.defer(() -> {
                     LeaseStatus status = leases.status(account.id());
@@ -225,7 +225,7 @@ final class LeaseDesk {
         return ask.maxWait().compareTo(LONGEST_WAIT) < 0 ? ask.maxWait() : LONGEST_WAIT;
     }
 
-    /** Until something is granted; from then on its pools bound it. */
+    /** For the time before the grant; after it, the pools bound the lease. */
     private LeaseTerm term(LeaseAsk ask) {
         Duration ttl = ask.permits().keySet().stream()
                 .map(pool -> pools.bounds(pool).maxTtl())
@@ -237,21 +237,21 @@ final class LeaseDesk {
         return pools.requireFits(ask.caller().tenant().id(), ask.permits());
     }
 
-    // ---- whoever has one ----
+    // ---- existing leases ----
 
-    /** The account of a lease that is this tenant's; null when it has none of this id. */
+    /** The account of a lease of this tenant; null when the tenant has no lease with this id. */
     @Nullable
     LeaseAccount account(TenantId owner, LeaseId id) {
         LeaseAccount account = accounts.get(id);
         return account == null || !account.owner().equals(owner) ? null : account;
     }
 
-    /** Whether somebody has one of this id. */
+    /** Whether any tenant has a lease with this id. */
     boolean isOpen(LeaseId id) {
         return accounts.containsKey(id);
     }
 
-    /** How it stands. Errors with {@link LeaseProblem} when it is over. */
+    /** The state of a lease. Errors with {@link LeaseProblem} when it is over. */
     Mono<Standing> status(LeaseAccount account) {
         return account.opened()
                 .then(standing(account))
@@ -259,7 +259,7 @@ final class LeaseDesk {
                 .switchIfEmpty(Mono.error(LeaseProblem.expired()));
     }
 
-    /** Makes it last that long from now on, as far as its pools allow. Errors as {@link #status}. */
+    /** Makes a lease last that long from now on, as far as its pools allow. Errors like {@link #status}. */
     Mono<Standing> extend(LeaseAccount account, Duration ttl) {
         return Mono.defer(() -> {
             leases.extend(account.id(), ttl);
@@ -267,7 +267,7 @@ final class LeaseDesk {
         });
     }
 
-    /** Gives it back, or its place in the queue. */
+    /** Releases a lease, or its place in the queue. */
     void release(LeaseAccount account) {
         leases.release(account.id());
     }
@@ -275,12 +275,12 @@ final class LeaseDesk {
     // ---- after a restart ----
 
     /**
-     * Restores a lease that was held before a restart: with proof it holds at once what it held, and otherwise it is acquired
-     * like any other lease. When that was done before, this goes on with that lease.
+     * Restores a lease that was held before a restart. With proof it holds at once what it held; otherwise it is acquired like
+     * any other lease. A repeated call continues with the lease of the first.
      *
-     * @param proof what its receipt proves; null without a receipt
-     * @param check as of {@link #acquire}, for a lease that is acquired
-     * @return how the lease stands when it holds, or at the end of what the call may wait
+     * @param proof what the receipt proves; null without a receipt
+     * @param check as for {@link #acquire}, for a lease that is acquired
+     * @return the state of the lease when it is held, or when the call may wait no longer
      */
     Mono<Standing> restore(LeaseAsk ask, Receipts.@Nullable Proof proof, Mono<TenantCharge> check) {
         return Mono.defer(() -> {
@@ -330,8 +330,7 @@ final class LeaseDesk {
             }
             return leases.restore(mine.id(), mine.tenant(), ask.holder(), term(ask), proof.before())
                     .doOnError(refused -> forget(mine))
-                    // Others may have found the account meanwhile, and hear what has become of it, also when it was
-                    // cancelled.
+                    // Other calls may have found the account meanwhile. They learn its result, also after a cancellation.
                     .doFinally(end -> mine.open())
                     .flatMap(isHeld -> isHeld ? status(mine) : taken(mine))
                     .onErrorResume(LeaseDesk::isTooLarge, notAtOnce -> restoreByQueue(ask, check));
@@ -342,9 +341,9 @@ final class LeaseDesk {
         return failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE;
     }
 
-    /** A release of a lease that this process does not know: its receipt must not restore it later. */
+    /** Handles the release of a lease that this process does not know: its receipt must not restore it later. */
     void releaseUnknown(Caller caller, LeaseId id) {
-        // Ids that share one tenant could end each other's leases in this way.
+        // Unknown tenant ids share one tenant; otherwise they could end each other's leases.
         boolean isTenantItself = caller.named().equals(caller.tenant().id());
         if (isTenantItself && mayRestore()) {
             over.put(caller.named(), id, LeaseProblem.ended());
@@ -355,9 +354,9 @@ final class LeaseDesk {
         accounts.remove(account.id(), account);
     }
 
-    // ---- what becomes of leases ----
+    // ---- events of leases ----
 
-    /** Also of those that are opened elsewhere, which have no account here. */
+    /** Follows all leases, also those that other protocols have opened, which have no account here. */
     private final class Followed implements LeaseListener {
 
         private String word(LeaseStatus lease, End how) {
@@ -378,7 +377,7 @@ final class LeaseDesk {
             others.granted(lease, permits);
             LeaseAccount account = accounts.get(lease.id());
             if (account != null) {
-                // Nobody may be waiting for the answer; who does hears the same.
+                // Charges even if no call waits for the answer. A call that waits gets the same result.
                 var unused = account.charged().subscribe(nothing -> {}, refused -> {});
             }
         }
@@ -393,7 +392,7 @@ final class LeaseDesk {
         public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
             LeaseAccount account = accounts.get(lease.id());
             if (account != null && account.isRestored() && reason == RefusalReason.TOO_LARGE) {
-                return; // It is acquired instead.
+                return; // It is acquired through the queue instead.
             }
             records.refused(lease, asked, reason.label(), who(lease));
             if (account != null && !account.isRestored()) {
@@ -412,10 +411,10 @@ final class LeaseDesk {
             others.ended(lease, how);
             LeaseAccount account = accounts.get(lease.id());
             if (account != null && account.isRestored() && !restored.contains(lease.id())) {
-                forget(account); // Its restore was cancelled, and may be repeated.
+                forget(account); // Its restore was cancelled and may be repeated.
             } else if (account != null) {
                 Throwable refusal = account.refusal();
-                // Before it is forgotten: at no moment may a repeated call find neither.
+                // Before the account is removed, so that a repeated call always finds one of the two.
                 over.put(account.tenant(), lease.id(), refusal == null ? LeaseProblem.ended() : refusal);
                 forget(account);
             }

@@ -18,7 +18,7 @@ import org.springframework.web.util.DisconnectedClientHelper;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Turns what went wrong into {@code application/problem+json}; what every request may be refused for as the gateway does. */
+/** Answers errors as {@code application/problem+json}. Refusals of the gateway are answered as the gateway does it. */
 final class LeaseFailures implements WebExceptionHandler {
 
     private static final Logger log = LoggerFactory.getLogger(LeaseFailures.class);
@@ -38,7 +38,7 @@ final class LeaseFailures implements WebExceptionHandler {
         if (failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE) {
             return answer(exchange, LeaseProblem.neverFits());
         }
-        // Any other error is that of the writing.
+        // The same error comes back when the gateway does not handle it; any other comes from writing the answer.
         return access.handle(exchange, failure)
                 .onErrorResume(e -> e == failure, notOurs -> unexpected(exchange, failure));
     }
@@ -65,7 +65,7 @@ final class LeaseFailures implements WebExceptionHandler {
                 .answer(status, MediaType.APPLICATION_PROBLEM_JSON_VALUE, body(status, reason, detail));
     }
 
-    /** The answer to a request whose target is no URI, of which there is no exchange. */
+    /** The answer to a request whose target is no URI; for such a request no exchange exists. */
     static String malformedTarget() {
         LeaseProblem problem = LeaseProblem.badRequest("path", "malformed", "a URI, with escapes such as %2F");
         return body(problem.status(), problem.reason(), problem.detail());

@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 
 /**
- * The id of the lease that a tenant acquires under a key: always the same, so that a call that is repeated finds the lease
- * of the first one, and nobody has to keep the keys. Under a secret that ends with the process: nobody else can say which
- * id it is.
+ * Derives the id of a lease from the tenant and the idempotency key. It is always the same, so a repeated call finds the lease
+ * of the first one, and no keys have to be stored. The hash uses a secret that ends with the process, so no other party can
+ * compute an id.
  */
 final class LeaseIds {
 

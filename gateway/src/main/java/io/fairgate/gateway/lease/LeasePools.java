@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The pools of the policy that is in force, as far as leases are concerned. */
+/** The pools of the policy in force, for leases. */
 final class LeasePools implements LeasedPools {
 
     private final PermitPools pools;
@@ -25,7 +25,7 @@ final class LeasePools implements LeasedPools {
         this.policy = policy;
     }
 
-    /** A pool, also one that the policy does not name any more and that is not empty yet; null when there is none. */
+    /** A pool, also one that the policy no longer names but that still has permits in use; null when there is none. */
     @Override
     public @Nullable PermitPool find(String name) {
         return pools.get(name);
@@ -36,7 +36,7 @@ final class LeasePools implements LeasedPools {
         return List.copyOf(policy.current().pools().keySet());
     }
 
-    /** As the policy has it now; the usual ones where it does not name the pool any more. */
+    /** As in the policy in force; the usual bounds for a pool that it no longer names. */
     @Override
     public LeaseBounds bounds(String name) {
         PoolSettings settings = policy.current().pools().get(name);
@@ -44,7 +44,7 @@ final class LeasePools implements LeasedPools {
     }
 
     /**
-     * Completes when the tenant could ever hold these permits at once.
+     * Completes when the tenant could ever hold these permits at the same time.
      *
      * @return errors with {@link LeaseProblem} when it could not, or the policy names no such pool
      */
@@ -60,7 +60,7 @@ final class LeasePools implements LeasedPools {
         });
     }
 
-    /** How the tenant stands in a pool; errors with {@link LeaseProblem} when the policy names no such pool. */
+    /** The state of the tenant in a pool; errors with {@link LeaseProblem} when the policy has no such pool. */
     Mono<TenantStanding> standing(String name, TenantId tenant) {
         return Mono.defer(() -> policy.current().pools().containsKey(name)
                 ? requirePool(name).standing(tenant)

@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 
-/** What the lease API answers instead of a lease, but for what every request may be refused for. Carries no stack trace. */
+/** An error answer of the lease API. Refusals that any request can get are not among them. It has no stack trace. */
 final class LeaseProblem extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -42,7 +42,7 @@ final class LeaseProblem extends RuntimeException {
         return retryAfter;
     }
 
-    // ---- all that there are ----
+    // ---- all problems ----
 
     static LeaseProblem badRequest(String what, String found, String expected) {
         return of(HttpStatus.BAD_REQUEST, "bad-request", "%s: %s (expected: %s)".formatted(what, found, expected));

@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Accounts for all that happens to leases, in the audit log and in the meters. */
+/** Records the events of leases in the audit log and in the meters. */
 final class LeaseRecords {
 
-    /** Of what somebody else has named: a record is to stay small. */
+    /** For names that come from a caller, so that a record stays small. */
     private static final int LONGEST_NAME = 64;
 
     private static final int MOST_POOLS = 16;
@@ -31,7 +31,7 @@ final class LeaseRecords {
         this.clock = clock;
     }
 
-    /** Once for all permits that were granted together, though each pool tells of its own. */
+    /** Writes one record for all permits that were granted together, although it is called for each pool. */
     void granted(LeaseStatus lease, LeaseStatus.Held permits, TenantId who) {
         List<LeaseStatus.Held> together = lease.held().stream()
                 .filter(held -> held.token() == permits.token())
@@ -53,7 +53,7 @@ final class LeaseRecords {
         access.audit(record);
     }
 
-    /** A restore, by what came of it: believed (receipt), acquired like any other lease (queue), or refused. */
+    /** Counts a restore by its result: accepted (receipt), acquired like any other lease (queue), or refused. */
     void restored(TenantId tenant, String result) {
         access.countLeaseRestore(tenant, result);
     }
@@ -65,7 +65,7 @@ final class LeaseRecords {
         access.audit(record);
     }
 
-    /** One that was refused is over as well, and was told of. */
+    /** A lease that was refused also ends; its refusal has been recorded before. */
     void ended(LeaseStatus lease, String word, TenantId who) {
         if (lease.held().isEmpty() && lease.waiting() == null) {
             return;
@@ -91,7 +91,7 @@ final class LeaseRecords {
         access.audit(record);
     }
 
-    /** Because of the quotas that it is charged to. */
+    /** A refusal by a quota. */
     void refused(LeaseAsk ask) {
         Map<String, Object> record =
                 record("lease-refused", ask.id(), ask.caller().named(), ask.holder());
@@ -101,18 +101,18 @@ final class LeaseRecords {
     }
 
     /**
-     * What a call was about, as far as that is known.
+     * The subject of a call, as far as it is known.
      *
-     * @param holder empty when it has told none
-     * @param permits that were asked for, by the name of the pool
+     * @param holder empty when the call has none
+     * @param permits the requested permits, by the name of the pool
      */
     record Subject(String holder, @Nullable LeaseId lease, Map<String, ? extends Number> permits) {}
 
     /**
-     * A call that is refused. Not one that a pool or a quota refuses, or that is nobody's: these have been accounted for, and
-     * the failure is passed over.
+     * Records a refused call. Refusals by a pool or a quota, and those of unidentified calls, have been recorded elsewhere,
+     * and are ignored here.
      *
-     * @param caller null when nobody has looked who it is
+     * @param caller null when the caller has not been identified
      */
     void refused(Call call, @Nullable Caller caller, Subject subject, Throwable failure) {
         if (failure instanceof LeaseProblem problem) {
@@ -122,7 +122,7 @@ final class LeaseRecords {
         }
     }
 
-    /** The same, of what is told in other words elsewhere. */
+    /** The same with a given reason, for refusals of other protocols. */
     void refused(Call call, @Nullable Caller caller, Subject subject, String reason) {
         Map<String, Object> record = record("lease-refused");
         if (caller != null) {
@@ -149,7 +149,7 @@ final class LeaseRecords {
         access.audit(record);
     }
 
-    /** Whoever calls says which, and there may be none of these names. */
+    /** The names come from the caller and need not exist, so their number and length are limited. */
     private static void putAsked(Map<String, Object> record, Map<String, ? extends Number> permits) {
         Map<String, Number> shown = new TreeMap<>();
         permits.entrySet().stream().limit(MOST_POOLS).forEach(each -> shown.put(shown(each.getKey()), each.getValue()));

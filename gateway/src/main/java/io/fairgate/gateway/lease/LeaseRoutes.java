@@ -27,7 +27,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
     private static final int LONGEST_KEY = 128;
-    /** The attribute of an exchange that has what is asked for, once that has been read. */
+    /** The attribute of an exchange that holds the request for a lease, once it has been read. */
     private static final String ASK = LeaseAsk.class.getName();
 
     private final TenantAccess access;
@@ -47,7 +47,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         LeaseBody.warmUp();
     }
 
-    /** Whether a path is of this API; all others are throttle's, where that is served. */
+    /** Whether a path belongs to this API; all others are throttle's, if that is served. */
     static boolean isOwn(String path) {
         return path.startsWith("/v1/");
     }
@@ -68,7 +68,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
                         call -> call.answer(HttpStatus.OK, MediaType.APPLICATION_JSON_VALUE, description));
     }
 
-    /** What is begun while the gateway shuts down would be over before it is of use. */
+    /** Refuses all calls during the shutdown: what they begin would be over before it is of use. */
     private Call.Handler identified(BiFunction<Call, Caller, Mono<Void>> handler) {
         return call -> desk.isEnding()
                 ? access.<Void>refuseDraining().doOnError(e -> accountFor(call, null, e))
@@ -133,7 +133,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         return ids.of(caller.named(), keys.get(0));
     }
 
-    // ---- whoever has one ----
+    // ---- existing leases ----
 
     private Mono<Void> extend(Call call, Caller caller) {
         return LeaseBody.of(call, List.of("ttl")).flatMap(body -> {
@@ -142,14 +142,14 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         });
     }
 
-    /** Says nothing of whether there was one. */
+    /** The answer does not reveal whether the lease existed. */
     private Mono<Void> release(Call call, Caller caller) {
         LeaseId id = LeaseId.parse(call.part("id"));
         LeaseAccount account = id == null ? null : desk.account(caller.named(), id);
         if (account != null) {
             desk.release(account);
         } else if (id != null && desk.isOpen(id)) {
-            accountFor(call, caller, LeaseProblem.expired()); // It is somebody else's.
+            accountFor(call, caller, LeaseProblem.expired()); // The lease of another tenant.
         } else if (id != null) {
             desk.releaseUnknown(caller, id);
         }
@@ -194,7 +194,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
                 });
     }
 
-    /** What a receipt proves; null when there is none, or when this server has no keys and so cannot read any. */
+    /** What a receipt proves; null without a receipt, or when this server has no keys and cannot verify any. */
     private Receipts.@Nullable Proof proof(LeaseBody body, LeaseId id, Caller caller) {
         String receipt = body.receipt();
         Receipts receipts = view.receipts();

@@ -19,11 +19,11 @@ import reactor.core.scheduler.Schedulers;
 import reactor.netty.ChannelBindException;
 
 /**
- * The port on which permits are leased: open once the gateway serves, closed as soon as it is to end.
+ * The port of the lease API: open while the gateway serves, closed as soon as the shutdown begins.
  *
- * <p>At the end no call is taken any more, and who waits is told at once. What is held stays so until no request waits for
- * permits: as long as one does, it would be given those of a holder that works on them still. Then it comes back, so that the
- * pools are empty; holders come back to the next process.
+ * <p>At the shutdown it accepts no more calls, and waiting calls are answered at once. Permits stay held until no request
+ * waits for permits: a waiting request would get permits that a holder still works with. Then all permits are released, so
+ * that the pools are empty. Holders restore their leases at the next process.
  */
 public final class LeaseServer implements SmartLifecycle {
 
@@ -54,7 +54,7 @@ public final class LeaseServer implements SmartLifecycle {
     }
 
     /**
-     * The port that it listens on.
+     * The port on which it listens.
      *
      * @throws IllegalStateException when it is not open
      */
@@ -85,7 +85,7 @@ public final class LeaseServer implements SmartLifecycle {
         }
     }
 
-    /** Otherwise it is the address that cannot be had. */
+    /** Otherwise the address is not one of this machine. */
     private static boolean isInUse(ChannelBindException failure) {
         Throwable cause = failure.getCause();
         return cause == null || !String.valueOf(cause.getMessage()).contains("assign requested address");
@@ -107,7 +107,7 @@ public final class LeaseServer implements SmartLifecycle {
         var unused = Mono.when(closed, empty).doFinally(end -> whenDone.run()).subscribe();
     }
 
-    /** Whether nobody could be given what leases still hold. */
+    /** Whether no waiting request could get the permits that leases still hold. */
     private Mono<Boolean> isOver() {
         if (desk.leases().size() == 0) {
             return Mono.just(true);
@@ -127,13 +127,13 @@ public final class LeaseServer implements SmartLifecycle {
         return face != null;
     }
 
-    /** What has ended stays closed. */
+    /** A port that was closed stays closed. */
     @Override
     public boolean isPauseable() {
         return false;
     }
 
-    /** After the web servers, and before them at the end, while the pools are drained. */
+    /** Starts after the web servers and stops before them, while the pools are drained. */
     @Override
     public int getPhase() {
         return Integer.MAX_VALUE;

@@ -10,14 +10,14 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * {@code fairgate.leases}: the port on which permits are leased.
+ * {@code fairgate.leases}: the settings of the lease port.
  *
  * @param enabled whether the lease API is served
  * @param restoreWindow for how long after the start holders may restore what they held before
- * @param fencingFile keeps above which fencing token none was given out; null leaves that to the clock
- * @param receiptKeyFile has the keys under which receipts are signed, one a line; null when there is no such file
+ * @param fencingFile keeps a number above all fencing tokens that were given out; null relies on the clock
+ * @param receiptKeyFile has the keys that sign receipts, one a line; null when there is no such file
  * @param receiptKey the same keys, separated by commas or white space; null when they are in a file, or there are none
- * @param maxOpen leases at one time, those that wait included
+ * @param maxOpen the most leases at one time, including those that wait
  * @param throttle whether throttle's clients are served as well
  */
 @ConfigurationProperties(LeaseSettings.PREFIX)
@@ -32,25 +32,25 @@ public record LeaseSettings(
         @DefaultValue("100000") int maxOpen,
         @DefaultValue Throttle throttle) {
 
-    /** What all the names begin with. */
+    /** The prefix of all these settings. */
     public static final String PREFIX = "fairgate.leases";
 
-    /** What the names of the settings for throttle's clients begin with. */
+    /** The prefix of the settings for throttle's clients. */
     public static final String THROTTLE = PREFIX + ".throttle";
 
     /**
      * Throttle's protocol, on the same port.
      *
-     * @param enabled whether it is there; the port is opened then, whatever {@link LeaseSettings#enabled} says
-     * @param defaultTenant whose a request is that shows nothing of that; null when such are refused
-     * @param levels of pools in the hierarchy of locks, by name and as they are written; 0 for those that are not named
+     * @param enabled whether it is served; it opens the port even if {@link LeaseSettings#enabled} is false
+     * @param defaultTenant the tenant of a request without identification; null refuses such requests
+     * @param levels the levels of pools in the lock hierarchy, by name, as written; 0 for pools without an entry
      */
     public record Throttle(
             @DefaultValue("false") boolean enabled,
             @Nullable String defaultTenant,
             @DefaultValue Map<String, String> levels) {
 
-        /** @throws IllegalArgumentException naming the level that is none, what was found and what was expected */
+        /** @throws IllegalArgumentException naming the invalid level, what was found and what was expected */
         public Throttle {
             levels = Map.copyOf(levels);
             levels.forEach(Throttle::number);
@@ -106,7 +106,7 @@ public record LeaseSettings(
         }
     }
 
-    /** The keys under which receipts are signed; null when no receipts are given out. */
+    /** The keys that sign receipts; null when no receipts are issued. */
     @Nullable
     ReceiptKeys receiptKeys() {
         if (receiptKeyFile != null) {

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leases and pools as callers see them: their own numbers, and of a pool those that do not say whose they are.
+ * Leases and pools as a caller sees them: its own numbers, and totals of a pool, which reveal no other tenant.
  *
- * @param receipts what makes receipts of leases that are held; null when none are given out
+ * @param receipts issues receipts for held leases; null when none are issued
  */
 record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
 
@@ -54,7 +54,7 @@ record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
         return view;
     }
 
-    /** The same of a lease that was restored, with how. */
+    /** The view of a lease that was restored, with the way in which it was restored. */
     Map<String, Object> restored(Standing standing) {
         Map<String, Object> view = lease(standing);
         view.put("restored", standing.account().isRestored() ? "receipt" : "queue");

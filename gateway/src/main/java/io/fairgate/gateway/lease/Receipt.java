@@ -15,13 +15,13 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * What a receipt says: that a lease held these permits, and until when it could be held without being extended.
+ * The content of a receipt: that a lease held these permits, and until when it is valid without an extension.
  *
  * @param process the process that made the receipt
- * @param tenant as the holder was named
+ * @param tenant the tenant id that the holder named
  * @param permits by the name of the pool
  * @param token the fencing token of the grant
- * @param grantedAt when the permits were first granted, also before earlier restarts
+ * @param grantedAt when the permits were first granted, possibly before earlier restarts
  * @param endsAt when the lease expires, and the receipt with it
  */
 record Receipt(
@@ -37,7 +37,7 @@ record Receipt(
         permits = Collections.unmodifiableMap(new TreeMap<>(permits));
     }
 
-    /** Texts have their length before them, so that no name of a pool can be taken for something else. */
+    /** Each text is preceded by its length, so that the name of a pool cannot be read as another field. */
     byte[] bytes() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
@@ -60,7 +60,7 @@ record Receipt(
         return bytes.toByteArray();
     }
 
-    /** @param bytes as {@link #bytes} made them: they were signed */
+    /** @param bytes from {@link #bytes}; the caller has verified their signature */
     static Receipt of(byte[] bytes) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
             UUID process = new UUID(in.readLong(), in.readLong());

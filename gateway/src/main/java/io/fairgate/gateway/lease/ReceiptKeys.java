@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * The secrets under which receipts are signed: the first one signs, and each of them verifies, so that a secret can be
- * replaced while receipts under the old one are in use.
+ * The secrets that sign receipts. The first one signs and each of them verifies, so a secret can be replaced while receipts
+ * of the old one are in use.
  *
- * <p>A signed statement is {@code v1.KEY.STATEMENT.SIGNATURE}: the id of the key in hexadecimal digits, the statement and
+ * <p>A signed statement is {@code v1.KEY.STATEMENT.SIGNATURE}: the id of the key in hexadecimal digits, then the statement and
  * its HMAC-SHA-256 in Base64. The signature covers everything before it, so neither the version nor the key can be changed.
  */
 final class ReceiptKeys {
@@ -38,7 +38,7 @@ final class ReceiptKeys {
             return new Key(HexFormat.of().formatHex(id, 0, ID_BYTES), hash);
         }
 
-        /** No receipt begins like the text of which the key's id is made. */
+        /** No receipt begins like the text that the id of the key is made from. */
         byte[] signature(String text) {
             return hash.of(text.getBytes(StandardCharsets.UTF_8));
         }
@@ -51,7 +51,7 @@ final class ReceiptKeys {
     /**
      * Reads keys that are separated by commas or white space.
      *
-     * @throws IllegalArgumentException saying which key was wrong and what was expected, without showing it
+     * @throws IllegalArgumentException naming the number of the wrong key and what was expected, without showing the key
      */
     static ReceiptKeys of(String text) {
         List<Key> keys = new ArrayList<>();
@@ -84,7 +84,7 @@ final class ReceiptKeys {
     /**
      * Reads a file with one key a line; lines that begin with {@code #} are comments.
      *
-     * @throws InvalidConfigurationPropertyValueException when it cannot be used
+     * @throws InvalidConfigurationPropertyValueException when the file cannot be used
      */
     static ReceiptKeys in(Path file) {
         try {
@@ -112,7 +112,7 @@ final class ReceiptKeys {
         return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 
-    /** The statement that was signed under one of these keys; null when none of them has signed this. */
+    /** The statement, if it was signed with one of these keys; otherwise null. */
     byte @Nullable [] verified(String signed) {
         String[] parts = signed.split("\\.", -1);
         if (parts.length != 4 || !parts[0].equals(VERSION)) {
@@ -127,7 +127,7 @@ final class ReceiptKeys {
                 }
             }
         } catch (IllegalArgumentException notBase64) {
-            // Nothing that was signed here.
+            // Not signed by this server.
         }
         return null;
     }

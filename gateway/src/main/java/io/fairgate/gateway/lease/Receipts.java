@@ -13,16 +13,16 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * Receipts of leases that are held: a holder gets one with each answer, and shows it after a restart. A receipt is worth
- * nothing after the lease would have expired, so every extension comes with a new one.
+ * Receipts of held leases. A holder gets one with each answer, and sends it after a restart. A receipt is invalid as soon as
+ * the lease would have expired, so every extension comes with a new one.
  *
- * <p>From any thread; blocks none.
+ * <p>Thread-safe; no method blocks.
  */
 final class Receipts {
 
     private final ReceiptKeys keys;
     private final InstantSource clock;
-    /** Which receipts are of this process, which knows what has become of their leases. */
+    /** Marks the receipts of this process, which knows the state of their leases. */
     private final UUID process = UUID.randomUUID();
 
     Receipts(ReceiptKeys keys, InstantSource clock) {
@@ -37,7 +37,7 @@ final class Receipts {
      */
     record Proof(HeldBefore before, boolean isOfThisProcess) {}
 
-    /** For a lease that holds permits. */
+    /** The receipt of a lease that holds permits. */
     String receipt(LeaseStatus lease, TenantId owner) {
         Map<String, Integer> permits = new TreeMap<>();
         lease.held().forEach(each -> permits.put(each.pool(), each.permits()));
@@ -55,9 +55,9 @@ final class Receipts {
     }
 
     /**
-     * What a receipt proves about a lease of this tenant.
+     * Verifies a receipt of a lease of this tenant.
      *
-     * @throws LeaseProblem when it is no receipt of this lease, or is over
+     * @throws LeaseProblem when it is no receipt of this lease, or has expired
      */
     Proof verified(String text, LeaseId lease, TenantId owner) {
         byte[] signed = keys.verified(text);
@@ -80,7 +80,7 @@ final class Receipts {
                 receipt.process().equals(process));
     }
 
-    /** The clock may have been set back. */
+    /** Never negative: the clock may have been set back. */
     private static Duration since(Instant granted, Instant now) {
         Duration since = Duration.between(granted, now);
         return since.isNegative() ? Duration.ZERO : since.compareTo(LeaseTerm.LONGEST) < 0 ? since : LeaseTerm.LONGEST;

@@ -26,7 +26,7 @@ import reactor.core.publisher.Mono;
 @ConditionalOnBooleanProperty(LeaseSettings.THROTTLE + ".enabled")
 class ThrottleConfiguration {
 
-    /** Peers that hold nothing cost room all the same, and one tenant must leave some to the others. */
+    /** Peers count even if they hold nothing. So one tenant may have at most a tenth (1/this) of all. */
     private static final int OWNERS_AT_LEAST = 10;
 
     @Bean
@@ -52,7 +52,7 @@ class ThrottleConfiguration {
         return protocol::addTo;
     }
 
-    /** Each client is told in the words that it knows that there is nothing. */
+    /** Answers unknown paths in the form that the client of each API expects. */
     @Bean
     Call.Handler throttleOtherwise() {
         return call -> LeaseRoutes.isOwn(call.exchange().getRequest().getURI().getRawPath())

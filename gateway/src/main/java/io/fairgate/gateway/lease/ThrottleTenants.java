@@ -17,16 +17,16 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Throttle's clients are tenants by the rules of the gateway; its protocol knows no tenants, so that they name theirs in the
- * address of the server, or are a default one. What they take is charged like other leases, and refused with 503, because a
- * client of throttle fails for good on 429.
+ * Identifies throttle's clients as tenants by the rules of the gateway. The protocol has no tenants, so a client gives its
+ * tenant as user information in the server's address, or is the default tenant. Locks are charged like other leases. A refusal
+ * is a 503, because throttle's client fails for good on a 429.
  */
 final class ThrottleTenants implements Tenants {
 
     private static final String HOLDER = "throttle";
     private static final LeaseIds IDS = new LeaseIds();
     private static final Subject NOTHING_KNOWN = new Subject("", null, Map.of());
-    /** The attribute of an exchange that has who asks. */
+    /** The attribute of an exchange that holds the identified caller. */
     private static final String CALLER = Caller.class.getName();
 
     private final TenantAccess access;
@@ -35,7 +35,7 @@ final class ThrottleTenants implements Tenants {
     private final LivePolicy policy;
     private final @Nullable TenantId otherwise;
 
-    /** @param otherwise who says nothing of itself; null when that is refused */
+    /** @param otherwise the tenant of a request without identification; null refuses such requests */
     ThrottleTenants(
             TenantAccess access,
             LeaseDesk desk,
@@ -68,12 +68,12 @@ final class ThrottleTenants implements Tenants {
                         : Mono.error(LeaseProblem.notItsKey()));
     }
 
-    /** A line break is in no key of the lease API. */
+    /** No key of the lease API contains a line break, so this id differs from those of its leases. */
     private static long family(Caller caller) {
         return IDS.of(caller.named(), "\nthrottle").high();
     }
 
-    /** Those that share the one tenant of unknown ids are told apart by it. */
+    /** Unknown ids share one tenant; the label shows which of them it is. */
     private static String holder(Caller caller) {
         return caller.named().equals(caller.tenant().id())
                 ? HOLDER

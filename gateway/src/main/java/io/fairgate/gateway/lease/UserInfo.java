@@ -9,17 +9,17 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * What a client sends that was given {@code http://tenant:secret@host} as the address of its server (RFC 7617): a tenant, and
- * one of its API keys, or nothing for a secret.
+ * User information of a client whose server address is {@code http://tenant:secret@host} (RFC 7617): a tenant, and one of its
+ * API keys, or an empty secret.
  */
 record UserInfo(String tenant, String secret) {
 
     private static final String SCHEME = "Basic";
 
     /**
-     * What the request shows of it; null when it shows nothing of this kind.
+     * Reads it from the request; null when there is none.
      *
-     * @throws LeaseProblem when that cannot be read
+     * @throws LeaseProblem when it is malformed
      */
     static @Nullable UserInfo of(HttpHeaders headers) {
         List<String> values = headers.getOrEmpty(HttpHeaders.AUTHORIZATION);
@@ -48,10 +48,10 @@ record UserInfo(String tenant, String secret) {
     }
 
     /**
-     * The request as it would be had its client known the ways of the policy: a secret is an API key, and a name alone as good
-     * as a header that names the tenant.
+     * The request in the form that the policy's identification expects: a secret becomes an API key; a name without a secret
+     * becomes a header that names the tenant.
      *
-     * @throws LeaseProblem when the policy knows no such way
+     * @throws LeaseProblem when the policy has no such way of identification
      */
     ServerWebExchange shownTo(List<IdentitySource> ways, ServerWebExchange exchange) {
         for (IdentitySource way : ways) {
@@ -66,7 +66,10 @@ record UserInfo(String tenant, String secret) {
         throw LeaseProblem.uncheckable();
     }
 
-    /** Beside what the client has sent there, which may then be malformed: it can say who it is in one way. */
+    /**
+     * Added to any value that the client sent in this header. Two values may be malformed, because a client may identify
+     * itself in one way only.
+     */
     private static ServerWebExchange with(ServerWebExchange exchange, String header, String value) {
         return exchange.mutate()
                 .request(request -> request.headers(headers -> {

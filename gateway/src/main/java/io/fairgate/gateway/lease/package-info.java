@@ -1,4 +1,4 @@
-/** The lease API: permits of the same pools for holders that are no request of the gateway, over HTTP on a port of its own. */
+/** The lease API: permits of the same pools for work that is no request of the gateway, over HTTP on a port of its own. */
 @NullMarked
 package io.fairgate.gateway.lease;
 

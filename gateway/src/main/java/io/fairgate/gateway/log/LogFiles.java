@@ -6,13 +6,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * {@code fairgate.log-files}: where the audit log and the access log go.
+ * {@code fairgate.log-files}: the output of the audit log and the access log.
  *
  * @param directory the directory of {@code audit.log} and {@code access.log}, which must exist; null for standard
  *     output
- * @param maxSize of one file; a new one begins then, and every day
+ * @param maxSize of one file; when it is reached, a new file begins, as it does every day
  * @param keepDays for how many days old files are kept, compressed
- * @param maxTotal of all old files of one log; the oldest go first
+ * @param maxTotal of all old files of one log; the oldest are deleted first
  */
 public record LogFiles(
         @Nullable Path directory,

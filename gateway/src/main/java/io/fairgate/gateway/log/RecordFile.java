@@ -8,10 +8,10 @@ import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of records that rolls. A record is in it as a whole, or whoever logs it gets an exception and nothing of it is
- * there. Logback's own keeps to itself that a disk is full, and lets records vanish. The next record tries again.
+ * A rolling file of records. Either a whole record is in the file, or the thread that logs it gets an exception and no part of
+ * it is in the file. Logback's own appender hides that a disk is full, and loses records. The next record is tried again.
  *
- * <p>Its log is written by one thread.
+ * <p>Only one thread writes to its log.
  */
 public final class RecordFile extends RollingFileAppender<ILoggingEvent> {
 
@@ -29,12 +29,12 @@ public final class RecordFile extends RollingFileAppender<ILoggingEvent> {
         }
     }
 
-    /** Throws nothing: above it an exception would end the appender, or be kept. */
+    /** Throws nothing: an exception from here would stop the appender, or be swallowed by it. */
     @Override
     protected void writeOut(ILoggingEvent record) {
         try {
             if (getOutputStream() == null) {
-                openFile(getFile()); // It could not be opened after the last one was put aside.
+                openFile(getFile()); // The new file could not be opened when the last one was rolled.
             }
             super.writeOut(record);
             isWritten = true;
@@ -48,7 +48,7 @@ public final class RecordFile extends RollingFileAppender<ILoggingEvent> {
         setOutputStream(new WholeLines(name));
     }
 
-    /** A line is given to it at once, and is in the file then, or nothing of it is. */
+    /** A line is written with one call, and then either all of it is in the file or nothing. */
     private static final class WholeLines extends FileOutputStream {
         WholeLines(String name) throws IOException {
             super(name, true);

@@ -20,13 +20,13 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
 
 /**
- * Gives the logs that programs read, the audit log and the access log, an output of their own: a line is one JSON
- * object and nothing else, on standard output or in a file that rolls.
+ * Gives the audit log and the access log, which programs read, an output of their own: each line is one JSON object and
+ * nothing else, on standard output or in a rolling file.
  *
- * <p>Boot sets the logging up before this runs, anew for each program in a process that has none running. A
- * configuration file for logging would be Boot's way to add to that, but it would replace Boot's own, and be replaced by
- * an operator's. So this only adds: where an operator's {@code logging.config} has an output for these logs already, it
- * leaves them alone, unless it is told a directory.
+ * <p>Boot sets up the logging before this runs, and again for each application that starts while no other runs in the
+ * process. A configuration file for logging would replace Boot's own, and be replaced by an operator's. So this only adds an
+ * output: where an operator's {@code logging.config} already has one for these logs, it changes nothing, unless a directory is
+ * set.
  */
 public final class RecordOutput implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
@@ -59,7 +59,7 @@ public final class RecordOutput implements ApplicationContextInitializer<Configu
         }
         logger.addAppender(output);
         logger.setAdditive(false);
-        // What is registered first is destroyed last: what the logs still hold is written when they are destroyed.
+        // Beans are destroyed in the reverse order of registration: the logs write their last records before this.
         ((DefaultSingletonBeanRegistry) context.getBeanFactory()).registerDisposableBean("fairgate-" + name, () -> {
             logger.detachAppender(output);
             logger.setAdditive(true);

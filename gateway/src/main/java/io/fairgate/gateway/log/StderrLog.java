@@ -12,16 +12,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** A log on the standard error, for a command that runs without Spring Boot, which sets the log up otherwise. */
+/** Logs to standard error, for a command that runs without Spring Boot, which otherwise sets up the logging. */
 public final class StderrLog {
 
-    /** What there is, from nothing to everything. */
+    /** All levels, from none to all messages. */
     private static final List<Level> LEVELS =
             List.of(Level.OFF, Level.ERROR, Level.WARN, Level.INFO, Level.DEBUG, Level.TRACE);
 
     private StderrLog() {}
 
-    /** What is wrong with the name of a level; null when it is one. */
+    /** The mistake in the name of a level; null when the level exists. */
     public static @Nullable String mistake(String level) {
         return LEVELS.stream().anyMatch(known -> known.levelStr.equalsIgnoreCase(level))
                 ? null
@@ -29,17 +29,17 @@ public final class StderrLog {
                         .formatted(level, LEVELS.stream().map(String::valueOf).collect(joining(", ")));
     }
 
-    /** Before it is known what is wanted, and before anything logs: warnings and errors. */
+    /** Logs warnings and errors, until the wanted level is known. To be called before anything logs. */
     public static void load() {
         var unused = Log.CONTEXT;
     }
 
-    /** From now on, whatever has this level or a higher one; warnings and errors when it is null or no level. */
+    /** Logs this level and higher ones from now on; warnings and errors when it is null or unknown. */
     public static void from(@Nullable String level) {
         from(level, Log.CONTEXT);
     }
 
-    /** The level comes before there is anywhere to write: other threads log meanwhile, and a reset lets everything through. */
+    /** Sets the level before it adds an output, because other threads log meanwhile, and a reset enables all levels. */
     public static void from(@Nullable String level, LoggerContext context) {
         context.reset();
         Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
@@ -56,7 +56,7 @@ public final class StderrLog {
         root.addAppender(console);
     }
 
-    /** Who asks SLF4J while another thread has it find its implementation gets one that stands in: here both wait for it. */
+    /** A thread that asks SLF4J while another one initialises it gets a substitute; here both wait for the real one. */
     private static final class Log {
         static final LoggerContext CONTEXT = (LoggerContext) LoggerFactory.getILoggerFactory();
 

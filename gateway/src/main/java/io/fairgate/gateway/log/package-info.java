@@ -1,4 +1,4 @@
-/** Where logs go. */
+/** The outputs of the logs. */
 @NullMarked
 package io.fairgate.gateway.log;
 

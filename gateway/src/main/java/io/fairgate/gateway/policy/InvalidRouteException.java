@@ -4,7 +4,7 @@ import io.fairgate.config.model.Mistake;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Routes of the policy file that cannot be used as they are written. The message has one mistake a line. */
+/** Invalid routes of the policy file. The message has one mistake per line. */
 public final class InvalidRouteException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

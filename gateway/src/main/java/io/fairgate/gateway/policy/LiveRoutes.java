@@ -9,8 +9,8 @@ import org.springframework.context.ApplicationListener;
 import reactor.core.publisher.Flux;
 
 /**
- * The routes that are in force. Spring Cloud Gateway keeps the routes that it has built of them, and swaps them all at
- * once when it is asked to.
+ * The definitions of the routes that are in force. Spring Cloud Gateway keeps the routes that it has built from them, and
+ * replaces all of them at once on request.
  */
 final class LiveRoutes implements RouteDefinitionLocator, ApplicationListener<RefreshRoutesResultEvent> {
 
@@ -32,7 +32,7 @@ final class LiveRoutes implements RouteDefinitionLocator, ApplicationListener<Re
         return Flux.defer(() -> Flux.fromIterable(current.routes())).map(PolicyRoutes.PolicyRoute::definition);
     }
 
-    /** @throws IllegalStateException when they cannot be built; those that were in force before are so again */
+    /** @throws IllegalStateException when the routes cannot be built; then the previous ones are in force again */
     void replace(PolicyRoutes next) {
         PolicyRoutes before = current;
         current = next;
@@ -44,7 +44,7 @@ final class LiveRoutes implements RouteDefinitionLocator, ApplicationListener<Re
         }
     }
 
-    /** Everything is done when the event has been published: the definitions are there, and nothing else is waited for. */
+    /** Synchronous: the definitions are in memory, so the routes have been built when the event has been published. */
     private boolean refresh() {
         events.publishEvent(new RefreshRoutesEvent(this));
         return result.isSuccess();

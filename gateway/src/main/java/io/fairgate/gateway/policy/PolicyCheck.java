@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.springframework.boot.context.properties.bind.BindException;
 
 /**
- * All that can be told about a policy: what its file says by itself, what filters and predicates make of its routes, and
- * what does not go together with the settings of this process.
+ * All checks of a policy: of its file alone, of its routes with their filters and predicates, and of what conflicts with the
+ * settings of this process.
  */
 final class PolicyCheck {
 
@@ -25,12 +25,12 @@ final class PolicyCheck {
         this.connections = connections;
     }
 
-    /** Every mistake of a file that cannot be read as a policy, those of its routes with it. */
+    /** Every mistake of a file that cannot be read as a policy, including those of its routes. */
     List<Mistake> mistakes(String file, InvalidPolicyException invalid) {
         List<Mistake> all = new ArrayList<>(invalid.mistakes());
         List<RouteDeclaration> readable = invalid.readable().routes();
         for (Mistake ofRoute : ifBound(() -> routes.namesAndArguments(PolicyRoutes.of(file, readable)))) {
-            // Its arguments may stand on lines of their own.
+            // The file's mistake may be at an argument of the filter or predicate, and so on another line.
             boolean isTold =
                     invalid.mistakes().stream().anyMatch(told -> told.key().startsWith(ofRoute.key()));
             if (!isTold) {
@@ -41,7 +41,7 @@ final class PolicyCheck {
         return all;
     }
 
-    /** Routes of a file with mistakes may be of a shape that cannot be bound at all: then there is no more to tell. */
+    /** Routes of a file with mistakes may have a structure that cannot be bound; then they are not checked any further. */
     private static <T> List<T> ifBound(Supplier<List<T>> told) {
         try {
             return told.get();
@@ -51,7 +51,7 @@ final class PolicyCheck {
     }
 
     /**
-     * Whatever else can be wrong with a policy whose file has no mistake. Its pools must be there.
+     * The remaining checks of a policy whose file has no mistake. Its pools must exist.
      *
      * @throws InvalidRouteException naming every mistake with its line
      */
@@ -60,9 +60,9 @@ final class PolicyCheck {
     }
 
     /**
-     * What is allowed and seldom meant.
+     * What is allowed but rarely intended.
      *
-     * @param policy may be what could be made out of a file with mistakes
+     * @param policy may come from a file with mistakes, as far as it could be read
      */
     List<Warning> warnings(String file, PolicyFile policy) {
         List<Warning> all = new ArrayList<>(policy.warnings());

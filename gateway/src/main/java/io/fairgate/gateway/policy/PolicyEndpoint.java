@@ -7,7 +7,7 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
-/** {@code /actuator/policy}: how the latest reload of the policy file went, and by POST another one now. */
+/** {@code /actuator/policy}: the result of the latest reload of the policy file; POST reloads it now. */
 @WebEndpoint(id = "policy")
 public final class PolicyEndpoint {
 
@@ -24,7 +24,7 @@ public final class PolicyEndpoint {
         return reload.latest();
     }
 
-    /** Reads the file again; 422, with every mistake, when it is refused. */
+    /** Reads the file again; 422 with every mistake when it is refused. */
     @WriteOperation
     public WebEndpointResponse<Report> reload() {
         Report report = reload.reload();

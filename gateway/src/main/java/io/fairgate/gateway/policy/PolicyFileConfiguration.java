@@ -14,7 +14,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The policy file of a running gateway: its routes, their check, and its reload. */
+/** The policy file of a running gateway: its routes, their checks, and its reload. */
 @Configuration(proxyBeanMethods = false)
 public class PolicyFileConfiguration {
 

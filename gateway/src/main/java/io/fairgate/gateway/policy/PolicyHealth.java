@@ -5,8 +5,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * What became of the policy file lately. Never down: a gateway whose file was refused serves by the policy before, and
- * taking it out of service would make a mistake in a file an outage.
+ * The result of the latest reload of the policy file. Never down: a gateway whose file was refused serves by the previous
+ * policy, and taking it out of service would turn a mistake in a file into an outage.
  */
 final class PolicyHealth implements HealthIndicator {
 

@@ -12,30 +12,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts the policy in force that its file says now. A file with any mistake changes nothing; one without changes
- * everything at once.
+ * Puts the current content of the policy file in force. A file with any mistake changes nothing; a file without mistakes
+ * changes everything at once.
  */
 public final class PolicyReload {
 
     private static final Logger log = LoggerFactory.getLogger(PolicyReload.class);
 
-    /** How it went. */
+    /** The result of a reload. */
     public enum Result {
-        /** What the file says is in force now. */
+        /** The content of the file is in force now, and was not before. */
         CHANGED,
-        /** The file says what was in force already. */
+        /** The file says what was already in force. */
         UNCHANGED,
-        /** The file has mistakes, and what was in force before still is. */
+        /** The file has mistakes; the previous policy stays in force. */
         REFUSED
     }
 
     /**
-     * What there is to tell of a reload.
+     * The report on a reload.
      *
      * @param at when the policy file was read
-     * @param contents what the policy that is in force now has
-     * @param mistakes as {@code check} tells them; empty unless refused
-     * @param warnings as {@code check} tells them, of the file that was read; of one with mistakes as far as it can be read
+     * @param contents what the policy in force contains
+     * @param mistakes as {@code check} prints them; empty unless refused
+     * @param warnings as {@code check} prints them, of the file that was read, as far as it was readable
      */
     public record Report(
             Result result, Instant at, String file, String contents, List<String> mistakes, List<String> warnings) {
@@ -51,7 +51,7 @@ public final class PolicyReload {
     private final PolicyCheck check;
     private PolicyFile inForce;
 
-    /** What was read last, if it was refused. */
+    /** The last content that was read, if it was refused. */
     private @Nullable Read refused;
 
     private volatile Report latest;
@@ -65,20 +65,19 @@ public final class PolicyReload {
         this.latest = report(Result.CHANGED, List.of(), inForce);
     }
 
-    /** How the latest one went; before the first, how the gateway started. */
+    /** The report on the latest reload; before the first one, on the start of the gateway. */
     public Report latest() {
         return latest;
     }
 
-    /** Reads the file, and puts it in force if it says something else and has no mistake. Blocks; from any thread. */
+    /** Reads the file, and puts it in force if it differs and has no mistake. Blocks; on any thread. */
     public synchronized Report reload() {
         return apply(read());
     }
 
     /**
-     * The same for whoever noticed that the file may be another one, and cannot know whether it was read since: the reload
-     * before may have come so late that it read this one already. If it was refused then, it is neither told nor counted
-     * again.
+     * Reloads after a possible change of the file. The previous reload may have read this content already; if that was
+     * refused then, it is neither reported nor counted again.
      */
     public synchronized Report reloadUnlessRefused() {
         Read read = read();
@@ -86,9 +85,9 @@ public final class PolicyReload {
     }
 
     /**
-     * What a file says.
+     * The content of a file.
      *
-     * @param mistakes that it has by itself; it may have others, with this gateway
+     * @param mistakes of the file alone; it may have others together with this gateway
      */
     private record Read(PolicyFile file, List<Mistake> mistakes) {}
 
@@ -129,7 +128,7 @@ public final class PolicyReload {
         return report;
     }
 
-    /** A bug, or a route that cannot be built for a reason that nobody foresaw: still only this file is refused. */
+    /** A bug, or a route that cannot be built for an unexpected reason. Even then only this file is refused. */
     private List<Mistake> unforeseen(RuntimeException e) {
         log.error("Policy {} could not be put in force", source.name(), e);
         return List.of(new Mistake(
@@ -164,7 +163,7 @@ public final class PolicyReload {
                         .toList());
     }
 
-    /** How much a policy holds, in words. */
+    /** The size of a policy, in words. */
     public static String contents(PolicyFile policy) {
         return String.join(
                 ", ",

@@ -11,13 +11,13 @@ import org.springframework.cloud.gateway.route.RouteDefinition;
 import org.springframework.core.env.MapPropertySource;
 
 /**
- * The routes of the policy file as Spring Cloud Gateway defines routes, each with the lines it came from.
+ * The routes of the policy file as route definitions of Spring Cloud Gateway, each with its lines in the file.
  *
  * @param file the name of the file
  */
 public record PolicyRoutes(String file, List<PolicyRoute> routes) {
 
-    /** One route, and where it is declared. */
+    /** One route, and its declaration in the file. */
     record PolicyRoute(RouteDeclaration declaration, RouteDefinition definition) {}
 
     public static PolicyRoutes of(String file, List<RouteDeclaration> declarations) {
@@ -28,7 +28,7 @@ public record PolicyRoutes(String file, List<PolicyRoute> routes) {
                         .toList());
     }
 
-    /** By Boot's own binder, so that a route means here what it means in {@code application.yml}. */
+    /** Uses Boot's own binder, so that a route has the same meaning here as in {@code application.yml}. */
     private static RouteDefinition bind(RouteDeclaration declaration) {
         Map<String, Object> properties = new LinkedHashMap<>();
         flatten("route", declaration.definition(), properties);

@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the policy comes from.
+ * The source of the policy.
  *
- * @param name what mistakes and logs call it
- * @param first what it said when the gateway started
- * @param file where it can be read again; null when it is in no file, and so stays what it is
+ * @param name the name in mistakes and logs
+ * @param first the policy when the gateway started
+ * @param file the file to read again; null when the policy is in no file, and so cannot change
  */
 public record PolicySource(String name, PolicyFile first, @Nullable Path file) {
 
@@ -20,7 +20,7 @@ public record PolicySource(String name, PolicyFile first, @Nullable Path file) {
     }
 
     /**
-     * What it says now. Blocks.
+     * The current policy. Blocks.
      *
      * @throws io.fairgate.config.model.InvalidPolicyException with every mistake of the file
      */

@@ -17,15 +17,15 @@ import org.springframework.cloud.gateway.support.ShortcutConfigurable;
 import org.springframework.cloud.gateway.support.ShortcutConfigurable.ShortcutType;
 
 /**
- * Which names and arguments of filters, or of predicates, somebody reads. Spring Cloud Gateway ignores an argument that
- * nobody knows: {@code RequestSize=1KB} has no effect at all.
+ * Checks that filters, or predicates, exist and use their arguments. Spring Cloud Gateway ignores an unknown argument:
+ * {@code RequestSize=1KB} has no effect at all.
  *
- * @param kind what mistakes call them
+ * @param kind the word for them in mistakes
  * @param known the factories by name
  */
 record RouteArguments(String kind, Map<String, ? extends ShortcutConfigurable> known) {
 
-    /** @param mistake takes what was found, and what was expected */
+    /** @param mistake receives what was found and what was expected */
     void check(String name, Map<String, String> args, BiConsumer<String, String> mistake) {
         ShortcutConfigurable factory = known.get(name);
         if (factory == null) {
@@ -55,7 +55,7 @@ record RouteArguments(String kind, Map<String, ? extends ShortcutConfigurable> k
         return fields.isEmpty() ? name + " without arguments" : name + "=" + String.join(",", fields);
     }
 
-    /** Argument classes that are maps or plain objects take what they like. */
+    /** Argument classes that are maps or plain objects accept any argument, so they are not checked. */
     private static boolean isBean(Class<?> config) {
         return config != Object.class
                 && !Map.class.isAssignableFrom(config)
@@ -74,13 +74,13 @@ record RouteArguments(String kind, Map<String, ? extends ShortcutConfigurable> k
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Every object has a class; only some take one as an argument. */
+    /** Every object has the property {@code class}; only some classes can set it from an argument. */
     private static boolean takesClass(Class<?> config) {
         return Arrays.stream(config.getMethods())
                 .anyMatch(method -> method.getName().equals("setClass"));
     }
 
-    /** Spring takes {@code max-hold}, {@code maxHold} and {@code maxhold} for the same; {@code a.b} and {@code a[0]} are within a. */
+    /** Spring treats {@code max-hold}, {@code maxHold} and {@code maxhold} alike; {@code a.b} and {@code a[0]} belong to a. */
     private static String plain(String key) {
         return key.split("[.\\[]", 2)[0].replace("-", "").replace("_", "").toLowerCase(Locale.ROOT);
     }

@@ -20,8 +20,8 @@ import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 
 /**
- * Checks the routes of the policy file before anything is served by them: that their filters and predicates exist, that
- * none of their arguments would be ignored, and that they can be built at all.
+ * Checks the routes of the policy file before they serve a request: that their filters and predicates exist, that no argument
+ * would be ignored, and that the routes can be built.
  */
 public final class RouteCheck implements SmartInitializingSingleton {
 
@@ -52,7 +52,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
     }
 
     /**
-     * The same for routes that are not in force. The pools that they name must be there.
+     * Checks routes that are not in force. The pools that they name must exist.
      *
      * @throws InvalidRouteException naming every mistake with its line
      */
@@ -66,7 +66,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
-    /** What can be told without the pools: filters and predicates that there are not, and arguments that nobody reads. */
+    /** The checks that need no pools: unknown filters and predicates, and arguments that would be ignored. */
     List<Mistake> namesAndArguments(PolicyRoutes candidate) {
         RouteArguments ofFilters = new RouteArguments("filter", filters);
         RouteArguments ofPredicates = new RouteArguments("predicate", predicates);
@@ -84,7 +84,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
                 });
     }
 
-    /** Where in the file a filter or a predicate is. */
+    /** The place of a filter or a predicate in the file. */
     private record Place(String file, RouteDeclaration route, int line, String key) {
 
         Mistake mistake(String found, String expected) {
@@ -96,7 +96,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
-    /** Asks for the mistakes of each filter and each predicate, by where it is. */
+    /** Collects the mistakes of each filter and each predicate, with their places. */
     private static List<Mistake> ofEach(
             PolicyRoutes routes,
             BiFunction<FilterDefinition, Place, List<Mistake>> ofFilter,
@@ -122,7 +122,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
         return mistakes;
     }
 
-    /** Builds every route, as the first request would; what throws now would throw then. */
+    /** Builds every route, as the first request would, so that errors occur now and not then. */
     private void buildAll() {
         List<Mistake> mistakes = new ArrayList<>();
         var unused = locator.getRoutes()
@@ -135,7 +135,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
-    /** Builds one alone, so that what it complains of has a line, and others are built as well. */
+    /** Builds a filter or predicate on its own, so that its mistake has a line, and the others are checked as well. */
     private List<Mistake> build(FilterDefinition definition, Place place) {
         String name = String.valueOf(definition.getName());
         GatewayFilterFactory<?> factory = Objects.requireNonNull(filters.get(name));
@@ -164,7 +164,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
                 .bind());
     }
 
-    /** What one of ours throws says what it expected; what another throws is all there is to go by. */
+    /** Our own factories say in the message what they expected; for others the message is all that is known. */
     private static List<Mistake> whatThrows(Place place, String name, Runnable build) {
         try {
             build.run();

@@ -18,15 +18,15 @@ import org.springframework.cloud.gateway.filter.FilterDefinition;
 import org.springframework.cloud.gateway.support.NameUtils;
 
 /**
- * Whether the upstream connections of this process are enough for the permits of a policy. Who has a permit and no
- * connection waits a second time, in the connection pool, where nobody is fair; and a burst that overflows that queue can
- * leave the pool smaller than it was (reactor-netty issue 4392).
+ * Checks that this process opens enough upstream connections for the permits of a policy. A request with a permit but without
+ * a connection waits a second time, in the connection pool, which is not fair; and a burst that overflows that queue can
+ * leave the pool smaller than before (reactor-netty issue 4392).
  */
 record UpstreamConnections(HttpClientProperties settings) {
 
     List<Warning> warnings(String file, PolicyFile policy) {
         HttpClientProperties.Pool connections = settings.getPool();
-        // The other kinds of pools open as many as are wanted.
+        // Connection pools of other types open as many connections as needed.
         return connections.getType() == PoolType.FIXED
                 ? tooMany(
                         PolicyRoutes.of(file, policy.routes()), policy.policy().pools(), maxConnections(connections))
@@ -38,7 +38,7 @@ record UpstreamConnections(HttpClientProperties settings) {
         return most == null ? Integer.MAX_VALUE : most;
     }
 
-    /** By upstream, told at its first route: connections are counted for each host and port. */
+    /** One warning per upstream, at its first route, because connections are counted for each host and port. */
     private static List<Warning> tooMany(PolicyRoutes routes, Map<String, PoolSettings> pools, int connections) {
         Map<String, RouteDeclaration> firstRoutes = new LinkedHashMap<>();
         Map<String, Set<String>> poolNames = new LinkedHashMap<>();

@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
-/** Watches the policy file while the gateway runs. */
+/** Watches the policy file while the gateway runs, and reloads it when it changes. */
 final class WatchedPolicy implements SmartLifecycle {
 
     private final PolicySource source;
@@ -13,7 +13,7 @@ final class WatchedPolicy implements SmartLifecycle {
     private final Duration every;
     private @Nullable PolicyWatcher watcher;
 
-    /** @param every how often to look at the file; zero for never */
+    /** @param every how often the file is checked; zero for never */
     WatchedPolicy(PolicySource source, PolicyReload reload, Duration every) {
         if (every.isNegative()) {
             throw new IllegalArgumentException("fairgate.watch-policy: %s (expected: >= 0)".formatted(every));
@@ -30,7 +30,7 @@ final class WatchedPolicy implements SmartLifecycle {
         }
     }
 
-    /** Before the pools are drained: what is about to end is not to change any more. */
+    /** Stops before the pools are drained, so that the policy does not change during the shutdown. */
     @Override
     public synchronized void stop() {
         if (watcher != null) {

@@ -1,4 +1,4 @@
-/** The policy file while the gateway runs: its routes, their check, and its reload. */
+/** The policy file while the gateway runs: its routes, their checks, and its reload. */
 @NullMarked
 package io.fairgate.gateway.policy;
 

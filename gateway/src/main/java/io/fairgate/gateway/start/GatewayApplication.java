@@ -11,7 +11,7 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
-/** What the program adds to Boot and to Fairgate's starter. */
+/** The configuration that the program adds to Boot and to Fairgate's starter. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @Import({PolicyFileConfiguration.class, LeaseConfiguration.class})
@@ -22,7 +22,7 @@ class GatewayApplication {
         return StrictHttp.customizer();
     }
 
-    /** On the traffic port alone. */
+    /** For the traffic port only. */
     @Bean
     WebServerFactoryCustomizer<NettyReactiveWebServerFactory> halfClosedClients() {
         return factory -> factory.addServerCustomizers(HalfClosedClients::servedBy);

@@ -22,8 +22,8 @@ public final class GatewayRun {
     private static volatile boolean serving;
 
     static {
-        // Boot runs these after it has closed the contexts, the first registered last: so this comes before any
-        // application's, and halts after the log has been written out.
+        // Boot runs these handlers after it has closed the contexts, in the reverse order of registration. This one is
+        // registered before those of any application, so it halts after the log has been written out.
         SpringApplication.getShutdownHandlers().add(GatewayRun::endWithZero);
     }
 
@@ -34,20 +34,21 @@ public final class GatewayRun {
     }
 
     /**
-     * Starts the gateway and returns when it serves. A signal to end the process lets it drain; the exit code is then 0.
+     * Starts the gateway and returns when it serves. A signal that ends the process starts a graceful shutdown; the exit code
+     * is then 0.
      *
-     * @throws StartFailedException when it cannot start; the reason has been told
+     * @throws StartFailedException when it cannot start; the reason has been reported
      */
     public ConfigurableApplicationContext start(String... springOptions) {
         return start(Map.of(), springOptions);
     }
 
-    /** Starts it with other defaults for Spring properties than those of {@code application.yml}. */
+    /** Starts it with defaults for Spring properties. All other sources, {@code application.yml} included, override them. */
     public ConfigurableApplicationContext start(Map<String, Object> defaults, String... springOptions) {
         return run(application(defaults), springOptions);
     }
 
-    /** Makes all of it, with every setting that it would serve with; but opens no port and no journal, and logs nothing. */
+    /** Creates the whole gateway with all its settings, but opens no port and no journal, and logs nothing. */
     public ConfigurableApplicationContext startWithoutServing(String... springOptions) {
         SpringApplication application = application(Map.of());
         application.addInitializers(context -> ((GenericApplicationContext) context)
@@ -65,10 +66,10 @@ public final class GatewayRun {
     }
 
     /**
-     * Options of somebody's, which leave no file behind: neither they nor an {@code application.yml} can have one
-     * opened that belongs to a gateway which serves.
+     * Adds options that keep a process from writing files: whatever the given options or {@code application.yml} say, it does
+     * not open a file of a gateway that serves.
      *
-     * @param more options that win over theirs
+     * @param more further options, which override the given ones
      */
     public static String[] keepingNothing(String[] options, String... more) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
@@ -103,7 +104,7 @@ public final class GatewayRun {
         }
     }
 
-    /** In the place of a server, where nothing is to be served. */
+    /** Takes the place of a web server where nothing is served. */
     private static final class NoServer implements WebServer {
         @Override
         public void start() {}
@@ -122,12 +123,12 @@ public final class GatewayRun {
         context.registerBean(PolicySource.class, () -> policy);
     }
 
-    /** From now on the process ends with 0 when it is told to end: what was to be done has been done. */
+    /** From now on a signal ends the process with exit code 0, because the gateway serves, and a signal is its normal end. */
     public static void endWithZeroWhenTold() {
         serving = true;
     }
 
-    /** Only halting sets the exit code of a process that a signal ends: the JVM has chosen 128 + signal by then. */
+    /** Only halting sets the exit code when a signal ends the process: the JVM has chosen 128 + signal by then. */
     private static void endWithZero() {
         if (serving) {
             Runtime.getRuntime().halt(0);

@@ -5,7 +5,7 @@ import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** A setting of ours that its reader refuses says all by itself; what Boot cannot convert is left to Boot. */
+/** Reports the message of a refused {@code fairgate} setting alone; values that Boot cannot convert are left to Boot. */
 final class InvalidSettingAnalyzer extends AbstractFailureAnalyzer<BindException> {
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {

@@ -22,21 +22,20 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Refuses to start with a setting below {@code fairgate} that nobody reads: it would leave a log or a journal out, and say
- * nothing.
+ * Refuses to start with an unknown setting below {@code fairgate}: otherwise a typo could silently disable a log or a journal.
  *
- * <p>Boot's {@code ignoreUnknownFields = false} wants all names below a prefix in one class; here the starter reads some,
- * the program others. Like Boot it asks neither environment variables nor system properties, because other programs
- * name theirs so as well: Kubernetes sets {@code FAIRGATE_PORT} where there is a service of that name.
+ * <p>Boot's {@code ignoreUnknownFields = false} needs all names below a prefix in one class; here the starter reads some and
+ * the program others. Like Boot, this does not check environment variables and system properties, because other programs set
+ * such names as well: Kubernetes sets {@code FAIRGATE_PORT} if there is a service named fairgate.
  */
 public final class KnownSettings implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("fairgate");
 
-    /** Of the starter, which refuses what it does not know there itself. */
+    /** Settings of the starter, which refuses unknown ones itself. */
     private static final ConfigurationPropertyName POLICY = OURS.append("policy");
 
-    /** Below it are names of pools; their reader refuses what is none. */
+    /** The names below it are names of pools; the code that reads them refuses unknown ones. */
     private static final ConfigurationPropertyName LEVELS =
             ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels");
 
@@ -64,7 +63,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
         return isSection ? below(name, setting.getType()) : Stream.of(name);
     }
 
-    /** @throws UnknownSettingException naming each, and the nearest that there is */
+    /** @throws UnknownSettingException naming each unknown setting, and the most similar known one */
     @Override
     public void initialize(ConfigurableApplicationContext context) {
         Set<ConfigurationPropertyName> unknown = new TreeSet<>();
@@ -81,7 +80,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
         }
     }
 
-    /** A section by itself, such as one whose settings are all commented out, is for its reader to judge. */
+    /** A section without a value, such as one whose settings are all commented out, is left to the code that reads it. */
     private static boolean isUnknown(ConfigurationPropertyName name) {
         return OURS.isAncestorOf(name)
                 && !name.equals(POLICY)
@@ -95,7 +94,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
                 .formatted(name, Nearest.oneOf(name.subName(1).toString(), names()));
     }
 
-    /** Every one, without what all begin with. */
+    /** All known settings, without the common prefix. */
     public static List<String> names() {
         return KNOWN.stream().map(known -> known.subName(1).toString()).toList();
     }

@@ -6,7 +6,7 @@ import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Says it with our options; Boot's own says that "this application" is to be configured. */
+/** Names our options. Boot's own message says that "this application" must be configured. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class PortInUseAnalyzer extends AbstractFailureAnalyzer<PortInUseException> {
     @Override

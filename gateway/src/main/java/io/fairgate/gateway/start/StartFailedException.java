@@ -1,6 +1,6 @@
 package io.fairgate.gateway.start;
 
-/** The gateway did not start; Spring Boot has already said why. */
+/** The gateway did not start; Spring Boot has reported the reason. */
 public final class StartFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -4,8 +4,8 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalysisReporter;
 
 /**
- * Tells why the gateway did not start in the words of the analysis and nothing more, on standard error like the
- * mistakes of a policy. Boot's own reporter, which frames them with headings, is switched off in application.yml.
+ * Prints the failure analysis and nothing else to standard error, like the mistakes of a policy. Boot's own reporter, which
+ * adds headings, is switched off in application.yml.
  */
 final class StartFailureReport implements FailureAnalysisReporter {
     @Override

@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
-/** What an operator wants to read when the gateway has started: with which policy, and where. */
+/** Logs the policy and the ports when the gateway has started. */
 public record StartReport(String file, PolicyFile policy, List<String> warnings) {
 
     private static final Logger log = LoggerFactory.getLogger("io.fairgate.gateway.Fairgate");
 
-    /** @param leasePort where permits are leased; null when they are not */
+    /** @param leasePort the port of the lease API; null when it is not served */
     public void write(Environment environment, @Nullable Integer leasePort) {
         log.info("Policy {}: {}", file, PolicyReload.contents(policy));
         warnings.forEach(log::warn);
@@ -43,7 +43,7 @@ public record StartReport(String file, PolicyFile policy, List<String> warnings)
                 leasePort == null ? "" : ", leases on port " + leasePort);
     }
 
-    /** Without a port of its own it is on the port of the traffic, or switched off. */
+    /** Without a port of its own, the management is on the traffic port, or switched off. */
     private static String management(@Nullable String port) {
         return port == null ? "no port of its own" : "port " + port;
     }

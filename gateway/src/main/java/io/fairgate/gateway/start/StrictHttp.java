@@ -8,7 +8,7 @@ import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 
-/** What Boot's servers do more than Reactor Netty does by itself. On the management port, which has a context of its own. */
+/** Makes HTTP stricter than Reactor Netty does. As a bean for the management port, which has a context of its own. */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 class StrictHttp {
 

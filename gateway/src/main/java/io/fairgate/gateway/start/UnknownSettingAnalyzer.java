@@ -3,7 +3,7 @@ package io.fairgate.gateway.start;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Lets Boot tell which settings nobody reads, without a stack trace. */
+/** Makes Boot report unknown settings without a stack trace. */
 final class UnknownSettingAnalyzer extends AbstractFailureAnalyzer<UnknownSettingException> {
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, UnknownSettingException cause) {

@@ -2,7 +2,7 @@ package io.fairgate.gateway.start;
 
 import java.util.List;
 
-/** Settings of the process that nobody reads. The message has one a line. */
+/** Unknown settings of the process. The message has one per line. */
 final class UnknownSettingException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -4,7 +4,7 @@ import io.fairgate.quota.UnusableJournalException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says what is wrong with the usage journal, without the beans that wanted it. */
+/** Reports what is wrong with the usage journal, without the beans that depend on it. */
 final class UnusableJournalAnalyzer extends AbstractFailureAnalyzer<UnusableJournalException> {
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, UnusableJournalException cause) {

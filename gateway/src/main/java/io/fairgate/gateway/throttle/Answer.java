@@ -5,7 +5,7 @@ import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 
 /**
- * What goes out.
+ * An answer of the throttle protocol.
  *
  * @param contentType empty for none
  */

@@ -5,17 +5,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Durations as the humantime library of Rust (2.3) writes and reads them: {@code 2h 37min}, {@code 1m40s}, {@code 1.5h}.
+ * Durations in the format of Rust's humantime library (2.3): {@code 2h 37min}, {@code 1m40s}, {@code 1.5h}.
  *
- * <p>It takes what that library takes, so that the same requests fail: spaces may stand everywhere but within a unit; a unit
- * may come twice; numbers are unsigned 64-bit ones; a fraction must come out as whole nanoseconds, or whole seconds from
- * hours on.
+ * <p>It accepts exactly what that library accepts, so that the same requests fail. Spaces are allowed everywhere except within
+ * a unit; a unit may occur twice; numbers are unsigned 64-bit; a fraction must result in whole nanoseconds, or in whole
+ * seconds for hours and longer units.
  */
 final class HumanDuration {
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
-    /** What a unit counts in, and how many of it. */
+    /** A count of nanoseconds or seconds. Its fractions count in nanoseconds if {@code fractionNanos > 0}, else in seconds. */
     private record Unit(boolean inNanos, long count, long fractionNanos) {
         static Unit nanos(long count) {
             return new Unit(true, count, count);
@@ -78,9 +78,9 @@ final class HumanDuration {
     }
 
     /**
-     * Reads one.
+     * Reads a duration.
      *
-     * @return null when it is none; what has more seconds than {@link Duration} can count has as many as that can
+     * @return null when the text is no duration; a duration longer than {@link Duration} allows has the most seconds it allows
      */
     static @Nullable Duration parse(String text) {
         if (text.equals("0")) {
@@ -107,7 +107,7 @@ final class HumanDuration {
         return Duration.ofSeconds(seconds < 0 ? Long.MAX_VALUE : seconds, nanos);
     }
 
-    /** One number with its unit; false when there is none. */
+    /** Reads one number with its unit; false when there is none. */
     private boolean span() {
         Digits whole = digits();
         Digits fraction = null;
@@ -145,10 +145,10 @@ final class HumanDuration {
     // ---- characters ----
 
     /**
-     * Digits that stand one after the other, spaces left out.
+     * A sequence of digits, without the spaces between them.
      *
-     * @param number what they say
-     * @param scale ten to the power of how many there are; 1 for none
+     * @param number their value
+     * @param scale of a fraction, ten to the power of their count; of a whole number 10; without digits 1
      */
     private record Digits(long number, long scale) {
         boolean isEmpty() {
@@ -156,7 +156,7 @@ final class HumanDuration {
         }
     }
 
-    /** Only a fraction may be so long that its scale is too large. */
+    /** The scale is only counted for a fraction, so only a fraction can have too many digits for it. */
     private Digits digits() {
         boolean isFraction = at > 0 && text.charAt(at - 1) == '.';
         long number = 0;
@@ -195,7 +195,7 @@ final class HumanDuration {
         return Character.isWhitespace(c) || Character.isSpaceChar(c);
     }
 
-    /** Arithmetic of unsigned 64-bit numbers that fails where it does not fit. */
+    /** Arithmetic on unsigned 64-bit numbers that fails on overflow. */
     private static final class Unsigned {
         private static final long MOST = -1;
 

@@ -3,7 +3,7 @@ package io.fairgate.gateway.throttle;
 import org.jspecify.annotations.Nullable;
 import org.tomlj.TomlPosition;
 
-/** A configuration of throttle that is none. */
+/** An invalid configuration file of throttle. */
 public final class InvalidThrottleFileException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class InvalidThrottleFileException extends RuntimeException {
         this.line = where == null ? 1 : where.line();
     }
 
-    /** As a line for who has to mend it. */
+    /** The error as {@code FILE:LINE: MESSAGE}. */
     public String in(String file) {
         return "%s:%d: %s".formatted(file, line, getMessage());
     }

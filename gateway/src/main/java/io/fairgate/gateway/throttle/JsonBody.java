@@ -14,14 +14,14 @@ import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Reads the bodies of requests. What is no JSON is 400, and what is JSON of another kind 422, whichever comes first in the
- * body; fields that are not known are passed over.
+ * Reads the bodies of requests. Malformed JSON is a 400, and JSON of the wrong structure a 422, whichever comes first in the
+ * body. Unknown fields are ignored.
  *
- * <p>By tokens, because a tree would not tell a field that comes twice, and takes more memory than the body.
+ * <p>It reads tokens, because a tree would hide duplicate fields, and takes more memory than the body.
  */
 final class JsonBody {
 
-    /** A body as it is before its fields are looked at, and what the reading has come to. */
+    /** Reads one kind of body into a value. */
     private interface Shape<T> {
         T read(JsonBody body);
     }
@@ -47,7 +47,7 @@ final class JsonBody {
     }
 
     /**
-     * What a peer says that it held.
+     * The locks that a peer says it held.
      *
      * @param acquired counts by the name of the semaphore
      */
@@ -90,7 +90,7 @@ final class JsonBody {
         return location == null ? "" : " at line %d column %d".formatted(location.getLineNr(), location.getColumnNr());
     }
 
-    // ---- values; each begins at its own token ----
+    // ---- values; each method starts at the token of its value ----
 
     private long integer(String field) {
         String digits = require(JsonToken.VALUE_NUMBER_INT, field, "an integer of 64 bits");
@@ -168,7 +168,7 @@ final class JsonBody {
         return ThrottleError.unsuitableBody(where + "expected " + expected + at(parser.currentTokenLocation()));
     }
 
-    /** What has been read of an object. */
+    /** The fields of an object, as far as they have been read. */
     private static final class Fields {
         private @Nullable Duration expiresIn;
         private @Nullable Long peer;

@@ -3,10 +3,10 @@ package io.fairgate.gateway.throttle;
 import io.fairgate.lease.LeaseId;
 
 /**
- * A peer.
+ * Identifies a peer.
  *
- * @param owner whose request it is
- * @param number of 64 bits, unsigned
+ * @param owner the owner that made the request
+ * @param number 64 bits, unsigned
  */
 record PeerId(PeerOwner owner, long number) {
 

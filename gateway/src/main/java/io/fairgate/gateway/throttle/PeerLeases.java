@@ -12,26 +12,26 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
- * The leases that are peers, with what pays for their locks. Other leases may be among them, of which it takes no notice.
+ * The leases of peers, and the charges for their locks. The leases may include others, which it ignores.
  *
- * <p>From any thread; blocks none.
+ * <p>Thread-safe; no method blocks.
  */
 public final class PeerLeases {
 
     private final Leases leases;
-    /** By semaphore; that of a lock that was given back stays until the lock is asked for again, or the peer ends. */
+    /** By semaphore. The charge of a released lock stays until the lock is requested again, or the peer ends. */
     private final Map<Peer, Map<String, Mono<Void>>> charges = new ConcurrentHashMap<>();
 
     private final Set<Peer> restoring = ConcurrentHashMap.newKeySet();
 
-    /** A number may be that of another peer as soon as one has ended, and before everybody has heard of that. */
+    /** The serial tells peers with the same number apart: a number may be reused before all have noticed the peer's end. */
     private record Peer(LeaseId id, long serial) {
         static Peer of(LeaseStatus lease) {
             return new Peer(lease.id(), lease.serial());
         }
     }
 
-    /** @param leases makes the leases; they have to tell their listener what becomes of them */
+    /** @param leases creates the leases, which must notify the given listener */
     public PeerLeases(Function<LeaseListener, Leases> leases) {
         this.leases = leases.apply(new Followed());
     }
@@ -41,19 +41,19 @@ public final class PeerLeases {
     }
 
     /**
-     * What pays for a lock that is held or asked for. Whoever is answered that it is held subscribes to this first. Empty for
-     * a lock that nothing pays for.
+     * The charge of a lock that is held or requested. An answer that the lock is held must subscribe to it first. Empty for a
+     * lock without a charge.
      */
     Mono<Void> charge(LeaseStatus peer, String semaphore) {
         return charges.getOrDefault(Peer.of(peer), Map.of()).getOrDefault(semaphore, Mono.empty());
     }
 
     /**
-     * Locks are asked for, and are paid for when they are granted, whether anybody waits for them or not. What cannot be paid
-     * for is given back.
+     * Registers the charge of requested locks. It is made when they are granted, whether or not a call waits for them. If the
+     * charge is refused, the locks are released.
      *
      * @param semaphores all those of one request, which costs one unit
-     * @param peer as it stands; the lock of the leases is held
+     * @param peer its current state; called while the lock of the leases is held
      */
     Mono<Void> payFor(LeaseStatus peer, Set<String> semaphores, Tenants.Charge charge) {
         restoring.remove(Peer.of(peer));
@@ -68,13 +68,13 @@ public final class PeerLeases {
         return made;
     }
 
-    /** The same of the locks that a peer says it held before a restart. */
+    /** Like {@link #payFor}, for locks that a peer says it held before a restart. */
     void restore(LeaseStatus peer, Set<String> semaphores, Tenants.Charge charge) {
         var unused = payFor(peer, semaphores, charge);
         restoring.add(Peer.of(peer));
     }
 
-    /** Whether the locks that a peer asked for last are those that it says it held before a restart. */
+    /** Whether the last locks that a peer requested are those that it says it held before a restart. */
     boolean isRestoring(LeaseStatus peer) {
         return restoring.contains(Peer.of(peer));
     }
@@ -83,17 +83,17 @@ public final class PeerLeases {
         try {
             leases.giveBack(peer, semaphore);
         } catch (LeaseGoneException over) {
-            // It has been given back with the peer.
+            // It was released together with the peer.
         }
     }
 
-    /** Hears of every lease; of one that is no peer nothing is noted. */
+    /** Gets the events of every lease, and records nothing for leases that are no peers. */
     private final class Followed implements LeaseListener {
 
         @Override
         public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
             restoring.remove(Peer.of(lease));
-            // Nobody may be waiting for the answer; who does hears the same.
+            // Charges even if no call waits for the answer. A call that waits gets the same result.
             var unused = charge(lease, permits.pool()).subscribe(nothing -> {}, unpaid -> {});
         }
 

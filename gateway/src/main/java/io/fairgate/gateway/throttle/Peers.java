@@ -23,13 +23,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What peers do. A peer is a lease whose id is its number; what it has acquired are the grants of that lease, and what is
- * pending is what it waits for. All else (the queue, expiry at the very moment, who is next) is that of leases and pools.
+ * The operations on peers. A peer is a lease, and its number is the low half of the lease's id. The locks that it has
+ * acquired are the grants of that lease, and its pending locks are what the lease waits for. Leases and pools do everything
+ * else: the queue, the expiry at the exact moment, and the choice of the next holder.
  *
- * <p>A peer is its owner's: to everybody else it is an unknown one.
+ * <p>A peer belongs to its owner: for any other owner it is an unknown peer.
  *
- * <p>All methods, and the Monos when they are subscribed to, fail with a {@link ThrottleError} for what is wrong with the
- * request. From any thread; none blocks.
+ * <p>All methods, and their Monos when subscribed to, fail with a {@link ThrottleError} if the request is wrong.
+ * Thread-safe; no method blocks.
  */
 final class Peers {
 
@@ -47,20 +48,20 @@ final class Peers {
         this.time = time;
     }
 
-    /** A lock that is asked for. */
+    /** A lock that is requested. */
     record Lock(String semaphore, long count) {}
 
     /**
-     * For how long.
+     * The times of a request for a lock.
      *
-     * @param expiresIn of the peer, from now on; null to leave that as it is
+     * @param expiresIn when the peer expires, from now on; null to leave that unchanged
      * @param blockFor how long to wait for the lock
      */
     record Patience(@Nullable Duration expiresIn, Duration blockFor) {}
 
     // ---- peers ----
 
-    /** Makes a peer that holds nothing, and tells its number, which is no secret: nobody else has a use for it. */
+    /** Creates a peer that holds nothing, and returns its number. It is no secret, because other owners cannot use it. */
     long create(PeerOwner owner, Duration expiresIn) {
         requireRoom(owner);
         while (true) {
@@ -71,16 +72,16 @@ final class Peers {
         }
     }
 
-    /** Opens the lease of a peer; false when there is one with this number. */
+    /** Opens the lease of a peer; false when a peer with this number exists. */
     boolean open(PeerId peer, Duration expiresIn) {
         return leases.open(peer.lease(), peer.owner().tenant(), peer.owner().holder(), term(expiresIn));
     }
 
     /**
-     * Opens a peer and acquires locks for it, all of them together; nothing of that when a charge or a pool refuses.
+     * Opens a peer and acquires locks for it, all of them together; changes nothing when a charge or a pool refuses.
      *
-     * @param charge asked when there are locks to be paid for
-     * @return whether the locks are held; otherwise they are pending. Empty when there is a peer with this number
+     * @param charge subscribed to when there are locks to be charged
+     * @return whether the locks are held; otherwise they are pending. Empty when a peer with this number exists
      */
     Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> {
@@ -108,7 +109,7 @@ final class Peers {
                 .then(Mono.fromCallable(() -> require(peer).waiting() == null));
     }
 
-    /** Whether what a peer waits for is what it held before a restart. */
+    /** Whether a peer waits for the locks that it held before a restart. */
     boolean isRestoring(LeaseStatus peer) {
         return peer.waiting() != null && peers.isRestoring(peer);
     }
@@ -123,7 +124,7 @@ final class Peers {
         return new LeaseTerm(settings.term(expiresIn), settings.longestHold());
     }
 
-    /** In no order. */
+    /** In no particular order. */
     List<Long> all(PeerOwner owner) {
         return leases.ids(owner.tenant()).stream()
                 .filter(id -> id.high() == owner.family())
@@ -137,7 +138,7 @@ final class Peers {
         }
     }
 
-    /** Frees all that a peer holds and waits for; false when there is no such peer. */
+    /** Releases everything that a peer holds or waits for; false when there is no such peer. */
     boolean release(PeerId peer) {
         return leases.release(peer.lease());
     }
@@ -169,7 +170,7 @@ final class Peers {
 
     // ---- locks ----
 
-    /** Gives a lock back, or its place in the queue; a lock that the peer has not is given back already. */
+    /** Releases a lock, or its place in the queue; has no effect when the peer does not have the lock. */
     void releaseLock(PeerId peer, String semaphore) {
         requireSemaphore(semaphore);
         try {
@@ -180,11 +181,11 @@ final class Peers {
     }
 
     /**
-     * Asks for a lock, or goes on to wait for it.
+     * Requests a lock, or continues to wait for it.
      *
-     * @param charge asked when the lock is a new one
-     * @return whether nothing is pending any more. When that is false the lock keeps its place in the queue, as it does when
-     *     this is cancelled
+     * @param charge subscribed to when the lock is a new one
+     * @return whether nothing is pending any more. When it is false the lock keeps its place in the queue; it also keeps it
+     *     when this is cancelled
      */
     Mono<Boolean> acquire(PeerId peer, Lock lock, Patience patience, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> {
@@ -212,7 +213,7 @@ final class Peers {
         });
     }
 
-    /** A lock that is held or pending already is not charged again. */
+    /** A lock that is already held or pending is not charged again. */
     private Mono<Boolean> ask(PeerId peer, Semaphore semaphore, LeaseRequest request, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> isNew(require(peer), semaphore, request)
                         ? charge.flatMap(checked -> take(peer, semaphore, request, checked))
@@ -235,7 +236,7 @@ final class Peers {
                 .flatMap(held -> held ? Objects.requireNonNull(paid.get()).thenReturn(true) : Mono.just(false));
     }
 
-    /** The lock was there, and was given back before it could be asked for again. */
+    /** The lock existed, and was released before it could be requested again. */
     private static final class NewMeanwhile extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -252,7 +253,7 @@ final class Peers {
         return semaphore;
     }
 
-    /** Whether it would be another lock of the peer, which it may ask for; false when it has asked before. */
+    /** Whether the peer requests this lock for the first time, and may do so; false for a repeated request. */
     private boolean isNew(LeaseStatus status, Semaphore semaphore, LeaseRequest request) {
         int count = request.permits().getOrDefault(semaphore.name(), 0);
         LeaseStatus.Held held = status.held(semaphore.name());
@@ -288,7 +289,7 @@ final class Peers {
         }
     }
 
-    /** Who asks again for a lock that it holds is told of the one that is pending, and waits for that one. */
+    /** The peer requests a lock again that it holds, while another one is pending. Then the call waits for that one. */
     private static class PendingElsewhere extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -305,8 +306,8 @@ final class Peers {
     }
 
     /**
-     * A peer whose locks from before a restart are pending believes that it holds them, and asks for another. It waits for
-     * those first: an error would end a client that has done nothing wrong.
+     * A peer whose restored locks are pending believes that it holds them, and requests another one. The call waits for the
+     * restored locks first: an error would end a client that has made no mistake.
      */
     private static final class StillRestoring extends PendingElsewhere {
         private static final long serialVersionUID = 1L;
@@ -316,7 +317,7 @@ final class Peers {
         }
     }
 
-    /** Waits with those who wait already, and asks for nothing itself. */
+    /** Waits together with the calls that wait already, and requests nothing itself. */
     private Mono<Boolean> waitFor(PeerId peer, LeaseRequest request) {
         return leases.take(peer.lease(), request, status -> {
                     LeaseStatus.Waiting waiting = status.waiting();
@@ -342,7 +343,7 @@ final class Peers {
         }
     }
 
-    /** The last look before the answer. Whose lock was given back while it waited for it waits until its time is up. */
+    /** Checks once more before the answer. A call whose lock was released while it waited waits until its time is over. */
     private Mono<Boolean> notYet(PeerId peer, String semaphore, long until) {
         Duration left = left(until);
         Mono<?> before = left.isZero() ? settled(semaphore) : Mono.delay(left, time);
@@ -359,21 +360,21 @@ final class Peers {
     }
 
     /**
-     * Completes when the pool has seen to all that it had been asked before. Another thread may be at work in it, which
-     * grants what is free a moment later; the answer must not be that it is pending.
+     * Completes when the pool has processed all earlier requests. Another thread may be processing them, and grant what is free
+     * a moment later; the answer must not be "pending" then.
      */
     Mono<Void> settled(String semaphore) {
         Semaphore found = semaphores.find(semaphore);
         return found == null ? Mono.empty() : found.pool().inFlight().then();
     }
 
-    /** As the protocol says it. */
+    /** The error of the protocol for an error of leases or pools. */
     static Throwable translated(Throwable error, long count) {
         if (error instanceof LeaseGoneException) {
             return ThrottleError.unknownPeer();
         }
         if (error instanceof IllegalStateException) {
-            return ThrottleError.alreadyPending(); // Another call has asked for something else meanwhile.
+            return ThrottleError.alreadyPending(); // Another call has requested another lock meanwhile.
         }
         if (error instanceof PermitRefusedException refused) {
             return switch (refused.reason()) {

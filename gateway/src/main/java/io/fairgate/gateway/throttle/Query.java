@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The query of a request, as a form: a plus is a space. Parameters that nobody asks for are not looked at. */
+/** The query of a request, decoded as a form: a plus is a space. Unknown parameters are ignored. */
 final class Query {
 
     private record Parameter(String name, String value) {}
 
     private final List<Parameter> parameters = new ArrayList<>();
 
-    /** @param raw as it came; null for none */
+    /** @param raw the encoded query; null for none */
     Query(@Nullable String raw) {
         for (String part : raw == null ? new String[0] : raw.split("&")) {
             int equals = part.indexOf('=');
@@ -32,7 +32,7 @@ final class Query {
         }
     }
 
-    /** Null when it is not there. */
+    /** Null when the parameter is missing. */
     @Nullable
     String text(String name) {
         List<String> values = parameters.stream()
@@ -53,7 +53,7 @@ final class Query {
         return text;
     }
 
-    /** Null when it is not there. */
+    /** Null when the parameter is missing. */
     @Nullable
     Duration duration(String name) {
         String text = text(name);

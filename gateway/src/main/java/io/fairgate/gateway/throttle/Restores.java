@@ -9,11 +9,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.publisher.Mono;
 
 /**
- * Peers that come back after a restart of this server, and say what they hold.
+ * Restores peers that return after a restart of this server and say what they hold.
  *
- * <p>They have no proof of it, so their locks are acquired like any other: at once where they are free, otherwise they wait
- * in the queue, all of them together. A client that is answered 202 takes that for success: it works on, sends heartbeats,
- * and its locks are counted as soon as there is room for them.
+ * <p>They cannot prove it, so their locks are acquired like any other: at once if they are free, otherwise all together
+ * through the queue. A client treats the answer 202 as success: it continues its work and sends heartbeats, and its locks are
+ * counted as soon as there is room for them.
  */
 final class Restores {
 
@@ -26,15 +26,15 @@ final class Restores {
         this.tenants = tenants;
     }
 
-    /** How many had to wait. */
+    /** The number of restores that had to wait. */
     long pending() {
         return pending.get();
     }
 
     /**
-     * Fails with {@link ThrottleError}, and has changed nothing then.
+     * Restores a peer. Fails with {@link ThrottleError}, and then has changed nothing.
      *
-     * @param charge pays for the locks
+     * @param charge the charge for the locks
      * @return whether the peer holds these locks; otherwise they are pending
      */
     Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
@@ -57,7 +57,7 @@ final class Restores {
         }
     }
 
-    /** What a peer may have, as the semaphores are counted. */
+    /** The counts of the locks as permits, after a check that the semaphores exist and the counts are possible. */
     Map<String, Integer> checked(Map<String, Long> acquired) {
         acquired.keySet().forEach(peers::requireSemaphore);
         Map<String, Integer> locks = new HashMap<>();
@@ -75,7 +75,7 @@ final class Restores {
         return (int) count;
     }
 
-    /** A peer that is there may say again what it holds or restores, and nothing else; it lives no longer by that. */
+    /** An existing peer may only repeat what it holds or restores. That does not extend its expiry. */
     private Mono<Boolean> unchanged(PeerId peer, Map<String, Integer> locks) {
         return Mono.fromCallable(() -> {
             LeaseStatus status = peers.status(peer);

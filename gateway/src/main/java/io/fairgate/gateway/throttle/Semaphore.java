@@ -4,10 +4,10 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
 
 /**
- * A pool, as the protocol shows it.
+ * A pool, in the terms of the protocol.
  *
- * @param max the count that was declared for it, which may be more than a pool can have, or none at all
- * @param level whoever holds a lock may only ask for one of a lower level
+ * @param max the declared count, which may be larger than a pool can be, or not positive
+ * @param level the holder of a lock may only request locks of a lower level
  */
 public record Semaphore(PermitPool pool, long max, int level) {
 
@@ -15,7 +15,7 @@ public record Semaphore(PermitPool pool, long max, int level) {
         return pool.name();
     }
 
-    /** @throws ThrottleError when no lock can have that count */
+    /** @throws ThrottleError when a lock can never have that count */
     void requireCount(long count) {
         long largest = Math.min(max, PoolSettings.MAX_PERMITS);
         if (count > largest) {

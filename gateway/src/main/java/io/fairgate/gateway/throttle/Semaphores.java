@@ -3,10 +3,10 @@ package io.fairgate.gateway.throttle;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** Which semaphores there are; that may change while they are in use. Asked by any thread, for each request. */
+/** The existing semaphores; they may change while in use. Called on any thread, for each request. */
 public interface Semaphores {
 
-    /** Null when there is none of that name. */
+    /** Null when there is no semaphore with that name. */
     @Nullable
     Semaphore find(String name);
 

@@ -8,48 +8,49 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Of whom the protocol knows nothing: whose peers there are, and what tenants may have beyond what it says itself. From any
- * thread; blocks none. What fails with a {@link ThrottleError} is answered so; other failures go on to the handlers of the server.
+ * Tenants, which the protocol itself does not have: the owner of each peer, and the limits of tenants beyond those of the
+ * protocol. Thread-safe; non-blocking. A {@link ThrottleError} is sent as the answer; other errors are passed to the error
+ * handlers of the server.
  */
 public interface Tenants {
 
-    /** Who asks. Where it fails, no route is asked. */
+    /** Identifies the owner of a request. If it errors, no route is called. */
     Mono<PeerOwner> owner(ServerWebExchange exchange);
 
     /**
-     * Looks whether locks could be paid for now.
+     * Checks whether locks could be charged now.
      *
      * @param peer the lease that is to hold them
-     * @return what pays for them, subscribed to once, when they are granted; or an error, and then they are not asked for
+     * @return the charge, which is subscribed to once, when they are granted; or an error, and then they are not requested
      */
     Mono<Charge> charge(ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks);
 
-    /** A call of somebody is refused, and nothing has told of that yet. */
+    /** Called when a call of an identified owner is refused and the refusal has not been recorded yet. */
     default void refused(Call call, PeerOwner owner, Refused what) {}
 
-    /** A peer came back after a restart, and has its locks or waits for them. */
+    /** Called when a peer was restored after a restart; its locks are held or pending. */
     default void restored(PeerOwner owner) {}
 
     /**
-     * What is known of a call that is refused.
+     * What is known of a refused call.
      *
      * @param peer its lease; null when the call names none
-     * @param locks counts by the name of the semaphore, as they were asked for
+     * @param locks requested counts by the name of the semaphore
      * @param reason in a word
      */
     record Refused(@Nullable LeaseId peer, Map<String, Long> locks, String reason) {}
 
-    /** Whether the server ends, and has ended peers that wait: they are not unknown ones then. */
+    /** Whether the server shuts down and has ended waiting peers. An unknown peer may be one of these then. */
     default boolean areSentAway() {
         return false;
     }
 
-    /** What pays for locks; an error when it cannot after all. */
+    /** The charge for locks; {@code made} errors when it is refused. */
     record Charge(Mono<Void> made) {
         public static final Charge NONE = new Charge(Mono.empty());
     }
 
-    /** Everybody is one, to whom nothing is refused. */
+    /** All callers are one owner, and no charge is made. */
     static Tenants everybody(PeerOwner one) {
         return new Tenants() {
             @Override

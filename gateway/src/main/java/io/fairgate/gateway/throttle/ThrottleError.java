@@ -4,10 +4,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 
 /**
- * What is wrong with a request, as clients of throttle know it: they compare these texts, spelling included.
+ * The errors of the protocol, as throttle's clients know them: they compare these texts, including the spelling mistakes.
  *
- * <p>What the protocol itself finds wrong goes out without a content type, and what was wrong with the form of a request
- * as text, as throttle does it.
+ * <p>Errors of the protocol itself have no content type, and errors in the form of a request are text, as in throttle.
  */
 public final class ThrottleError extends RuntimeException {
 
@@ -33,23 +32,23 @@ public final class ThrottleError extends RuntimeException {
         return new Answer(status, contentType, text);
     }
 
-    /** In a word, for what is written down of it; null when what refused it has told of that already. */
+    /** One word, for the audit log; null when the refusal has been recorded elsewhere. */
     @Nullable
     String reason() {
         return reason;
     }
 
-    /** The same, of what a pool or a quota has refused, which has been told. */
+    /** The same error, for a refusal by a pool or a quota that has been recorded already. */
     ThrottleError toldAlready() {
         return new ThrottleError(status, contentType, text, null);
     }
 
-    /** The same, but that who is unknown because the server ends is told that. */
+    /** The same error, but "Shutting down" instead of "Unknown peer": the shutdown may have ended the peer. */
     ThrottleError unlessUnknownPeer() {
         return text.equals(UNKNOWN_PEER) ? shuttingDown() : this;
     }
 
-    // ---- what the protocol finds wrong ----
+    // ---- errors of the protocol ----
 
     static ThrottleError unknownSemaphore() {
         return domain(HttpStatus.BAD_REQUEST, "unknown-pool", "Unknown semaphore");
@@ -73,7 +72,7 @@ public final class ThrottleError extends RuntimeException {
                 "Lock can never be acquired. Lock asks for count %d yet full count is only %d.".formatted(asked, max));
     }
 
-    /** By a bound of its tenant, of which the protocol knows nothing; it begins like what clients look for. */
+    /** A limit of the tenant, which the protocol does not have. The text begins like the one that clients look for. */
     public static ThrottleError neverForThisTenant(long asked) {
         return domain(
                 HttpStatus.CONFLICT,
@@ -106,7 +105,7 @@ public final class ThrottleError extends RuntimeException {
                 "Shrinking the count of an existing lock is currently not implemented.");
     }
 
-    // ---- what throttle has no bounds for; its clients repeat what was answered with 503 ----
+    // ---- limits that throttle does not have; its clients retry after a 503 ----
 
     public static ThrottleError quotaUsedUp() {
         return domain(HttpStatus.SERVICE_UNAVAILABLE, null, "The quota of this tenant is used up.");
@@ -136,7 +135,7 @@ public final class ThrottleError extends RuntimeException {
         return new ThrottleError(status, TEXT, text, reason);
     }
 
-    // ---- what is wrong with the form ----
+    // ---- errors in the form of a request ----
 
     static ThrottleError notJson() {
         return form(

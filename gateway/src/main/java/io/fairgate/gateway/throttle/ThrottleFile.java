@@ -13,15 +13,15 @@ import org.tomlj.TomlPosition;
 import org.tomlj.TomlTable;
 
 /**
- * The configuration of throttle: {@code throttle.toml}. Keys that are not known are passed over, as throttle does.
+ * The configuration of throttle: {@code throttle.toml}. Unknown keys are ignored, as in throttle.
  *
- * @param semaphores by their names
- * @param logLevel what {@code logging.stderr.level} says; null when it is not there
+ * @param semaphores sorted by name
+ * @param logLevel the value of {@code logging.stderr.level}; null when it is missing
  */
 public record ThrottleFile(
         List<Declared> semaphores, @Nullable String logLevel) {
 
-    /** Without any semaphore. */
+    /** No semaphores. */
     public static final ThrottleFile EMPTY = new ThrottleFile(List.of(), null);
 
     private static final String SEMAPHORES = "semaphores";
@@ -36,9 +36,9 @@ public record ThrottleFile(
     /**
      * Reads a file.
      *
-     * @throws java.nio.file.NoSuchFileException when there is none
+     * @throws java.nio.file.NoSuchFileException when there is no such file
      * @throws IOException when it cannot be read
-     * @throws InvalidThrottleFileException when it is no configuration
+     * @throws InvalidThrottleFileException when it is invalid
      */
     public static ThrottleFile read(Path file) throws IOException {
         return parse(Files.readString(file));
@@ -64,7 +64,7 @@ public record ThrottleFile(
         return new ThrottleFile(semaphores, level == null ? null : level.toString());
     }
 
-    /** One key of a table, whose name may have dots in it. */
+    /** One key of a table; the key may contain dots. */
     private record Entry(TomlTable table, String key) {
 
         @Nullable

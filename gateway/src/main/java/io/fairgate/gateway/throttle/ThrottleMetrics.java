@@ -9,7 +9,7 @@ import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The metrics page of throttle, in Prometheus' text format, with one line of our own. */
+/** The metrics page of throttle, in Prometheus' text format, with one additional metric. */
 final class ThrottleMetrics {
 
     private final Leases leases;

@@ -27,22 +27,22 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The routes of throttle 0.5.13 (and those of 0.4 that its clients call), to be served beside others: what each reads of a
- * request, in which order, and what it answers. What they do is in {@link Peers}.
+ * The routes of throttle 0.5.13, and those of 0.4 that its clients call, to be added to a route table: what each route reads
+ * from a request, in which order, and what it answers. {@link Peers} has the operations behind them.
  *
- * <p>From any thread; no route blocks one. A client that leaves while it waits leaves its lock in the queue, because it may
+ * <p>Thread-safe; no route blocks. When a waiting client disconnects, its lock stays in the queue, because the client may
  * come back.
  */
 public final class ThrottleProtocol {
 
-    /** Of the throttle whose routes and answers these are. */
+    /** The version of throttle with these routes and answers. */
     private static final String VERSION = "0.5.13";
 
-    /** What a body may have in throttle. */
+    /** The limit of throttle. */
     private static final int MOST_BODY_BYTES = 2 * 1024 * 1024;
 
     private static final Duration PATIENCE_OF_HEALTH = Duration.ofSeconds(1);
-    /** Attributes of an exchange that have what is known of a call, once that has been read. */
+    /** The attributes of an exchange that hold the peer and the locks of a call, once they have been read. */
     private static final String PEER = ThrottleProtocol.class.getName() + ".peer";
 
     private static final String LOCKS = ThrottleProtocol.class.getName() + ".locks";
@@ -55,10 +55,10 @@ public final class ThrottleProtocol {
     private final Restores restores;
     private final ThrottleMetrics metrics;
     private final Scheduler time;
-    /** What browsers show beside the address. */
+    /** The icon that browsers show beside the address. */
     private final byte[] icon = Bytes.beside(ThrottleProtocol.class, "favicon.ico");
 
-    /** What a route does with a call of somebody. */
+    /** A route for identified callers. */
     private interface Route {
         Mono<Answer> answer(Call call, PeerOwner owner);
     }
@@ -78,7 +78,7 @@ public final class ThrottleProtocol {
         this.metrics = new ThrottleMetrics(leases, semaphores, restores);
     }
 
-    /** Adds the routes to those of others. */
+    /** Adds the routes to a table. */
     public RouteTable.Builder addTo(RouteTable.Builder routes) {
         return routes.on(
                         HttpMethod.GET,
@@ -100,7 +100,7 @@ public final class ThrottleProtocol {
                 .on(HttpMethod.DELETE, "/peers/{id}/{semaphore}", of(this::releaseLock));
     }
 
-    /** What throttle answers for every other path. */
+    /** The answer of throttle for every other path. */
     public static Mono<Void> notFound(Call call) {
         return call.answer(
                 HttpStatus.NOT_FOUND, "text/html; charset=utf-8", "Sorry, the requested page does not exist.");
@@ -123,7 +123,7 @@ public final class ThrottleProtocol {
         }
     }
 
-    /** For everybody: it says nothing of anybody's peers. */
+    /** A route without identification; its answer reveals no peers. */
     private static Call.Handler open(Function<Call, Mono<Answer>> route) {
         return call -> answered(Mono.defer(() -> route.apply(call))).flatMap(answer -> answer.to(call));
     }
@@ -206,7 +206,7 @@ public final class ThrottleProtocol {
         return Mono.defer(() -> tenants.charge(call.exchange(), peer.owner(), peer.lease(), locks.get()));
     }
 
-    /** Asks the leases and every pool for a sign of life. */
+    /** Checks that the leases and every pool respond. */
     private Mono<Answer> health() {
         return Mono.fromCallable(leases::size)
                 .thenMany(Flux.fromStream(() -> semaphores.all().stream()))
@@ -216,7 +216,7 @@ public final class ThrottleProtocol {
                 .onErrorMap(e -> ThrottleError.unwell());
     }
 
-    // ---- what they read ----
+    // ---- reading requests ----
 
     /** The number of the peer is the first variable of a path. */
     private static PeerId peer(Call call, PeerOwner owner) {

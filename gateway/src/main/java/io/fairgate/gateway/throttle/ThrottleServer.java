@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
-/** Throttle's protocol alone, on a port of its own, for pools that nobody else uses. Everybody is one tenant. */
+/** Serves throttle's protocol alone, on its own port and for its own pools. All clients are one tenant. */
 public final class ThrottleServer {
 
-    /** For what is being answered when the end has come. */
+    /** The time for answers that are under way at the shutdown. */
     private static final Duration LAST_ANSWERS = Duration.ofMillis(300);
 
     private static final PeerOwner EVERYBODY = new PeerOwner(TenantId.of("everybody"), 0, "throttle");
@@ -40,7 +40,7 @@ public final class ThrottleServer {
     }
 
     /**
-     * Answers from now on. Blocks until it does.
+     * Starts to serve. Blocks until it does.
      *
      * @param time the clock and the timer; must be monotonic
      * @throws reactor.netty.ChannelBindException when the port is taken, or the address is not one of this machine
@@ -60,7 +60,7 @@ public final class ThrottleServer {
         return face.port();
     }
 
-    /** Takes no more connections, answers everybody who waits for a lock that there is none, and ends. Blocks meanwhile. */
+    /** Refuses all pending locks, accepts no more connections, and ends. Blocks until the end. */
     public void end() {
         semaphores.close();
         face.end(LAST_ANSWERS);
@@ -73,7 +73,7 @@ public final class ThrottleServer {
         Declared(ThrottleFile file, ThrottleSettings settings, Scheduler time) {
             for (ThrottleFile.Declared each : file.semaphores()) {
                 int permits = (int) Math.max(1, Math.min(each.max(), PoolSettings.MAX_PERMITS));
-                // A peer waits for one thing at a time, so the bound of the peers is that of the queue.
+                // A peer waits for one request at a time, so the queue needs no more places than there may be peers.
                 PoolSettings pool =
                         new PoolSettings(permits, settings.mostPeers(), LeaseTerm.LONGEST, LeaseTerm.LONGEST);
                 byName.put(
@@ -95,7 +95,7 @@ public final class ThrottleServer {
             return byName.values();
         }
 
-        /** Refuses whoever waits. What is held is not waited for. */
+        /** Refuses all pending locks. Does not wait for held locks. */
         void close() {
             Flux.fromIterable(byName.values())
                     .flatMap(semaphore -> semaphore.pool().close(Duration.ZERO), Integer.MAX_VALUE)

@@ -4,10 +4,10 @@ import io.fairgate.lease.LeaseTerm;
 import java.time.Duration;
 
 /**
- * The bounds of what peers may ask for. Whoever asks for longer is answered as if the bound had been asked for.
+ * The bounds of what peers may request. A request beyond a bound is treated as a request for the bound.
  *
- * @param mostPeers peers at a time, leases of other kinds included
- * @param mostPeersOfOne peers of one owner at a time
+ * @param mostPeers the most peers at one time, including leases of other kinds
+ * @param mostPeersOfOne the most leases of one tenant at one time, of any kind
  * @param longestTerm until a silent peer expires ({@code expires_in})
  * @param longestHold how long heartbeats can keep one peer
  * @param longestBlock how long one request waits for a lock ({@code block_for})
@@ -35,7 +35,7 @@ public record ThrottleSettings(
         }
     }
 
-    /** These with other bounds of the peers. */
+    /** The same settings with other bounds for the number of peers. */
     public ThrottleSettings with(int peers, int peersOfOne) {
         return new ThrottleSettings(peers, peersOfOne, longestTerm, longestHold, longestBlock);
     }

@@ -26,7 +26,7 @@ public final class DecisionsEndpoint {
         return decisions.latest(LATEST);
     }
 
-    /** Null, which is answered as 404, when it is not among the kept ones. */
+    /** The decision; null, which is answered with 404, when it is not kept. */
     @ReadOperation
     public @Nullable Decision decision(@Selector String id) {
         return decisions.get(id);

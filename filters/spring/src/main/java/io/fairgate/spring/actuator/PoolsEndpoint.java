@@ -15,7 +15,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** {@code /actuator/pools}: how every pool stands, tenant by tenant and group by group. */
+/** {@code /actuator/pools}: the state of every pool, by tenant and by group. */
 @Endpoint(id = "pools")
 public final class PoolsEndpoint {
 
@@ -47,7 +47,10 @@ public final class PoolsEndpoint {
         }
     }
 
-    /** A {@link TenantStatus} as the page shows it: with the id itself, which would come out as an object. */
+    /**
+     * A {@link TenantStatus} as the page shows it, with the tenant's id as a text: a {@code TenantId} would be written
+     * as an object.
+     */
     public record Tenant(
             String tenant,
             double weight,

@@ -25,8 +25,8 @@ import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * One record for each request that reached a route: its tenant, how long it waited, how it ended, and the refusals, enforced or
- * not. Off unless {@code fairgate.access-log} is on.
+ * Writes one record for each request that reached a route: its tenant, how long it waited, how it ended, and the
+ * refusals, enforced or not. Off unless {@code fairgate.access-log} is on.
  */
 final class AccessLog implements DisposableBean {
 
@@ -35,10 +35,10 @@ final class AccessLog implements DisposableBean {
     private final Scheduler time;
 
     /**
-     * With records of every request.
+     * Writes records of every request.
      *
-     * @param records where they go; null for none
-     * @param clock the wall clock, for when a request came
+     * @param records the log to write to; null when the access log is off
+     * @param clock the wall clock, for the time at which a request came
      */
     AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time) {
         this.records = records;
@@ -46,7 +46,7 @@ final class AccessLog implements DisposableBean {
         this.time = time;
     }
 
-    /** The request, with a record when it ends. */
+    /** Runs the request, and writes a record when it ends. */
     Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {
         return records == null ? request : Mono.defer(() -> recorded(exchange, request, records));
     }
@@ -56,7 +56,7 @@ final class AccessLog implements DisposableBean {
         long began = time.now(TimeUnit.NANOSECONDS);
         AtomicBoolean brokenOff = new AtomicBoolean();
         return request
-                // Seen before the failure becomes a response; after that, a response has begun as well.
+                // Read before the failure is turned into a response: after that, a response is committed in any case.
                 .doOnError(failure -> brokenOff.set(exchange.getResponse().isCommitted()))
                 .doFinally(end -> log.add(entry(exchange, end(end, brokenOff.get()), at, began)));
     }

@@ -17,7 +17,7 @@ import org.springframework.core.Ordered;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/** The way of every request through Fairgate: identify, check quotas, wait for a permit, charge, forward, settle, release. */
+/** Admits every request: identify, check quotas, wait for a permit, charge, forward, settle, release. */
 public final class Admission implements GlobalFilter, Ordered {
 
     private final GracefulShutdown shutdown;
@@ -43,9 +43,9 @@ public final class Admission implements GlobalFilter, Ordered {
     }
 
     /**
-     * Outside of {@code NettyWriteResponseFilter} (order -1), which writes the response after the filters inside it have
-     * completed at the upstream's headers: only a filter outside of it sees the last byte. Outside of all other filters too, so
-     * that what they do is logged, and counts for the permit.
+     * Outside of {@code NettyWriteResponseFilter} (order -1), which writes the response after the filters inside it
+     * have completed at the upstream's headers: only a filter outside of it sees the last byte. All filters of a higher
+     * order are inside as well, so what they do is logged, and the permit is held meanwhile.
      */
     @Override
     public int getOrder() {
@@ -58,8 +58,8 @@ public final class Admission implements GlobalFilter, Ordered {
     }
 
     /**
-     * Admits one request and forwards it. Errors with the refusal of the step that refuses it, whose status is beside the step.
-     * In a dry run the step notes the refusal, and the request goes on.
+     * Admits one request and forwards it. Errors with the refusal of the step that refuses it; the comment beside a
+     * step gives the status. In a dry run the step notes the refusal, and the request goes on.
      */
     Mono<Void> admit(ServerWebExchange exchange, Forward forward) {
         return Mono.defer(() -> {
@@ -72,7 +72,7 @@ public final class Admission implements GlobalFilter, Ordered {
                 .flatMap(identity -> {
                     RouteRules rules = RouteRules.of(exchange);
                     if (!(identity instanceof Identity.Known known)) {
-                        return forward.send(rules.strip(exchange)); // A dry run: nothing more can be decided about it.
+                        return forward.send(rules.strip(exchange)); // A dry run: the other steps need a tenant.
                     }
                     RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
                     ServerWebExchange request = known.strip(rules.strip(exchange));

@@ -20,7 +20,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The admission of requests, and of what is no request of a route. */
+/** The admission of requests, and {@link TenantAccess} for APIs without routes. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
 public class AdmissionConfiguration {

@@ -9,16 +9,19 @@ import java.util.regex.Pattern;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * Refuses a path that servers read in different ways: with {@code .} or {@code ..}, with two slashes in a row, or with an
- * encoded slash. A route is chosen by the path as it came; with another reading than the upstream's, whoever writes the
- * path would choose which pool, cost and quotas it meets.
+ * Refuses a path that servers read in different ways: with {@code .} or {@code ..}, with two slashes in a row, or with
+ * an encoded slash. A route is chosen by the path as received. If the upstream read the path in another way, the client
+ * could choose the pool, the cost and the quotas that apply to its request.
  *
- * <p>What else can be written in two ways does no harm: {@code %66ive} is decoded and {@code five;a=b} is stripped before a
- * route is chosen.
+ * <p>Other differences in spelling do no harm: {@code %66ive} is decoded and {@code five;a=b} loses its parameter
+ * before a route is chosen.
  */
 final class AmbiguousPaths {
 
-    /** Also within parameters and after an encoded semicolon, because to some servers {@code ..;x} is {@code ..}. */
+    /**
+     * Matches within parameters too, and dots before a plain or encoded semicolon, because to some servers {@code ..;x}
+     * is {@code ..}.
+     */
     private static final Pattern AMBIGUOUS =
             Pattern.compile("//|\\\\|%2f|%5c|(^|/)(\\.|%2e){1,2}(/|;|%3b|$)", Pattern.CASE_INSENSITIVE);
 
@@ -34,7 +37,9 @@ final class AmbiguousPaths {
         this.mayPass = mayPass;
     }
 
-    /** Throws {@link AmbiguousPathException} when the path of the request is ambiguous; in a dry run that is noted. */
+    /**
+     * Throws {@link AmbiguousPathException} when the path of the request is ambiguous; in a dry run it only notes that.
+     */
     void requireUnambiguous(ServerWebExchange exchange) {
         if (mayPass || !isAmbiguous(exchange.getRequest().getURI().getRawPath())) {
             return;

@@ -10,9 +10,9 @@ import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 
 /**
- * Refuses {@code CONNECT} with 405, before a route is chosen. Spring Cloud Gateway forwards it like any other method; when the
- * upstream answers with 2xx, both ends of that connection take it for a tunnel, and the next request that the connection
- * pool sends there is never answered.
+ * Refuses {@code CONNECT} with 405, before a route is chosen. Spring Cloud Gateway forwards it like any other method.
+ * When the upstream answers with 2xx, both ends of the connection treat it as a tunnel, and the next request that the
+ * connection pool sends on it is never answered.
  */
 final class ConnectFilter implements WebFilter, Ordered {
 

@@ -19,7 +19,10 @@ final class ConnectRefusedException extends RefusedException {
         super(REASON);
     }
 
-    /** Over HTTP/1.1 the connection ends: what follows may have been sent into the tunnel, and is no request. */
+    /**
+     * Over HTTP/1.1 the connection is closed: bytes after the request may have been meant for the tunnel, and are not a
+     * request.
+     */
     @Override
     public Refusal refusal(RefusalTerms terms) {
         HttpHeaders headers = new HttpHeaders();

@@ -18,11 +18,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The orderly end: from the moment the application stops, new requests are refused, waiting ones are served for a
- * while and then refused, and those in flight are finished.
+ * Shuts the gateway down gracefully: from the moment the application stops, new requests are refused, waiting requests
+ * are served for the drain time and then refused, and requests in flight are finished.
  *
- * <p>As the lifecycle that stops first it runs while the web server and the management port still answer, so that the
- * readiness probe, which Boot has set to refusing before, can be seen. Spring bounds how long it takes
+ * <p>This lifecycle stops first, so it runs while the web server and the management port still answer. So the readiness
+ * probe, which Boot has set to refusing before, stays visible. Spring limits how long it takes
  * ({@code spring.lifecycle.timeout-per-shutdown-phase}).
  */
 final class GracefulShutdown implements SmartLifecycle {
@@ -50,7 +50,10 @@ final class GracefulShutdown implements SmartLifecycle {
         return draining;
     }
 
-    /** Throws {@link DrainingException} while the gateway shuts down; remembers the connection of the request until then. */
+    /**
+     * Throws {@link DrainingException} while the gateway shuts down; otherwise it remembers the connection of the
+     * request.
+     */
     void requireRunning(ServerWebExchange exchange) {
         if (draining) {
             refusals.refused(null, DrainingException.REASON, true);
@@ -61,7 +64,10 @@ final class GracefulShutdown implements SmartLifecycle {
         exchange.getResponse().beforeCommit(() -> endConnectionWhileDraining(exchange.getResponse()));
     }
 
-    /** A request that was in flight or waiting when the shutdown began is answered; its client sends the next one elsewhere. */
+    /**
+     * Closes the connection behind the response to a request that was in flight or waiting when the shutdown began, so
+     * that its client sends the next request elsewhere.
+     */
     private Mono<Void> endConnectionWhileDraining(ServerHttpResponse response) {
         return Mono.fromRunnable(() -> {
             if (draining) {
@@ -117,7 +123,7 @@ final class GracefulShutdown implements SmartLifecycle {
         return running;
     }
 
-    /** What has drained stays closed: there is nothing to resume. */
+    /** Not pauseable: drained pools stay closed and cannot resume. */
     @Override
     public boolean isPauseable() {
         return false;

@@ -14,11 +14,11 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.netty.Connection;
 
 /**
- * The connections of HTTP/2 on which requests have come, so that a shutdown can send GOAWAY on them. Reactor Netty sends one
- * only when it closes a connection, after the last of its streams.
+ * The HTTP/2 connections on which requests have come, so that a shutdown can send GOAWAY on them. Reactor Netty sends
+ * GOAWAY only when it closes a connection, after the last of its streams.
  *
- * <p>GOAWAY names the last stream that is served. A client sends no new one after it, and sends those elsewhere that were on
- * their way.
+ * <p>GOAWAY names the last stream that is served. After it, a client opens no new stream on the connection, and sends
+ * later streams that were already on their way again elsewhere.
  */
 final class Http2Connections {
 
@@ -32,7 +32,7 @@ final class Http2Connections {
         }
     }
 
-    /** Sends GOAWAY on all of them. */
+    /** Sends GOAWAY on all connections. */
     void goAway() {
         open.forEach(Http2Connections::goAway);
     }

@@ -23,13 +23,13 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * What another face of the same policy needs, one that serves no routes: who asks, by the same rules and with the same
- * answers as on the traffic port; the tenant's own quotas; the audit log and the meters. The pools are in
- * {@link PermitPools}.
+ * Applies the policy to calls of an API that serves no routes, such as the lease API: it identifies the tenant by the
+ * same rules and with the same answers as on the traffic port, charges the tenant's own quotas, and gives access to the
+ * audit log and the meters. The pools are in {@link PermitPools}.
  *
- * <p>It answers every refusal that the gateway's filters know.
+ * <p>{@link #handle} answers every refusal that the gateway's filters know.
  *
- * <p>From any thread; blocks none.
+ * <p>Callable from any thread; blocks none.
  */
 public final class TenantAccess {
 
@@ -41,11 +41,11 @@ public final class TenantAccess {
     private final GracefulShutdown shutdown;
 
     /**
-     * Who asks.
+     * The tenant of a call.
      *
-     * @param tenant whose permits and quotas it takes
-     * @param named the id that it was named by; many name the one tenant that unknown ids share, and have nothing else in
-     *     common
+     * @param tenant the tenant whose permits and quotas are used
+     * @param named the id in the request; many unknown ids may name the one tenant that they share, and have nothing
+     *     else in common
      */
     public record Caller(TenantPolicy tenant, TenantId named) {}
 
@@ -65,14 +65,14 @@ public final class TenantAccess {
     }
 
     /**
-     * The tenant of an exchange. Errors when it has none that may pass, also in a dry run: permits of a tenant that is not known
+     * The tenant of an exchange. Errors when it has none that may pass, also in a dry run: permits of an unknown tenant
      * could not be taken back.
      */
     public Mono<Caller> identify(ServerWebExchange exchange) {
         return identify(exchange, null);
     }
 
-    /** The same, where a request without any identity is of {@code otherwise}, when that is not null. */
+    /** The same, but a request without any identity belongs to {@code otherwise}, unless that is null. */
     public Mono<Caller> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
         return identifier.identify(exchange, otherwise).flatMap(identity -> {
             if (identity instanceof Identity.Known known) {
@@ -84,7 +84,10 @@ public final class TenantAccess {
         });
     }
 
-    /** A charge of one unit to the quotas that apply to all that the tenant does. Errors when it would be refused now. */
+    /**
+     * Prepares a charge of one unit to the quotas that apply to all calls of the tenant. Errors when it would be
+     * refused now.
+     */
     public Mono<TenantCharge> check(ServerWebExchange exchange, Caller caller) {
         return Mono.defer(() -> {
             RequestQuotas unit = quotas.of(exchange, caller.tenant(), RouteRules.of(exchange));
@@ -92,12 +95,12 @@ public final class TenantAccess {
         });
     }
 
-    /** Whether this is what {@link #check} and {@link TenantCharge#make} fail with when the quotas are used up. */
+    /** Whether the failure is the one of {@link #check} and {@link TenantCharge#make} when the quotas are used up. */
     public static boolean isQuotaUsedUp(Throwable failure) {
         return failure instanceof QuotaRefusedException;
     }
 
-    /** Answers a refusal; errors with the failure when it is none of ours. */
+    /** Answers a refusal; errors with the failure when it is not a refusal of Fairgate. */
     public Mono<Void> handle(ServerWebExchange exchange, Throwable failure) {
         return refusals.handle(exchange, failure);
     }
@@ -107,7 +110,7 @@ public final class TenantAccess {
         return shutdown.hasBegun();
     }
 
-    /** The refusal of what comes while the gateway is shutting down; counted as that of a request. */
+    /** Errors with the refusal of a call during a shutdown, and counts it like that of a request. */
     public <T> Mono<T> refuseDraining() {
         return Mono.defer(() -> {
             meters.refused(null, DrainingException.REASON, true);
@@ -115,7 +118,7 @@ public final class TenantAccess {
         });
     }
 
-    /** Whether this is what {@link #refuseDraining} fails with. */
+    /** Whether the failure is the one of {@link #refuseDraining}. */
     public static boolean isForDraining(Throwable failure) {
         return failure instanceof DrainingException;
     }
@@ -125,12 +128,12 @@ public final class TenantAccess {
         audit.add(record);
     }
 
-    /** Counts a refusal that has a reason of the face's own. */
+    /** Counts a refusal with a reason of the API's own. */
     public void countRefusal(TenantId tenant, String reason) {
         meters.refused(tenant, reason, true);
     }
 
-    /** Counts a lease that is over; {@code how} is one of a few words. */
+    /** Counts a lease that has ended; {@code how} is one of a few fixed words. */
     public void countLeaseEnded(TenantId tenant, String how) {
         meters.leaseEnded(tenant, how);
     }
@@ -139,7 +142,7 @@ public final class TenantAccess {
         meters.leaseRestore(tenant, result);
     }
 
-    /** Shows how many leases there are. */
+    /** Registers the gauges of how many leases there are. */
     public void showLeases(IntSupplier holding, IntSupplier waiting) {
         meters.leases("held", holding);
         meters.leases("waiting", waiting);

@@ -59,7 +59,10 @@ public class FairgateAutoConfiguration {
     private static final Logger log = LoggerFactory.getLogger(FairgateAutoConfiguration.class);
     private static final String POLICY = "fairgate.policy";
 
-    /** The policy from Spring's own properties. Ordered, because the condition below sees only what is there already. */
+    /**
+     * The policy from Spring's own properties. Ordered, because conditions on beans see only the beans that are defined
+     * already.
+     */
     @Configuration(proxyBeanMethods = false)
     @Order(Ordered.HIGHEST_PRECEDENCE)
     @ConditionalOnProperty(POLICY + ".enabled")
@@ -71,7 +74,7 @@ public class FairgateAutoConfiguration {
         }
     }
 
-    /** Errors with every mistake of the properties, and logs what is allowed and seldom meant. */
+    /** Throws with every mistake of the properties, and logs the warnings. */
     static Policy policy(Iterable<ConfigurationPropertySource> sources, Binder binder) {
         Map<String, Object> tree = PolicyProperties.below(ConfigurationPropertyName.of(POLICY), sources, binder);
         tree.remove("enabled");

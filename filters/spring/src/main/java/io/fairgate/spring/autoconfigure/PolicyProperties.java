@@ -14,8 +14,8 @@ import org.springframework.boot.context.properties.source.IterableConfigurationP
 /**
  * Spring's properties below one name, as a tree of maps with texts as leaves.
  *
- * <p>As where Spring binds properties, the first source that has a property wins, a map is put together from all sources, and a
- * list comes from one source alone.
+ * <p>The rules are those of Spring's binder: the first source that has a property wins, a map is merged from all
+ * sources, and a list comes from one source alone.
  */
 final class PolicyProperties {
 
@@ -31,7 +31,7 @@ final class PolicyProperties {
     /**
      * All properties below a name.
      *
-     * @param binder of the same sources; it fills in placeholders
+     * @param binder a binder of the same sources, which fills in placeholders
      * @return the tree; a map whose keys are {@link Integer}s is a list
      */
     static Map<String, Object> below(
@@ -64,14 +64,14 @@ final class PolicyProperties {
         return child instanceof Branch branch ? branch.plain() : child;
     }
 
-    /** What is below one name: texts and branches. */
+    /** The texts and branches below one name. */
     private static final class Branch {
 
         private final Map<String, Object> children = new LinkedHashMap<>();
         private boolean isList = true;
         private @Nullable ConfigurationPropertySource itemsFrom;
 
-        /** Items come from the first source that has any. */
+        /** Whether the source may give this element: items of a list come from the first source that has any. */
         boolean accepts(ConfigurationPropertyName name, int element, ConfigurationPropertySource source) {
             if (!name.isNumericIndex(element)) {
                 isList = false;
@@ -81,7 +81,10 @@ final class PolicyProperties {
             return itemsFrom == source;
         }
 
-        /** Null when an earlier source has a text there. An empty text stands for a mapping of which the rest may follow. */
+        /**
+         * The branch of a name; null when an earlier source has a text there. An empty text stands for a mapping, and a
+         * later source may have its entries.
+         */
         @Nullable
         Branch child(ConfigurationPropertyName name, int element) {
             String key = name.getElement(element, Form.ORIGINAL);

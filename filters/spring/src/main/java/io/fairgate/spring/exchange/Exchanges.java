@@ -10,7 +10,7 @@ import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.netty.Connection;
 
-/** What the steps of the admission note on the exchange, and the connection below it. */
+/** The attributes that the steps of the admission set on an exchange, and the connection of the exchange. */
 public final class Exchanges {
 
     private static final String ADMITTED = Exchanges.class.getName() + ".admitted";
@@ -24,7 +24,7 @@ public final class Exchanges {
         exchange.getAttributes().put(ADMITTED, true);
     }
 
-    /** Whether the admission has begun for the request: it takes a route of the gateway. */
+    /** Whether the admission has begun for the request, which means that it takes a route of the gateway. */
     public static boolean isAdmitted(ServerWebExchange exchange) {
         return exchange.getAttribute(ADMITTED) != null;
     }
@@ -51,12 +51,12 @@ public final class Exchanges {
         exchange.getAttributes().put(WAITED, waitedNanos);
     }
 
-    /** How long the request waited for permits, in nanoseconds; null when it has none. */
+    /** How long the request waited for permits, in nanoseconds; null when it was granted none. */
     public static @Nullable Long waited(ServerWebExchange exchange) {
         return exchange.getAttribute(WAITED);
     }
 
-    /** The client's connection, or null when this is not served by Reactor Netty. */
+    /** The client's connection; null when the request is not served by Reactor Netty. */
     public static @Nullable Connection connection(ServerWebExchange exchange) {
         Object request = ServerHttpRequestDecorator.getNativeRequest(exchange.getRequest());
         return request instanceof Connection connection ? connection : null;
@@ -74,7 +74,10 @@ public final class Exchanges {
         return address instanceof InetSocketAddress peer ? peer.getAddress() : null;
     }
 
-    /** The event loop of the client's connection, on which the request is processed; null when this is not served by Reactor Netty. */
+    /**
+     * The event loop of the client's connection, on which the request is processed; null when the request is not served
+     * by Reactor Netty.
+     */
     public static @Nullable Executor eventLoop(ServerWebExchange exchange) {
         Connection connection = connection(exchange);
         return connection == null ? null : connection.channel().eventLoop();

@@ -1,8 +1,9 @@
 package io.fairgate.spring.exchange;
 
 /**
- * Names of headers that an upstream may take for the same. Programs behind CGI, WSGI and the like see
- * {@code X-Tenant-Id}, {@code x_tenant_id} and {@code X.Tenant.Id} all as {@code HTTP_X_TENANT_ID}.
+ * Compares names of headers as an upstream may that does not distinguish punctuation. Programs behind CGI, WSGI and
+ * similar interfaces see {@code X-Tenant-Id}, {@code x_tenant_id} and {@code X.Tenant.Id} all as
+ * {@code HTTP_X_TENANT_ID}.
  */
 public final class HeaderAlias {
 
@@ -24,7 +25,7 @@ public final class HeaderAlias {
         return true;
     }
 
-    /** Without a copy of the name: this runs for each header of each request. */
+    /** Compares character by character, without a copy of the name: this runs for each header of each request. */
     private static char folded(char c) {
         if (c >= 'A' && c <= 'Z') {
             return (char) (c + ('a' - 'A'));

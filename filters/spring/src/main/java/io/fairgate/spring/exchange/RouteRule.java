@@ -2,10 +2,10 @@ package io.fairgate.spring.exchange;
 
 import org.springframework.web.server.ServerWebExchange;
 
-/** What a filter of a route says about the admission of its requests. */
+/** A setting of a route that the admission reads, such as {@code FairShare=orders}. */
 public interface RouteRule {
 
-    /** The request without what only the rule is to read of it. */
+    /** The request without the parts that only this rule may read. */
     default ServerWebExchange strip(ServerWebExchange exchange) {
         return exchange;
     }

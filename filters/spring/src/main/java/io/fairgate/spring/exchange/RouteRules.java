@@ -14,8 +14,8 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * What the filters of a route say about admission. Of several filters of a kind the last one counts, so that a route's own
- * takes precedence over a default filter.
+ * The settings of a route that the admission reads from its filters. Of several filters of a kind the last one counts,
+ * so that a route's own filter takes precedence over a default filter.
  *
  * @param all in the order of the filters
  */
@@ -44,7 +44,7 @@ public record RouteRules(List<RouteRule> all) {
         return last;
     }
 
-    /** The request without what only the rules are to read of it. */
+    /** The request without the parts that only the rules may read. */
     public ServerWebExchange strip(ServerWebExchange exchange) {
         ServerWebExchange stripped = exchange;
         for (RouteRule rule : all) {
@@ -61,7 +61,7 @@ public record RouteRules(List<RouteRule> all) {
             return Ordered.HIGHEST_PRECEDENCE;
         }
 
-        /** Errors when the filter is hidden in a filter that is not ours, where the admission has not found it. */
+        /** Errors when another filter wraps this one: the admission cannot find the rule then. */
         @Override
         public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
             return RouteRules.of(exchange).all().contains(rule)

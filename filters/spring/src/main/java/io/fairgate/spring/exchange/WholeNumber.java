@@ -4,16 +4,19 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Whole numbers in fields of a header, where anybody may have written anything. */
+/** Reads whole numbers in header fields, which may hold any text. */
 public final class WholeNumber {
 
     private static final Pattern DIGITS = Pattern.compile("[0-9]+");
-    /** As many digits as always fit into a long. */
+    /** The number of digits that always fits into a long. */
     private static final int FIT = 18;
 
     private WholeNumber() {}
 
-    /** Null for what is none: a sign, a fraction or an exponent makes it another kind. What is too large is the largest. */
+    /**
+     * The number; null when the text is not a whole number, for instance because it has a sign, a fraction or an
+     * exponent. A number of more than 18 digits is read as {@link Long#MAX_VALUE}.
+     */
     public static @Nullable Long of(String text) {
         String stripped = text.strip();
         if (!DIGITS.matcher(stripped).matches()) {
@@ -31,8 +34,9 @@ public final class WholeNumber {
     }
 
     /**
-     * The largest in all lines of a field, whose items are separated by commas; null when there is none. A second one does
-     * not spoil the first: then whoever can add a line could have what the other one says ignored.
+     * The largest number in all lines of a field, whose items are separated by commas; null when there is none. A
+     * second number does not make the field invalid: otherwise an added line could make the gateway ignore the first
+     * one.
      */
     public static @Nullable Long largest(List<String> lines) {
         Long largest = null;

@@ -2,7 +2,9 @@ package io.fairgate.spring.fairshare;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Bytes of request bodies that may be kept in memory while their requests wait, all requests together. */
+/**
+ * The limit of the bytes of request bodies that are kept in memory while their requests wait, all requests together.
+ */
 public final class ByteBudget {
 
     private final long limit;

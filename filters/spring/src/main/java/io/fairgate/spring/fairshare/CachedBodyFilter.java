@@ -15,19 +15,22 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Moves a body that Spring Cloud Gateway has read before any filter, to send it again on a retry, from Netty's memory to the
- * heap.
+ * Moves a body that Spring Cloud Gateway has read before the other filters, to send it again on a retry, from Netty's
+ * memory to the heap.
  *
- * <p>When a request ends, Spring Cloud Gateway frees Netty's memory of such a body whether or not it is still being sent
- * ({@code ServerWebExchangeUtils.clearCachedRequestBody} releases it until nothing refers to it). Netty reuses the memory at
- * once, so the upstream could get a part of another request. A later question for the body is answered with an empty one, for
- * which the upstream then waits. A request that goes on without its client meets both. And where the request ends on another
- * thread just when the body has been read, nothing would free it. Counting the users of Netty's memory instead was turned
- * down, because a part that the HTTP client drops is never given back.
+ * <p>When a request ends, Spring Cloud Gateway frees Netty's memory of such a body even if the body is still being sent
+ * ({@code ServerWebExchangeUtils.clearCachedRequestBody} releases it until its reference count is 0). Netty reuses the
+ * memory at once, so the upstream could get a part of another request. A later subscriber of the body gets an empty
+ * body, and the upstream then waits for the announced bytes. A request that goes on without its client can meet both.
+ * And if the request ends on another thread just when the body has been read, nothing frees the memory. Rejected:
+ * counting the users of Netty's memory, because a part that the HTTP client drops is never given back.
  */
 final class CachedBodyFilter implements GlobalFilter, Ordered {
 
-    /** Right behind Spring Cloud Gateway's {@code AdaptCachedBodyGlobalFilter}, which has read the body of a route with retries. */
+    /**
+     * Directly behind Spring Cloud Gateway's {@code AdaptCachedBodyGlobalFilter}, which reads the body on a route with
+     * retries.
+     */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE + 1001;
@@ -38,14 +41,14 @@ final class CachedBodyFilter implements GlobalFilter, Ordered {
         return chain.filter(onHeap(exchange));
     }
 
-    /** Whether the body was read before, and can be read any number of times. */
+    /** Whether the body is cached, and can be read any number of times. */
     static boolean isCached(ServerWebExchange exchange) {
         return exchange.getAttribute(CACHED_REQUEST_BODY_ATTR) != null;
     }
 
     /** The exchange with its cached body on the heap; the exchange itself when no body is cached in Netty's memory. */
     static ServerWebExchange onHeap(ServerWebExchange exchange) {
-        // The thread that removes it frees it: the request may end on another one at this moment.
+        // The thread that removes the attribute frees the buffer: the request may end on another thread at this moment.
         return exchange.getAttribute(CACHED_REQUEST_BODY_ATTR) instanceof PooledDataBuffer pooled
                         && exchange.getAttributes().remove(CACHED_REQUEST_BODY_ATTR, pooled)
                 ? exchange.mutate()

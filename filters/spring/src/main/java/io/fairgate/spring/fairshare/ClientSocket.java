@@ -6,18 +6,18 @@ import org.jspecify.annotations.Nullable;
 import reactor.netty.Connection;
 
 /**
- * Asks the operating system whether a client is still there, for the case that nothing is being read from it.
+ * Asks the operating system whether a client is still connected, for the time in which nothing is read from it.
  *
- * <p>Only Linux's native transport can tell. With another transport the answer is that it has not left; the maximum
- * wait bounds what that costs. Where the server allows clients to close their side alone, such a client has not left: it may
- * have sent its whole request before.
+ * <p>Only Linux's native transport (epoll) can answer. With another transport, a client counts as left only when its
+ * channel is closed; the maximum wait limits how long such a request waits. If the server allows half-closed
+ * connections, a client that has closed its own side only has not left: it may have sent its whole request before.
  */
 final class ClientSocket {
 
     /** The state of a TCP connection that the client has reset (Linux, {@code include/net/tcp_states.h}). */
     private static final int CLOSE = 7;
 
-    /** The state of one whose client has closed it, or its own side of it. */
+    /** The state of a TCP connection that the client has closed, completely or on its own side. */
     private static final int CLOSE_WAIT = 8;
 
     private ClientSocket() {}

@@ -8,16 +8,17 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A pool whose decisions are not enforced. A request goes on at once, and leaves a claim in the pool that stands for it: the
- * claim waits as the request would have waited, holds permits until the request ends, and is refused when the request would have
- * been. So the pool shows and counts what it would do, as far as it can while no request is held back.
+ * A pool whose decisions are not enforced. The request is forwarded at once, and a second request in the pool, the
+ * claim, stands for it: the claim waits as the request would have waited, holds permits until the request ends, and is
+ * refused when the request would have been refused. So the state and the meters of the pool show what it would do, as
+ * far as that is possible while no request is held back.
  */
 final class DryRunPool {
 
     private DryRunPool() {}
 
     /**
-     * The request, with a claim beside it.
+     * Runs the request, with a claim beside it.
      *
      * @param refused gets the error that would have ended the request
      */
@@ -26,7 +27,7 @@ final class DryRunPool {
             Sinks.Empty<Void> over = Sinks.empty();
             Disposable place = pool.withPermit(claim, over.asMono()).subscribe(nothing -> {}, refused);
             return request.doFinally(end -> {
-                // One of the two: the claim holds permits, which come back, or it still waits, and leaves the queue.
+                // Either the claim holds permits and gives them back, or it still waits and leaves the queue.
                 over.tryEmitEmpty();
                 place.dispose();
             });

@@ -11,7 +11,7 @@ import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The pools, and what holds their permits. */
+/** The pools, and the parts of the admission that hold their permits. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
 public class FairShareConfiguration {

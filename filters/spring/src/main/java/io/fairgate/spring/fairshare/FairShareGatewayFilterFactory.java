@@ -16,13 +16,12 @@ import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFac
  * until the last byte of the response is written, or until anything else ends them.
  *
  * <p>Arguments: {@code pool}, and optionally {@code permits} (how many a request of this route takes, 1 by default) and
- * {@code maxHold} (how long it may hold them, such as {@code 30s}, the pool's {@code max-hold} by default; a number without a
- * unit is refused); in the long form also {@code class}
- * (the class of its requests within their tenants, by default none) and {@code onClientLeft} ({@code finish} or {@code close},
- * as the pool says by default). For the Java DSL:
- * {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
+ * {@code maxHold} (how long it may hold them, such as {@code 30s}, the pool's {@code max-hold} by default; a number
+ * without a unit is refused); in the long form also {@code class} (the class of its requests within their tenants, by
+ * default none) and {@code onClientLeft} ({@code finish} or {@code close}, by default the pool's setting). For the Java
+ * DSL: {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
  *
- * <p>One on a route: of several the last one counts, which is the route's own where default filters have another.
+ * <p>One on a route. Of several the last one counts, so a route's own filter takes precedence over a default filter.
  */
 public final class FairShareGatewayFilterFactory
         extends AbstractGatewayFilterFactory<FairShareGatewayFilterFactory.Config> {
@@ -69,7 +68,7 @@ public final class FairShareGatewayFilterFactory
                 new FairShareRule(pool, config.permits, config.maxHold, config.onClientLeft, config.requestClass));
     }
 
-    /** What a route says: a bean with setters, because that is what Spring Cloud Gateway binds arguments to. */
+    /** The arguments of the filter: a bean with setters, because Spring Cloud Gateway binds arguments to one. */
     public static final class Config {
         private @Nullable String pool;
         private int permits = 1;
@@ -95,7 +94,10 @@ public final class FairShareGatewayFilterFactory
             return this;
         }
 
-        /** Of the type that properties are bound to: of several setters, Boot's binder takes the one that goes with it. */
+        /**
+         * Returns the type that properties are bound to: of several setters, Boot's binder takes the one that matches
+         * the getter.
+         */
         public @Nullable DurationSetting getMaxHold() {
             return maxHold == null ? null : new DurationSetting(maxHold);
         }
@@ -114,13 +116,13 @@ public final class FairShareGatewayFilterFactory
             return onClientLeft;
         }
 
-        /** As the pool says if it is never called. */
+        /** The pool's setting applies if this is never called. */
         public Config setOnClientLeft(OnClientLeft onClientLeft) {
             this.onClientLeft = onClientLeft;
             return this;
         }
 
-        /** The class of the requests; {@code getClass} is taken, so there is nothing to read it by. */
+        /** The class of the requests. It has no getter, because {@code getClass} is taken. */
         public Config setClass(String requestClass) {
             this.requestClass = requestClass;
             return this;

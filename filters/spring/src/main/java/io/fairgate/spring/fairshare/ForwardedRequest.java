@@ -7,7 +7,9 @@ import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A request with the body that the upstream gets, which tells when as many bytes as its {@code Content-Length} were passed on. */
+/**
+ * A request with the body for the upstream. Reports when as many bytes as its {@code Content-Length} were passed on.
+ */
 final class ForwardedRequest extends ServerHttpRequestDecorator {
 
     private final Flux<DataBuffer> body;
@@ -21,8 +23,9 @@ final class ForwardedRequest extends ServerHttpRequestDecorator {
     }
 
     /**
-     * Over HTTP/2 all bytes of a body may be there, and its end may never come. The upstream is then at work, whatever becomes
-     * of the end. For the rest of a shorter body it would wait, so that is an error.
+     * Over HTTP/2 all bytes of a body may arrive, and the end of the stream never. The upstream is then at work, so an
+     * error after the last byte is ignored. A body that ends too early is an error, because the upstream would wait for
+     * the rest.
      */
     @Override
     public Flux<DataBuffer> getBody() {

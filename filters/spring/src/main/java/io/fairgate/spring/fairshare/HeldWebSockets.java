@@ -15,9 +15,9 @@ import reactor.core.publisher.Sinks;
 import reactor.netty.Connection;
 
 /**
- * Makes an exchange of ours last as long as its WebSocket, with the permit that it holds and the units that it is charged.
- * By itself it ends with the handshake, before anything was sent upstream: Reactor Netty completes the request then, and
- * runs the session on the side.
+ * Makes an admitted exchange last as long as its WebSocket, so that the permit is held and the charge stays open until
+ * then. Without this, the exchange ends with the handshake, before anything was sent upstream: Reactor Netty completes
+ * the request then, and runs the session separately.
  */
 final class HeldWebSockets implements BeanPostProcessor {
 
@@ -35,7 +35,7 @@ final class HeldWebSockets implements BeanPostProcessor {
             }
             Sinks.Empty<Void> ended = Sinks.empty();
             Connection client = Exchanges.connection(exchange);
-            // Also when the connection is lost before the session begins.
+            // The exchange also ends when the connection is lost before the session begins.
             ChannelFutureListener closed = closing -> ended.tryEmitEmpty();
             if (client != null) {
                 client.channel().closeFuture().addListener(closed);
@@ -53,7 +53,7 @@ final class HeldWebSockets implements BeanPostProcessor {
             }
         }
 
-        /** The permit is taken away, so what it was for has to end. */
+        /** Closes the connection, because the session must not outlive its permit. */
         private static void close(@Nullable Connection client) {
             if (client != null) {
                 var unused = client.channel().close();

@@ -27,37 +27,40 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The pools of the policy, by name. They stay the same through every change of the policy, so that whoever holds a
- * permit of one or waits in it is counted on.
+ * The pools of the policy, by name. A pool stays the same object through every change of the policy, so that requests
+ * that hold its permits or wait in it stay counted.
  *
- * <p>A pool that the policy no longer names is kept for as long as anybody is in it: if it is named again meanwhile, a
- * pool that begins empty would give out permits that are still held.
+ * <p>A pool that the policy no longer names is kept until it is empty. If the policy names it again before that, a new
+ * and empty pool would grant permits that are still held.
  */
 public final class PermitPools implements LivePolicy.Follower {
 
     private static final Logger log = LoggerFactory.getLogger(PermitPools.class);
 
-    /** Long enough for a request that was matched to a route of the old policy to have come to its pool. */
+    /** Long enough for a request that matched a route of the old policy to reach its pool. */
     private static final Duration KEPT_AT_LEAST = Duration.ofSeconds(10);
 
-    /** Who wants to know of the pools. */
+    /** Observes the pools. */
     public interface Watch {
-        /** Hears what becomes of the requests of one pool. */
+        /** Creates the listener for the requests of one pool. */
         PoolListener listenTo(String pool);
 
-        /** The policy names it no more, and nobody is in it any more. */
+        /** The policy no longer names the pool, and no request holds its permits or waits in it. */
         void gone(String pool);
     }
 
     private final Scheduler time;
     private final Watch watch;
-    /** Those of the policy, those that are being prepared, and those that are no longer named but not empty yet. */
+    /**
+     * The pools of the policy, those that are being prepared, and those that the policy no longer names but that are
+     * not empty yet.
+     */
     private final Map<String, EmbeddedPermitPool> pools = new ConcurrentSkipListMap<>();
 
-    /** When those that are no longer named are looked at again. Guarded by this. */
+    /** The next check of each pool that the policy no longer names. Guarded by this. */
     private final Map<String, Disposable> leaving = new HashMap<>();
 
-    /** The policy that routes have to fit to: the one in force, or the next one while that is prepared. */
+    /** The policy that routes must fit: the one in force, or the next one while that is prepared. */
     private volatile Policy expected;
 
     private volatile Policy current;
@@ -71,22 +74,25 @@ public final class PermitPools implements LivePolicy.Follower {
         prepare(policy);
     }
 
-    /** Those that the policy names, and those that it names no more and that are not empty yet. */
+    /** The pools that the policy names, and those that it no longer names but that are not empty yet. */
     public Collection<PermitPool> all() {
         return List.copyOf(pools.values());
     }
 
-    /** The pool of this name, also when the policy does not name it any more and somebody is in it still. */
+    /**
+     * The pool of this name, also one that the policy no longer names but that is not empty yet; null when there is
+     * none.
+     */
     public @Nullable PermitPool get(String name) {
         return pools.get(name);
     }
 
-    /** How a pool that there is, is set now; the last settings of one that the policy does not name any more. */
+    /** The settings of an existing pool; the last settings of one that the policy no longer names. */
     PoolSettings settings(String name) {
         return Objects.requireNonNull(pools.get(name), name).settings();
     }
 
-    /** What a route may ask of this pool; null when a route may not name it. */
+    /** The settings of a pool that a route may name; null for another name. */
     @Nullable
     PoolSettings settingsForRoutes(String name) {
         return expected.pools().get(name);
@@ -150,7 +156,7 @@ public final class PermitPools implements LivePolicy.Follower {
         }
     }
 
-    /** Its last settings and shares hold until then. */
+    /** Removes the pool when it is empty. Until then its last settings and shares apply. */
     private void goWhenEmpty(EmbeddedPermitPool pool) {
         stay(pool.name());
         leaving.put(
@@ -173,7 +179,7 @@ public final class PermitPools implements LivePolicy.Follower {
         }
         leaving.remove(pool.name());
         pools.remove(pool.name());
-        // Who comes all the same must not take from it what another pool of this name gives as well.
+        // A late request must not take permits here that a new pool of this name grants as well.
         var unused = pool.close(Duration.ZERO).subscribe();
         watch.gone(pool.name());
         log.info("Pool {} is empty and gone: the policy does not name it any more.", pool.name());
@@ -181,7 +187,7 @@ public final class PermitPools implements LivePolicy.Follower {
 
     // ---- all of them ----
 
-    /** How all of them stand together. */
+    /** The sums over all pools. */
     public record Standing(int inFlight, int waiting) {}
 
     public Mono<Standing> standing() {
@@ -192,7 +198,7 @@ public final class PermitPools implements LivePolicy.Follower {
                         (sum, pool) -> new Standing(sum.inFlight() + pool.inFlight(), sum.waiting() + pool.waiting()));
     }
 
-    /** Closes all of them; see {@link PermitPool#close}. */
+    /** Closes all pools; see {@link PermitPool#close}. */
     public Mono<Void> close(Duration patience) {
         Collection<PermitPool> all = all();
         return Flux.fromIterable(all)

@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The step of the admission that waits for the tenant's fair share of a pool, and holds the permits until the last byte of the
- * response is written, or until anything else ends the request.
+ * The step of the admission that waits for the tenant's fair share of a pool, and holds the permits until the last byte
+ * of the response is written, or until anything else ends the request.
  */
 public final class PermitStep {
 
@@ -123,7 +123,10 @@ public final class PermitStep {
         return loop == null ? request : request.withHome(loop);
     }
 
-    /** {@code close} closes the connection when the hold is over, and the usual time is enough for that. */
+    /**
+     * The time to wait until the request has settled. With {@code close} the connection is closed when the hold ends,
+     * so the default (null) is long enough.
+     */
     private static @Nullable Duration settleWithin(OnClientLeft onClientLeft, Duration maxHold) {
         if (onClientLeft == OnClientLeft.CLOSE) {
             return null;
@@ -132,7 +135,10 @@ public final class PermitStep {
         return within.compareTo(PoolSettings.MAX_DURATION) < 0 ? within : PoolSettings.MAX_DURATION;
     }
 
-    /** By its name: a route that does not come from the policy outlives a pool that is removed and added again. */
+    /**
+     * Looks the pool up by its name each time: a route that does not come from the policy outlives a pool that is
+     * removed and added again.
+     */
     private PermitPool pool(FairShareRule rule) {
         PermitPool pool = pools.get(rule.pool());
         if (pool == null) {

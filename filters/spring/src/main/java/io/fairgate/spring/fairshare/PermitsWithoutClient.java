@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import reactor.core.publisher.Mono;
 
 /**
- * Permits of each pool whose requests are over for their clients, and that the pool has not back yet: the upstream is still at
- * work, or its connection is just being closed.
+ * Counts the permits of each pool that are still held although their requests are over for their clients: the upstream
+ * is still at work, or its connection is just being closed.
  */
 public final class PermitsWithoutClient {
 

@@ -17,13 +17,13 @@ import reactor.util.concurrent.Queues;
 /**
  * The body of a request, read while the request waits.
  *
- * <p>Reactor Netty notices that a client has left only while it reads from it, and it reads only while somebody wants
- * the body. A request that waits with its body unread would wait on for a client that is gone, win a permit, and be
- * sent to the upstream. So the body is read into memory meanwhile, as long as the {@link ByteBudget} has room; after
- * that reading pauses until the upstream takes it.
+ * <p>Reactor Netty notices that a client has left only while it reads from the connection, and it reads only while the
+ * body is requested. A request that waits with its body unread would keep waiting after its client has left, win a
+ * permit, and be sent to the upstream. So the body is read into memory meanwhile, as long as the {@link ByteBudget} has
+ * room; after that, reading pauses until the upstream takes the body.
  *
- * <p>{@link #start} begins; {@link #body} is what the upstream gets, whether started or not; {@link #discard} must be
- * called when the exchange is over, and frees what nobody took.
+ * <p>{@link #start} begins to read; {@link #body} is the body for the upstream, whether started or not;
+ * {@link #discard} must be called when the exchange is over, and frees the buffers that were not taken.
  */
 final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
 
@@ -46,7 +46,10 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         this.budget = budget;
     }
 
-    /** Begins to read. The exchange may be ended meanwhile on another thread: one of the two sees the other. */
+    /**
+     * Begins to read. If another thread ends the exchange meanwhile, either this call or {@link #discard} frees the
+     * buffers.
+     */
     void start() {
         started = true;
         source.subscribe(this);
@@ -55,7 +58,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         }
     }
 
-    /** Whether nothing is being read from the client any more, so that its leaving goes unnoticed. */
+    /** Whether reading has paused, so that a client that leaves goes unnoticed. */
     boolean isPaused() {
         return started && !complete && paused.get();
     }
@@ -64,7 +67,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
     Flux<DataBuffer> body() {
         return Flux.defer(() -> {
             if (!started || empty) {
-                // Not read, or nothing to read: then it may be asked for again, as a retry does.
+                // The body was not read, or is empty, so it may be subscribed again, as a retry does.
                 return started ? Flux.empty() : source;
             }
             taken.set(true);
@@ -79,7 +82,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
             return;
         }
         cancel();
-        // Not an end: whoever still takes it must not take what has come for the whole.
+        // An error and not a completion: a subscriber must not mistake the part that has come for the whole body.
         kept.tryEmitError(new ClientLeftException());
         if (taken.compareAndSet(false, true)) {
             var unused = kept.asFlux().subscribe(this::free, clientHasLeft -> {});
@@ -130,7 +133,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         continueIfAllTaken();
     }
 
-    /** While the upstream takes the body, it is passed on piece by piece, whatever the budget says. */
+    /** While the upstream takes the body, it is passed on piece by piece, even if the budget has no room. */
     private void continueIfAllTaken() {
         if (keptBytes.get() == 0 && paused.compareAndSet(true, false)) {
             request(1);

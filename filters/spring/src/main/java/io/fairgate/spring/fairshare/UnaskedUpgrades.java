@@ -8,9 +8,9 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.http.websocket.WebsocketInbound;
 
 /**
- * Takes {@code 101 Switching Protocols} for a failure of the upstream, where no WebSocket was asked for. Forwarded, it makes a
- * tunnel of the client's connection, and the upstream's connection goes back into the pool, where the next request waits on
- * it for ever.
+ * Treats {@code 101 Switching Protocols} as a failure of the upstream when the request did not ask for a WebSocket. If
+ * the response were forwarded, the client's connection would become a tunnel, and the upstream's connection would go
+ * back into the pool, where the next request waits on it for ever.
  */
 final class UnaskedUpgrades {
 

@@ -14,8 +14,9 @@ import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 
 /**
- * Bounds how long nothing may come of an upstream's body. The gateway's own {@code response-timeout} ends with the
- * headers; without this, an upstream that stalls after them would hold its permit until {@code max-hold}.
+ * Limits how long an upstream may send nothing in the middle of a body. The gateway's own {@code response-timeout} ends
+ * with the headers; without this filter, an upstream that stalls after them would hold its permit until
+ * {@code max-hold}.
  */
 final class UpstreamBodyIdleFilter implements GlobalFilter, Ordered {
 
@@ -27,7 +28,10 @@ final class UpstreamBodyIdleFilter implements GlobalFilter, Ordered {
         this.idle = idle;
     }
 
-    /** Inside of the writer of the response: the upstream's connection is known, and its body not yet read. */
+    /**
+     * Inside of the filter that writes the response: here the upstream's connection is known, and its body not yet
+     * read.
+     */
     @Override
     public int getOrder() {
         return NettyWriteResponseFilter.WRITE_RESPONSE_FILTER_ORDER + 1;
@@ -40,7 +44,7 @@ final class UpstreamBodyIdleFilter implements GlobalFilter, Ordered {
 
     private void watch(ServerWebExchange exchange) {
         Connection upstream = exchange.getAttribute(CLIENT_RESPONSE_CONN_ATTR);
-        // Reactor Netty takes the handler out again when the exchange on this connection is over.
+        // Reactor Netty removes the handler when the exchange on this connection is over.
         if (upstream != null && upstream.channel().pipeline().get(HANDLER) == null) {
             upstream.addHandlerLast(HANDLER, new ReadTimeoutHandler(idle.toNanos(), TimeUnit.NANOSECONDS));
         }

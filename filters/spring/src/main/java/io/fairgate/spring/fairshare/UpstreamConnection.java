@@ -20,17 +20,18 @@ import reactor.netty.http.client.HttpClientInfos;
 import reactor.util.context.Context;
 
 /**
- * The side to the upstream of one request that holds a permit: its {@link UpstreamExchange}, or one after the other when a
- * filter of the route tries again.
+ * The upstream side of one request that holds a permit: its {@link UpstreamExchange}, or several in sequence when a
+ * filter of the route retries.
  *
- * <p>When a client leaves, or the upstream is too slow, everything between the client and the gateway's HTTP client ends at
- * once. The exchange need not: with {@link OnClientLeft#FINISH} the cancellation goes no further than here while the upstream
- * is at work, and {@link #settled} keeps the permit until it has answered. The cancellation is stopped at this place, and not
- * around the whole chain, because nothing else is then kept for a client that is gone: no body, no timer, no filter.
+ * <p>When a client leaves, or the upstream is too slow, everything between the client and the gateway's HTTP client is
+ * cancelled at once. The exchange need not be: with {@link OnClientLeft#FINISH} this class stops the cancellation while
+ * the upstream is at work, and {@link #settled} keeps the permit until the upstream has answered. The cancellation is
+ * stopped here, and not around the whole chain, so that nothing else is kept for a client that has left: no body, no
+ * timer, no filter.
  */
 final class UpstreamConnection {
 
-    /** Has every request of the gateway's client tell what becomes of it. */
+    /** Reports each request of the gateway's HTTP client to its exchange. */
     static final HttpClientCustomizer NOTED = UpstreamConnection::note;
 
     private final OnClientLeft onClientLeft;
@@ -38,7 +39,7 @@ final class UpstreamConnection {
     private final Scheduler time;
     private volatile long grantedAt;
     private volatile @Nullable UpstreamExchange latest;
-    /** The request has ended: what has not been sent yet must not be sent any more. */
+    /** The request has ended: an exchange that has not been sent yet must not be sent any more. */
     private volatile boolean over;
 
     UpstreamConnection(OnClientLeft onClientLeft, Duration maxHold, Scheduler time) {
@@ -72,9 +73,10 @@ final class UpstreamConnection {
     }
 
     /**
-     * A permit is for one exchange at a time: the next one waits until the earlier one has been answered, or, when that was given
-     * up, until the upstream is done with it. The body of an earlier response is not read any more: an attempt that timed out
-     * while its response came has dropped the connection without closing it.
+     * A permit covers one exchange at a time: the next one waits until the earlier one has been answered, or, if the
+     * earlier one was abandoned, until the upstream is done with it. The body of an earlier response is not read any
+     * more, so the earlier exchange is left: an attempt that timed out while its response came has dropped the
+     * connection without closing it.
      */
     private Mono<Connection> next(Mono<? extends Connection> connect) {
         return Mono.defer(() -> {
@@ -93,7 +95,7 @@ final class UpstreamConnection {
         });
     }
 
-    /** False when another one has begun meanwhile. */
+    /** Makes this the latest exchange; false when another one has begun meanwhile. */
     private synchronized boolean follow(@Nullable UpstreamExchange earlier, UpstreamExchange exchange) {
         boolean follows = latest == earlier;
         if (follows) {
@@ -105,7 +107,7 @@ final class UpstreamConnection {
     private void start(UpstreamExchange exchange, Mono<? extends Connection> connect, MonoSink<Connection> sink) {
         Disposable.Swap connecting = Disposables.swap();
         sink.onCancel(() -> exchange.leave(connecting));
-        if (over) { // Either this sees it, or who has ended the request sees the exchange.
+        if (over) { // Either this sees the end, or settled() sees the exchange.
             exchange.leave(connecting);
             sink.error(new ClientLeftException());
         }
@@ -128,12 +130,12 @@ final class UpstreamConnection {
                 Context.of(sink.contextView()).put(UpstreamExchange.class, exchange)));
     }
 
-    /** The permit has been granted now. */
+    /** Called when the permit has been granted. */
     void begin() {
         grantedAt = time.now(TimeUnit.NANOSECONDS);
     }
 
-    /** As many bytes of the client's body as it said there would be were given to the HTTP client. */
+    /** Called when the HTTP client was given as many bytes of the client's body as its {@code Content-Length}. */
     void bodyIsWhole() {
         UpstreamExchange current = latest;
         if (current != null) {
@@ -141,14 +143,17 @@ final class UpstreamConnection {
         }
     }
 
-    /** For how long an upstream that is at work may go on without the client; nothing when it may not. */
+    /** How long the upstream may continue its work without the client, in nanoseconds; 0 or less when it may not. */
     long mayGoOnNanos() {
         return onClientLeft == OnClientLeft.CLOSE
                 ? 0
                 : maxHold.toNanos() - (time.now(TimeUnit.NANOSECONDS) - grantedAt);
     }
 
-    /** On the event loop, once the time is up; never when the loop has shut down, for its connections are closed then. */
+    /**
+     * Runs a task on the event loop after some time; not when the loop is shutting down, because its connections are
+     * closed then.
+     */
     Disposable after(long nanos, EventLoop loop, Runnable task) {
         return time.schedule(
                 () -> {
@@ -161,8 +166,8 @@ final class UpstreamConnection {
     }
 
     /**
-     * Empty when the upstream has answered. A filter may have answered the client in its place, after a time-out for instance;
-     * then an error that says so, and the permit waits for {@link #settled}.
+     * Completes when the upstream has answered. Errors with {@link UnansweredException} when it has not: a filter may
+     * have answered the client in its place, after a time-out for instance. The permit then waits for {@link #settled}.
      */
     Mono<Void> requireAnswered() {
         return Mono.defer(() -> {
@@ -182,11 +187,11 @@ final class UpstreamConnection {
     }
 
     /**
-     * Ends the request's side to the upstream. Completes when the upstream has nothing more to do for it as far as that can be
+     * Ends the upstream side of the request. Completes when the upstream has no more work for it, as far as that can be
      * known, and the connection is closed, or the whole response has come.
      *
-     * <p>If the permit went on before the connection is closed, the upstream could see the next request before it sees the
-     * end of this one: more at once than there are permits.
+     * <p>If the permit were given back before the connection is closed, the upstream could see the next request before
+     * the end of this one: more requests at once than there are permits.
      */
     Mono<Void> settled() {
         return Mono.defer(() -> {

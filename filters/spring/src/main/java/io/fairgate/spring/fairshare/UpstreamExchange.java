@@ -18,25 +18,24 @@ import reactor.netty.http.HttpOperations;
 /**
  * One request to the upstream, from its sending until the whole response has come or the connection is closed.
  *
- * <p>{@link #leave} says that nobody waits for the response any more. What then becomes of the connection is decided on its
- * own event loop, where nothing is sent and nothing comes at the same moment:
+ * <p>{@link #leave} says that the response is no longer wanted. The fate of the connection is then decided on its own
+ * event loop, where nothing is sent or received at the same moment:
  *
  * <ul>
- *   <li>Not completely sent, or answered: it is closed. The upstream sees the break.
- *   <li>Completely sent and not answered: the upstream is at work, and few notice a closed connection before they write. If
- *       the request may go on without its client, the connection stays until the headers come, until the upstream closes
- *       it, or until the permit has been held for as long as it may.
+ *   <li>Not completely sent, or answered: the connection is closed, and the upstream sees that.
+ *   <li>Completely sent and not answered: the upstream is at work, and few upstreams notice a closed connection before
+ *       they write. If the request may go on without its client, the connection stays open until the headers come,
+ *       until the upstream closes it, or until the permit has been held for the maximum hold.
  * </ul>
  *
- * <p>An exchange may also end between the coming of the response and the reading of its body. Nobody reads what has come
- * of it then, and Reactor Netty keeps it for a reader unless it is told, by disposing of the connection, that there will be
- * none.
+ * <p>An exchange may also end after the response has come and before its body is read. The part of the body that has
+ * come is then never read, and Reactor Netty keeps it for a reader until the connection is disposed of.
  */
 final class UpstreamExchange {
 
     /**
-     * What it is sent on. The channel is not asked of the connection later: that stands for nothing any more once the exchange
-     * is over for Reactor Netty.
+     * The connection of the exchange. The channel is stored, because the connection may no longer give it once the
+     * exchange is over for Reactor Netty.
      */
     private record Wire(HttpMethod method, Connection connection, Channel channel) {
 
@@ -44,14 +43,20 @@ final class UpstreamExchange {
             return channel.eventLoop();
         }
 
-        /** A handshake of a WebSocket is no work. */
+        /**
+         * Whether the headers of the request are sent; the handshake of a WebSocket does not count, because it is no
+         * work.
+         */
         boolean hasSentHeaders() {
             return connection instanceof HttpOperations<?, ?> exchange
                     && exchange.hasSentHeaders()
                     && !exchange.isWebsocket();
         }
 
-        /** Reactor Netty sends these when it has all of them; that it has sent the end it may tell on another thread, later. */
+        /**
+         * Reactor Netty sends requests of these methods only when they are complete, but may report the end of the
+         * sending later, on another thread.
+         */
         boolean isInOnePiece() {
             return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD) || method.equals(HttpMethod.DELETE);
         }
@@ -70,7 +75,7 @@ final class UpstreamExchange {
     private volatile boolean complete;
     private volatile boolean isSettled;
 
-    /** Only on the event loop. */
+    /** Used on the event loop only. */
     private boolean ending;
 
     private volatile Disposable end = Disposables.disposed();
@@ -79,9 +84,12 @@ final class UpstreamExchange {
         this.request = request;
     }
 
-    // ---- what the HTTP client tells ----
+    // ---- events of the HTTP client ----
 
-    /** About to be sent. Either this sees that nobody waits for it, or {@link #leave} sees what it is sent on. */
+    /**
+     * The request is about to be sent. Either this sees that the exchange was left, or {@link #leave} sees the
+     * connection.
+     */
     void send(HttpMethod method, Connection connection) {
         Channel channel = connection.channel();
         wire = new Wire(method, connection, channel);
@@ -91,29 +99,29 @@ final class UpstreamExchange {
         }
     }
 
-    /** To its end. */
+    /** The request was sent to its end. */
     void sent() {
         sent = true;
     }
 
-    /** As long as it was said to be, though its end may be missing. */
+    /** The body has its announced length, though its end may be missing. */
     void bodyIsWhole() {
         bodyIsWhole = true;
     }
 
-    /** The headers are there. */
+    /** The headers of the response have come. */
     void answered() {
         answered = true;
         Wire on = wire;
         if (!left) {
             idle.tryEmitEmpty();
         } else if (on != null) {
-            // Not while Reactor Netty is at work with the response.
+            // Scheduled for later, because Reactor Netty is still processing the response.
             on.loop().execute(on.connection()::dispose);
         }
     }
 
-    /** The whole response is there. */
+    /** The whole response has come. */
     void complete() {
         complete = true;
         Wire on = wire;
@@ -123,23 +131,23 @@ final class UpstreamExchange {
         }
     }
 
-    // ---- when nobody waits for the response any more ----
+    // ---- when the response is no longer wanted ----
 
     boolean isLeft() {
         return left;
     }
 
-    /** Whether it was sent, or is being sent, and neither was answered nor has ended. */
+    /** Whether the request was sent, or is being sent, and is neither answered nor settled. */
     boolean isUnanswered() {
         return wire != null && !answered && !isSettled;
     }
 
-    /** Completes when the upstream has answered, or, after {@link #leave}, when it is done with it. */
+    /** Completes when the upstream has answered, or, after {@link #leave}, when it is done with the request. */
     Mono<Void> idle() {
         return idle.asMono();
     }
 
-    /** Completes, after {@link #leave}, when the upstream is done with it. */
+    /** Completes, after {@link #leave}, when the upstream is done with the request. */
     Mono<Void> settled() {
         return settled.asMono();
     }
@@ -148,13 +156,13 @@ final class UpstreamExchange {
         leave(Disposables.disposed());
     }
 
-    /** @param connecting what to dispose of unless it goes on */
+    /** @param connecting the attempt to connect, disposed of unless the exchange goes on */
     void leave(Disposable connecting) {
         left = true;
         end(connecting, false);
     }
 
-    /** It has failed: the connection is of no use any more, if there is one. */
+    /** The exchange has failed: its connection, if there is one, is of no use any more. */
     void fail() {
         left = true;
         end(Disposables.disposed(), true);
@@ -166,7 +174,7 @@ final class UpstreamExchange {
             connecting.dispose();
             settle();
         } else if (on.loop().inEventLoop()) {
-            // At once, as a cancellation is.
+            // At once, as cancellations are.
             end(on, connecting, hasFailed);
         } else {
             try {

@@ -9,7 +9,9 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
-/** A request while it waits for its permits: how long it waits, what is read of its body, and whether its client is still there. */
+/**
+ * A request that waits for its permits: how long it waits, what is read of its body, and whether its client has left.
+ */
 final class WaitingRequest {
 
     private final ServerWebExchange exchange;
@@ -28,8 +30,8 @@ final class WaitingRequest {
     }
 
     /**
-     * A client that asked to be told to continue has not sent its body, and reading it would tell it to. A body that the
-     * gateway has cached, as it does for retries, has been read already.
+     * A client that sent {@code Expect: 100-continue} has not sent its body yet, and reading the body would make the
+     * server answer 100. A body that the gateway has cached, as it does for retries, has been read already.
      */
     private static boolean mayReadAhead(ServerWebExchange exchange) {
         return !"100-continue"
@@ -37,7 +39,7 @@ final class WaitingRequest {
                 && !CachedBodyFilter.isCached(exchange);
     }
 
-    /** The request has to wait. */
+    /** Called when the request has to wait. */
     void begin() {
         hasWaited = true;
         if (mayReadAhead) {
@@ -49,13 +51,13 @@ final class WaitingRequest {
         return time.now(TimeUnit.NANOSECONDS) - askedAt;
     }
 
-    /** While nothing of the body is read, only the socket tells whether the client has left. */
+    /** Whether the client has left unnoticed. While the body is not being read, only the socket shows that. */
     boolean clientHasLeft() {
         boolean isUnwatched = hasWaited && (body.isPaused() || !mayReadAhead);
         return isUnwatched && ClientSocket.hasLeft(Exchanges.connection(exchange));
     }
 
-    /** What has been read of the body, and the rest. */
+    /** The whole body: the part that has been read, and the rest. */
     Flux<DataBuffer> body() {
         return body.body();
     }

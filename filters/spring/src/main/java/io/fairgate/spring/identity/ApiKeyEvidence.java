@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/** An API key. The key itself goes nowhere from here: what is told of it is the id of its digest. */
+/** Identification by an API key. The key itself does not leave this class; logs and errors get the id of its digest. */
 record ApiKeyEvidence(IdentitySource.ApiKey source, ApiKeys keys) implements Evidence.Reader {
 
-    /** Longer ones are not worth a digest. */
+    /** Longer keys are refused without computing a digest. */
     private static final int LONGEST = 512;
 
     @Override

@@ -23,8 +23,8 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * A name in the client's certificate. TLS has verified the certificate when the connection was made; here only its names
- * are read.
+ * Identification by a name in the client's certificate. TLS has verified the certificate when the connection was made;
+ * only its names are read here.
  */
 record CertificateEvidence(CertificateName kind, Policy policy) implements Evidence.Reader {
 
@@ -36,7 +36,7 @@ record CertificateEvidence(CertificateName kind, Policy policy) implements Evide
             return Mono.empty();
         }
         try {
-            // The first is the client's own, the others lead to the authority.
+            // The first certificate is the client's own, the others lead to the authority.
             Set<String> names = new LinkedHashSet<>(names(chain[0]));
             return names.isEmpty() ? Mono.empty() : Mono.just(new Evidence(tenant(names), null));
         } catch (NamingException | CertificateParsingException e) {
@@ -44,7 +44,10 @@ record CertificateEvidence(CertificateName kind, Policy policy) implements Evide
         }
     }
 
-    /** The one tenant that the names mean. Of several names exactly one may be somebody's: who has two is nobody. */
+    /**
+     * The tenant that the names mean. Several names must mean exactly one member between them; otherwise they are
+     * refused as malformed. A single name that means no member is a tenant id, known or not.
+     */
     private TenantId tenant(Set<String> names) {
         Set<TenantId> members = new LinkedHashSet<>();
         for (String name : names) {
@@ -86,7 +89,7 @@ record CertificateEvidence(CertificateName kind, Policy policy) implements Evide
         };
     }
 
-    /** Also those in an RDN of several attributes, which {@link Rdn#getType} would not show. */
+    /** The common names, also those in an RDN of several attributes, which {@link Rdn#getType} would not show. */
     private static List<String> commonNames(X500Principal subject) throws NamingException {
         List<String> names = new ArrayList<>();
         for (Rdn rdn : new LdapName(subject.getName(X500Principal.RFC2253)).getRdns()) {

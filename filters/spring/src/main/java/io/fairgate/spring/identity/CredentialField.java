@@ -8,14 +8,15 @@ import org.springframework.http.HttpHeaders;
 /**
  * The header that carries a credential.
  *
- * @param scheme what precedes the credential; null when it is alone
+ * @param scheme the scheme before the credential; null when the credential stands alone
  */
 record CredentialField(String header, @Nullable String scheme) {
 
     /**
      * The credential; null when there is none of this scheme.
      *
-     * @throws IdentityRefusedException when there are several, or what is there is empty
+     * @throws IdentityRefusedException when there are several, when there is an empty one, or when the scheme occurs
+     *     elsewhere in a value
      */
     @Nullable
     String value(HttpHeaders headers) {
@@ -43,14 +44,14 @@ record CredentialField(String header, @Nullable String scheme) {
     }
 
     /**
-     * Whether the scheme is written behind something else, where nobody here looks at what follows: {@code Basic eA==,
-     * Bearer ey…}. There are servers that search the whole line for it.
+     * Whether the scheme occurs behind something else, where the gateway does not check what follows:
+     * {@code Basic eA==, Bearer ey…}. Some servers search the whole line for it.
      */
     private boolean isElsewhere(String value, int start) {
         if (scheme == null) {
             return false;
         }
-        // The first word is the scheme that it has, which may end like this one.
+        // Skips the first word: it is the scheme of the value, and may end like this one.
         int from = start >= 0 ? start : endOfName(value, firstOfName(value));
         for (int i = from; i + scheme.length() < value.length(); i++) {
             if (value.regionMatches(true, i, scheme, 0, scheme.length())
@@ -62,10 +63,10 @@ record CredentialField(String header, @Nullable String scheme) {
     }
 
     /**
-     * Where the credential starts; below 0 when the value is none of this kind. The scheme is written in any letters
-     * (RFC 9110, 11.1), and between it and the credential belongs a space. But upstreams split at whatever they take
-     * for one, so everything that cannot be part of a scheme's name ends it, and may precede it: what is not looked at
-     * here could be believed there.
+     * Where the credential starts; below 0 when the value has another scheme. The scheme is not case-sensitive (RFC
+     * 9110, 11.1), and a space separates it from the credential. But some upstreams split at other characters, so every
+     * character that cannot be part of a scheme's name ends the scheme here, and may precede it: otherwise an upstream
+     * could accept a credential that the gateway has not checked.
      */
     private int start(String value) {
         if (scheme == null) {

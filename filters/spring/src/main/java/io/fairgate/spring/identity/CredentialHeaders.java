@@ -10,8 +10,9 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * Takes credentials out of a request, so that no filter, no log and no upstream sees them. The header that names the tenant
- * to the upstream comes last of all, from {@link UpstreamIdentity}.
+ * Removes credentials from a request, unless the policy forwards them, so that the filters behind the admission, the
+ * logs and the upstream do not see them. {@link UpstreamIdentity} sets the header that names the tenant to the
+ * upstream, after all other filters of headers.
  */
 final class CredentialHeaders {
 
@@ -41,8 +42,8 @@ final class CredentialHeaders {
     }
 
     /**
-     * What the upstream must not get: the credential, unless it is forwarded, and in either case what stands in headers that
-     * the upstream may take for this one. Nothing has verified that.
+     * The values that the upstream must not get: the credential, unless it is forwarded, and in either case such values
+     * in headers that the upstream may take for this one, because nothing has verified those.
      */
     private record Credential(CredentialField field, boolean forwarded) {
 

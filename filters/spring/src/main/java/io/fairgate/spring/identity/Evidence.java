@@ -8,32 +8,32 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * What one way of identification says about a request.
+ * The result of one way of identification for a request.
  *
- * @param tenant whom it names
- * @param key the id of the API key that says so; null when it is something else
+ * @param tenant the tenant id that it names
+ * @param key the id of the API key that names it; null for another kind of credential
  */
 record Evidence(TenantId tenant, @Nullable String key) {
 
-    /** One way of identification, ready to be asked. */
+    /** Reads one kind of credential from a request. */
     interface Reader {
 
         /**
-         * What the request shows; empty when it shows nothing of that kind. Fails with an
-         * {@link IdentityRefusedException} when what it shows is not valid.
+         * The evidence; empty when the request has no credential of this kind. Errors with, or throws, an
+         * {@link IdentityRefusedException} when the credential is not valid.
          */
         Mono<Evidence> read(ServerWebExchange exchange);
     }
 
-    /** Makes the readers of tokens; without the library that verifies them, refuses to. */
+    /** Creates the readers of tokens. Without the library that verifies tokens, {@link #NONE} takes its place. */
     interface Tokens {
 
         Reader reader(IdentitySource.Jwt source);
 
-        /** Forgets what was kept for ways that are none of these. */
+        /** Drops the keys that none of these sources uses. */
         void keepOnly(List<IdentitySource> sources);
 
-        /** What there is without the library. */
+        /** Without the library that verifies tokens: refuses to create a reader. */
         Tokens NONE = new Tokens() {
             @Override
             public Reader reader(IdentitySource.Jwt source) {

@@ -10,7 +10,7 @@ import java.util.List;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/** A plain header, which counts when a trusted peer sends it. */
+/** Identification by a plain header, which only trusted peers may send. */
 record HeaderEvidence(IdentitySource.Header source) implements Evidence.Reader {
 
     @Override

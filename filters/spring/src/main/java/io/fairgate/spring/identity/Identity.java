@@ -8,15 +8,15 @@ import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 
-/** The tenant of a request, or why it has none. */
+/** The tenant of a request, or the reason why it has none. */
 public sealed interface Identity {
 
-    /** What the request has been identified as; null when that has not been asked yet. */
+    /** The identity that was noted on the exchange; null when the request has not been identified yet. */
     static @Nullable Identity of(ServerWebExchange exchange) {
         return exchange.getAttribute(Identity.class.getName());
     }
 
-    /** Notes the answer on the exchange, so that it is the same whenever it is asked for. */
+    /** Notes the identity on the exchange, so that every later step gets the same one. */
     default void noteOn(ServerWebExchange exchange) {
         exchange.getAttributes().put(Identity.class.getName(), this);
         if (this instanceof Known known) {
@@ -27,7 +27,7 @@ public sealed interface Identity {
     /**
      * The request belongs to a tenant.
      *
-     * @param named the id by which the request named it, which the upstream gets; all unknown ids may share one tenant
+     * @param named the id in the request, which the upstream gets; all unknown ids may share one tenant
      * @param by how the policy identifies tenants
      */
     record Known(TenantPolicy tenant, TenantId named, Identification by) implements Identity {

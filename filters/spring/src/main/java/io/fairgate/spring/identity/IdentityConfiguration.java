@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 @ConditionalOnBean(Policy.class)
 public class IdentityConfiguration {
 
-    /** What verifies tokens, where there is a library that can. */
+    /** The verification of tokens, when its library is on the class path. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBean(Policy.class)
     @ConditionalOnClass(name = "com.nimbusds.jwt.proc.DefaultJWTProcessor")

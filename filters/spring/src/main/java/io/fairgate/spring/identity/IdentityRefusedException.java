@@ -17,7 +17,7 @@ public final class IdentityRefusedException extends RefusedException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Why, with the status that says so. */
+    /** The reason, with its HTTP status. */
     public enum Reason {
         MALFORMED(
                 "malformed",
@@ -49,16 +49,16 @@ public final class IdentityRefusedException extends RefusedException {
     private final transient @Nullable TenantId claimed;
     private final @Nullable String key;
 
-    /** Without anything that could be told of the request. */
+    /** A refusal without details of the request. */
     public IdentityRefusedException(Reason reason) {
         this(reason, null, null);
     }
 
     /**
-     * With what can be told to an operator.
+     * A refusal with details for an operator.
      *
-     * @param claimed whom the request says it belongs to; null when it says nothing that could be an id
-     * @param key the id of the digest of the API key that it shows; null when it shows none
+     * @param claimed the tenant id that the request names; null when it names no well-formed id
+     * @param key the id of the digest of the API key in the request; null when there is none
      */
     public IdentityRefusedException(Reason reason, @Nullable TenantId claimed, @Nullable String key) {
         super(reason.label);
@@ -98,7 +98,10 @@ public final class IdentityRefusedException extends RefusedException {
         return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, headers);
     }
 
-    /** How the tenant can be named: {@code Bearer} is of RFC 6750; for other headers than {@code Authorization} there is no scheme. */
+    /**
+     * The challenge for one way to name the tenant: {@code Bearer} is defined by RFC 6750; there is no scheme for
+     * headers other than {@code Authorization}.
+     */
     private String challenge(IdentitySource source) {
         if (source instanceof IdentitySource.ClientCertificate certificate) {
             return "Fairgate certificate=\"%s\"".formatted(certificate.name().label());

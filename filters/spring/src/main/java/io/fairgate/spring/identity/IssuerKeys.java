@@ -18,16 +18,18 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The keys of one issuer, kept in memory and fetched again by use: a request that finds them older than they may be has
- * them fetched, and goes on with the old ones. So there is no timer, and nobody to end when no policy names them any
- * more.
+ * The keys of one issuer, kept in memory and fetched again by use: a request that finds them older than the refresh
+ * time, less a jitter of up to a tenth, starts a fetch, and goes on with the old ones. So there is no timer, and
+ * nothing to stop when no policy names the keys any more.
  *
- * <p>A request waits in three cases only, and never for longer than {@link #LONGEST_WAIT}: when there are no keys yet,
- * when its token names a key that is not among them, and after a silence: when keys were last asked for, in vain or
- * not, twice as long ago as they may be old. Otherwise a key that the issuer has withdrawn meanwhile would still let in
- * those who come first. The silence ends with the attempt that it makes: {@link #LONGEST_WAIT} after that has begun, or
- * when it has failed, the old keys answer at once, and go on doing so while others fail. All who wait share one fetch.
- * However many keys are invented, there is no fetch sooner than {@link #PAUSE} after the last.
+ * <p>A request waits for a fetch in three cases only, each for at most {@link #LONGEST_WAIT}: when there are no keys
+ * yet, when its token names a key that is not among them, and after a silence, which means that the last fetch began
+ * more than twice the refresh time ago, whether it succeeded or not. A request whose token names a missing key may wait
+ * twice, because it may first have to wait for one of the other reasons. Without the wait after a silence, the first
+ * requests could still use a key that the issuer has withdrawn meanwhile. The silence ends with the fetch that it
+ * starts: once that fetch is {@link #LONGEST_WAIT} old or has failed, the old keys answer at once, also while later
+ * fetches fail. All requests that wait share one fetch. However many key ids are invented, no fetch begins sooner than
+ * {@link #PAUSE} after the last one began, or {@link #PAUSE_WITHOUT_KEYS} if there were no keys then.
  *
  * <p>When a fetch fails, the old keys stay in use.
  */
@@ -35,7 +37,7 @@ final class IssuerKeys {
 
     static final Duration LONGEST_WAIT = Duration.ofSeconds(2);
     static final Duration PAUSE = Duration.ofSeconds(10);
-    /** The same while there are no keys at all. */
+    /** The pause after a fetch that began without any keys. */
     static final Duration PAUSE_WITHOUT_KEYS = Duration.ofSeconds(1);
 
     private static final Logger log = LoggerFactory.getLogger(IssuerKeys.class);
@@ -50,24 +52,24 @@ final class IssuerKeys {
     private volatile @Nullable Attempt last;
     private volatile boolean failing;
 
-    /** @param due when they are to be fetched again, in nanoseconds of the clock */
+    /** @param due when the keys are to be fetched again, in nanoseconds of the clock */
     private record Keys(JWKSet set, long due) {}
 
-    /** When keys were last asked for, and from when on they may be asked for again. */
+    /** When the last fetch began, and from when on the next one may begin, in nanoseconds of the clock. */
     private record Attempt(long began, long next) {}
 
     /**
-     * A fetch that is under way.
+     * A fetch that is running.
      *
-     * @param serving from when on the old keys answer all the same
+     * @param serving from when on the old keys are used without waiting for it, in nanoseconds of the clock
      */
     private record Fetch(Sinks.Empty<Void> end, long serving) {}
 
     /**
-     * Nothing is fetched before somebody asks.
+     * Fetches nothing before the keys are first needed.
      *
-     * @param fetch fetches them once, bounded in time
-     * @param count hears of each fetch whether it was successful
+     * @param fetch fetches the keys once, within a bounded time
+     * @param count called after each fetch with whether it was successful
      */
     IssuerKeys(
             KeySetLocation location,
@@ -83,7 +85,7 @@ final class IssuerKeys {
     /**
      * The keys; empty when there are none.
      *
-     * @param home where those go on that had to wait; null for wherever the fetch has ended
+     * @param home where requests that had to wait go on; null for the thread that ends the wait
      */
     Mono<JWKSet> all(@Nullable Executor home) {
         return Mono.defer(() -> {
@@ -101,7 +103,7 @@ final class IssuerKeys {
         });
     }
 
-    /** The keys, fetched again when they do not have this one and may be fetched. */
+    /** The keys, fetched again first when this one is missing and a fetch may begin or is running. */
     Mono<JWKSet> with(String keyId, @Nullable Executor home) {
         return all(home)
                 .flatMap(set -> set.getKeyByKeyId(keyId) != null || !mayFetch()
@@ -125,7 +127,10 @@ final class IssuerKeys {
         return running.get() != null || before == null || now() - before.next() >= 0;
     }
 
-    /** Ends with the fetch that runs, or that begins now; at once when it is too early for one. Never fails. */
+    /**
+     * Completes with the fetch that is running, or with one that begins now; at once when it is too early for one.
+     * Never errors.
+     */
     private Mono<Void> fetched() {
         Fetch others = running.get();
         if (others != null) {
@@ -147,7 +152,7 @@ final class IssuerKeys {
 
     private void succeeded(JWKSet set) {
         long refresh = location.refresh().toNanos();
-        // Several gateways that began together are not to ask together for ever.
+        // So that several gateways that started together do not fetch together for ever.
         long jitter = ThreadLocalRandom.current().nextLong(refresh / 10);
         boolean first = keys == null;
         keys = new Keys(set, now() + refresh - jitter);

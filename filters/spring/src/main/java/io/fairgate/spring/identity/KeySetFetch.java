@@ -21,8 +21,8 @@ import reactor.core.scheduler.Schedulers;
 import reactor.netty.http.client.HttpClient;
 
 /**
- * Fetches a set of public keys. What comes is bounded in size, in number and in time, and redirects are not followed: the
- * policy says where the keys are, and nobody else.
+ * Fetches a set of public keys. The answer is limited in size, in the number of keys and in time, and redirects are not
+ * followed: only the policy says where the keys are.
  */
 final class KeySetFetch {
 
@@ -40,7 +40,10 @@ final class KeySetFetch {
         this.time = time;
     }
 
-    /** One fetch; fails when there is no usable set, or when it takes too long. Runs where it may block. */
+    /**
+     * Fetches the keys once. Errors when there is no usable set, or when it takes too long. Runs on a scheduler for
+     * blocking work.
+     */
     Mono<JWKSet> keys(KeySetLocation location) {
         Mono<byte[]> bytes = location.isRemote() ? remote(location.location()) : file(Path.of(location.location()));
         return bytes.map(KeySetFetch::usable)
@@ -80,7 +83,7 @@ final class KeySetFetch {
         });
     }
 
-    /** Only what verifies signatures: a shared secret that got into a public set would let everybody sign. */
+    /** Keeps only keys that verify signatures: with a shared secret from a public set, anyone could sign tokens. */
     private static JWKSet usable(byte[] bytes) {
         try {
             JWKSet all = JWKSet.parse(new String(bytes, StandardCharsets.UTF_8));

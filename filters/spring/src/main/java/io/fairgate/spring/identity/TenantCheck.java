@@ -26,8 +26,8 @@ public final class TenantCheck {
     }
 
     /**
-     * The tenant of the request. Errors with {@link IdentityRefusedException} when it has none that may pass; in a dry run that
-     * is noted, and emitted as {@link Identity.Refused}.
+     * The tenant of the request. Errors with {@link IdentityRefusedException} when it has none that may pass; in a dry
+     * run the refusal is noted, and emitted as {@link Identity.Refused}.
      */
     public Mono<Identity> identify(ServerWebExchange exchange) {
         return identifier.identify(exchange).flatMap(identity -> {

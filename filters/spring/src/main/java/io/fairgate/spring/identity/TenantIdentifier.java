@@ -16,22 +16,22 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds out, once for each request, which tenant it belongs to.
+ * Finds the tenant of each request, once for each request.
  *
- * <p>Every way of the policy is asked in order. The first that the request shows something for names the tenant; what it
- * shows beside that must be valid and say the same. So a credential that is not valid is refused also beside a trusted
- * header, and a header cannot name somebody else than the credential does.
+ * <p>The ways of the policy are tried in order. The first one for which the request has a credential names the tenant;
+ * the other credentials of the request must be valid and name the same tenant. So an invalid credential is refused even
+ * beside a trusted header, and a header cannot name another tenant than the credential does.
  *
- * <p>Nothing is kept per id: inventing ids costs the gateway nothing.
+ * <p>Nothing is kept per id, so invented ids cost the gateway nothing.
  */
 public final class TenantIdentifier implements LivePolicy.Follower {
 
     private final Evidence.Tokens tokens;
     private volatile Prepared prepared;
-    /** For the policy that is being prepared; only changes of the policy use it, one after another. */
+    /** For the policy that is being prepared. Used only by changes of the policy, which run one at a time. */
     private Prepared next;
 
-    /** The ways of one policy, ready to be asked. */
+    /** The readers of credentials for one policy. */
     private record Prepared(Policy policy, List<Evidence.Reader> readers) {}
 
     TenantIdentifier(Policy policy, Evidence.Tokens tokens) {
@@ -57,12 +57,12 @@ public final class TenantIdentifier implements LivePolicy.Follower {
         tokens.keepOnly(policy.identification().sources());
     }
 
-    /** The tenant of a request, or why it has none; the same answer whenever it is asked again. Does not fail. */
+    /** The tenant of a request, or the reason why it has none; repeated calls give the same answer. Does not error. */
     public Mono<Identity> identify(ServerWebExchange exchange) {
         return identify(exchange, null);
     }
 
-    /** The same, where a request that shows nothing at all belongs to {@code otherwise}, when there is one. */
+    /** The same, but a request without any credential belongs to {@code otherwise}, unless that is null. */
     public Mono<Identity> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
         return Mono.defer(() -> {
             Identity known = Identity.of(exchange);

@@ -9,11 +9,11 @@ import org.springframework.cloud.gateway.handler.predicate.AbstractRoutePredicat
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * {@code Tenant=acme,globex}: the route is for requests of these tenants. {@code _unknown} is the one that all unknown
- * ids share.
+ * {@code Tenant=acme,globex}: the route is for requests of these tenants. {@code _unknown} is the tenant that all
+ * unknown ids share.
  *
- * <p>A request that is nobody's matches as well: the first filter of the route then refuses it for what it is. Did it not
- * match, it would be told that there is nothing here, or go on to another route to be refused there.
+ * <p>A request without a valid tenant matches as well, so that the admission refuses it for that reason. If it did not
+ * match, it would be answered with 404, or refused on another route. In a dry run it does not match.
  */
 public final class TenantRoutePredicateFactory
         extends AbstractRoutePredicateFactory<TenantRoutePredicateFactory.Config> {
@@ -55,26 +55,26 @@ public final class TenantRoutePredicateFactory
         return exchange -> identifier.identify(exchange).map(identity -> matches(exchange, identity, tenants));
     }
 
-    /** A request that is nobody's matches where it will be refused for that, and nowhere while nobody is refused. */
+    /** A request without a valid tenant matches when it will be refused for that, and does not match in a dry run. */
     private boolean matches(ServerWebExchange exchange, Identity identity, List<String> tenants) {
         if (identity instanceof Identity.Known known) {
             return tenants.contains(known.tenant().id().value());
         }
         boolean enforced = policy.current().enforcement().isOn();
         if (!enforced) {
-            // It may come to no route and so to no filter, and it is what the trial is for.
+            // The request may match no route and so not reach the admission, but the dry run must show it.
             check.noteDryRun(exchange, ((Identity.Refused) identity).why());
         }
         return enforced;
     }
 
-    /** Not to be used: a token may have to wait for the keys of its issuer. */
+    /** Not supported, because a token may have to wait for the keys of its issuer. */
     @Override
     public Predicate<ServerWebExchange> apply(Config config) {
         throw new UnsupportedOperationException("Tenant is asked asynchronously, by applyAsync");
     }
 
-    /** What a route says: a bean with setters, because that is what Spring Cloud Gateway binds arguments to. */
+    /** The arguments of the predicate: a bean with setters, because Spring Cloud Gateway binds arguments to one. */
     public static final class Config {
         private List<String> tenants = List.of();
 

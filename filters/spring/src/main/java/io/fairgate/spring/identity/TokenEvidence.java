@@ -31,12 +31,12 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * A JSON Web Token. Nimbus parses and verifies it; what is decided here is which keys and algorithms there are, that
- * these come from the policy and never from the token, and which claim is the tenant.
+ * Identification by a JSON Web Token. Nimbus parses and verifies it. This class decides which keys and algorithms are
+ * used, always those of the policy and never those of the token, and which claim names the tenant.
  */
 final class TokenEvidence implements Evidence.Reader {
 
-    /** Characters; Netty lets no longer header in by default. */
+    /** In characters. Netty accepts no longer header by default. */
     static final int LONGEST = 8192;
 
     private static final int LONGEST_KEY_ID = 256;
@@ -72,7 +72,7 @@ final class TokenEvidence implements Evidence.Reader {
                 .map(found -> new Evidence(tenant(verified(token, found)), null));
     }
 
-    /** What cannot pass is refused before anything is fetched for it. */
+    /** Parses the token, and refuses one that cannot pass before any keys are fetched for it. */
     private SignedJWT parsed(String text) {
         try {
             SignedJWT token = text.length() > LONGEST ? null : SignedJWT.parse(text);
@@ -83,7 +83,7 @@ final class TokenEvidence implements Evidence.Reader {
                 return token;
             }
         } catch (ParseException e) {
-            // Said below, and without what the token holds.
+            // Refused below, without the contents of the token.
         }
         throw new IdentityRefusedException(Reason.INVALID_TOKEN);
     }
@@ -106,7 +106,7 @@ final class TokenEvidence implements Evidence.Reader {
         return TenantId.of(named);
     }
 
-    /** By its whole name, which may be a URL, or else by its path. */
+    /** Finds a claim by its whole name, which may be a URL, or else by its dotted path. */
     private static @Nullable Object claim(Map<String, Object> claims, String path) {
         if (claims.containsKey(path)) {
             return claims.get(path);
@@ -118,7 +118,7 @@ final class TokenEvidence implements Evidence.Reader {
         return found;
     }
 
-    /** Issuer, audience, and the times, by the clock of the gateway. */
+    /** Checks the issuer, the audience, and the times by the gateway's clock. */
     private static final class Claims extends DefaultJWTClaimsVerifier<JWKSecurityContext> {
 
         private final InstantSource clock;

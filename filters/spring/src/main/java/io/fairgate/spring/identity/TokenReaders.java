@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Makes what verifies tokens. Ways that name the same keys share them, and keys that were fetched for one policy serve
- * the next, if it names them as well.
+ * Creates the readers of tokens. Sources that name the same keys share them, and keys that were fetched for one policy
+ * serve the next, if it names them as well.
  */
 final class TokenReaders implements Evidence.Tokens {
 
@@ -26,7 +26,7 @@ final class TokenReaders implements Evidence.Tokens {
     /**
      * Readers that share the keys of an issuer.
      *
-     * @param fetched counts fetches of keys: whether each succeeded
+     * @param fetched called after each fetch of keys with whether it succeeded
      * @param clock the wall clock, by which tokens expire
      */
     TokenReaders(Consumer<Boolean> fetched, Scheduler time, InstantSource clock) {

@@ -11,25 +11,31 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * Tells the upstream whose request it is, in exactly one header that only the gateway can have written, and lets nothing
- * pass that looks like it, on the way there and back.
+ * Names the tenant to the upstream in one header that only the gateway can have written, if {@code forward-as} names
+ * one, and removes headers that look like it, or like the gateway's own, from requests and from responses. A request
+ * without a valid tenant, which passes in a dry run only, keeps its tenant headers.
  *
- * <p>The last of all filters of headers: after it nobody takes anything away, so that {@code Connection: X-Tenant-Id}
- * removes what the client sent and not what we say.
+ * <p>It is the last of all filters of headers. No later filter removes headers, so {@code Connection: X-Tenant-Id}
+ * removes the header of the client and not the one of the gateway.
  */
 final class UpstreamIdentity implements HttpHeadersFilter, Ordered {
 
-    /** Names that are the gateway's own, and those that Reactor Netty makes of an HTTP/2 frame. */
+    /** Prefixes of the gateway's own headers, and of those that Reactor Netty derives from HTTP/2 frames. */
     private static final List<String> OWN_PREFIXES = List.of("x-http2-", "x-fairgate-", "x-permit-");
 
     private static final String FENCING_TOKEN = "x-fencing-token";
 
-    /** Of an upgrade to HTTP/2, which is not passed on; a client may have left it out of {@code Connection}. */
+    /**
+     * The header of an upgrade to HTTP/2, which is not forwarded; a client may have left it out of {@code Connection}.
+     */
     private static final String HTTP2_SETTINGS = "http2-settings";
 
     private final Type type;
 
-    /** @param type the way that it looks at; each has a filter of its own, because a filter is not told which it is on */
+    /**
+     * @param type requests or responses; each has a filter of its own, because a filter cannot see which of them it
+     *     handles
+     */
     UpstreamIdentity(Type type) {
         this.type = type;
     }

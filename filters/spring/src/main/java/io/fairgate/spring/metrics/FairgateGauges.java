@@ -40,16 +40,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What is measured when somebody looks: the pools, the tenants in them, the quotas. Costs nothing in between. One look
- * at a pool serves all gauges of a scrape.
+ * Gauges that are read at a scrape: the pools, their tenants, the quotas. They cost nothing between scrapes. One
+ * snapshot of a pool serves all gauges of a scrape.
  *
- * <p>The rows are those of the pools of the policy, and of the tenants that are shown ({@link TenantSeries}). While somebody
- * looks, it is decided anew from time to time which these are. A change adds and removes some rows, and leaves the others as
- * they are.
+ * <p>There are rows for the pools of the policy and for the tenants that are shown ({@link TenantSeries}). While gauges
+ * are read, the shown tenants are reviewed from time to time. A change adds and removes some rows, and leaves the
+ * others as they are.
  */
 final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
 
-    /** The tenant tag of what the tenants of a group share; the quota tag begins with the group. */
+    /**
+     * The tenant tag of quotas that the tenants of a group share; their quota tag begins with the name of the group.
+     */
     private static final String GROUP = "_group";
 
     private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
@@ -66,7 +68,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
     private final List<Rows> bound = new ArrayList<>();
     private final AtomicBoolean isReviewing = new AtomicBoolean();
     private volatile long reviewedAt;
-    /** The policy in force, which becomes the current one a moment after this hears of it. */
+    /** The latest policy that {@link #follow} was given; {@link LivePolicy#current} changes a moment later. */
     private volatile Policy policy;
 
     FairgateGauges(
@@ -111,7 +113,10 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
 
     // ---- which tenants are shown ----
 
-    /** Not now: whoever asks for it is an event loop, or is writing the page that would change. */
+    /**
+     * Schedules the review on another thread: the caller is an event loop, or is writing the page that the review would
+     * change.
+     */
     private void reviewSoon() {
         if (isReviewing.compareAndSet(false, true)) {
             var unused = time.schedule(this::review);
@@ -124,7 +129,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                 .collectMap(Map.Entry::getKey, Map.Entry::getValue)
                 // A snapshot may come on an event loop.
                 .publishOn(time)
-                // What comes from here on is for the next one.
+                // Changes from here on are for the next review.
                 .doOnTerminate(() -> isReviewing.set(false))
                 .subscribe(this::review);
     }
@@ -171,13 +176,13 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                 .register(registry);
     }
 
-    /** What one registry shows: each row by its tags. */
+    /** The meters of one registry, by their tags. */
     private final class Rows {
 
         private final MeterRegistry registry;
         private final Map<String, Look> looks = new HashMap<>();
         private final Map<Tags, List<io.micrometer.core.instrument.Meter>> rows = new HashMap<>();
-        /** Of the permit-time, which stays where a tenant was shown and is kept. */
+        /** The counters of permit-time, which stay for tenants that were shown and are kept. */
         private final Map<Tags, List<io.micrometer.core.instrument.Meter>> used = new HashMap<>();
 
         private final Map<Tags, QuotaRow> quotaRows = new HashMap<>();
@@ -195,7 +200,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
             next.pools().keySet().forEach(name -> {
                 PermitPool pool = pools.get(name);
                 if (pool != null) {
-                    // A pool that was gone in between is another one, and its rows are bound anew.
+                    // A pool that was removed and added again is another object, and its rows are registered anew.
                     Look look = looks.computeIfAbsent(name, n -> new Look(pool));
                     look.takeAnew();
                     addPool(wanted, look);
@@ -272,7 +277,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
             Tags tags = Tags.of("pool", look.pool.name(), "tenant", tag);
             wanted.add(tags);
             used.computeIfAbsent(tags, t -> {
-                // The counter holds on to what it is given only weakly: that must be the look, which stays.
+                // The counter refers to its object only weakly, so the object must be the look, which stays.
                 UsedPermitTime seconds = new UsedPermitTime(look, tag, t);
                 return List.of(FunctionCounter.builder(Meter.PERMIT_SECONDS.id(), look, l -> seconds.seconds())
                         .description(Meter.PERMIT_SECONDS.description())
@@ -281,7 +286,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
             });
         }
 
-        /** Those of the tenants that are shown and of the groups above them, and those that unknown ids share. */
+        /** Adds the quotas of the shown tenants, of the groups above them, and of the tenant that unknown ids share. */
         private void addQuotas(Set<Tags> wanted, Set<TenantId> shown, Policy next) {
             Set<String> groups = new LinkedHashSet<>();
             shown.forEach(id -> {
@@ -324,7 +329,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
         return tenant == null ? 0 : tenant.share().weight();
     }
 
-    /** One quota, as the policy says it now. */
+    /** One quota, under the latest policy. */
     private static final class QuotaRow {
         private volatile QuotaSet alone = QuotaSet.NONE;
 
@@ -333,7 +338,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
         }
     }
 
-    /** Permit-time of the holds that have ended, and of those that have not. */
+    /** The permit-time of ended holds and of current ones. */
     private static final class UsedPermitTime {
         private final Look look;
         private final String tenant;
@@ -346,7 +351,9 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
             this.tags = tags;
         }
 
-        /** A hold that is just ending may be in neither part, and a counter must not go back. */
+        /**
+         * The highest sum so far: a hold that is just ending may be in neither part, and a counter must not decrease.
+         */
         double seconds() {
             Seen seen = look.seen();
             highest.accumulate(seen.of(tenant).held() + seen.ended().getOrDefault(tags, 0.0));
@@ -354,7 +361,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
         }
     }
 
-    /** All tenants with one tag, in one pool. */
+    /** The sums over all tenants with one tag, in one pool. */
     private record TenantsNow(int inFlight, int waiting, double share, double weight, double held) {
 
         static final TenantsNow NONE = new TenantsNow(0, 0, 0, 0, 0);
@@ -380,7 +387,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
     }
 
     /**
-     * What was seen at one moment.
+     * One snapshot of a pool.
      *
      * @param tenants by tag
      * @param ended permit-time of the holds that had ended; read before the status, so that none is both ended and held
@@ -402,7 +409,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
         }
     }
 
-    /** The latest look at one pool, taken anew when it is older than a scrape. */
+    /** The latest snapshot of one pool, renewed when it is older than one scrape. */
     private final class Look {
         private final PermitPool pool;
         private volatile Seen latest = Seen.NOTHING;
@@ -431,7 +438,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
             return latest;
         }
 
-        /** What was read while tenants changed their tags does not fit together. */
+        /** Drops a snapshot that was taken while tenants changed their tags, because its parts do not fit together. */
         private void take(int version, Seen seen) {
             if (version % 2 == 0 && version == series.version()) {
                 latest = seen;

@@ -27,13 +27,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is counted and timed as it happens. What is measured at a scrape is in {@link FairgateGauges}.
+ * Counts and times events as they happen. The meters that are read at a scrape are in {@link FairgateGauges}.
  *
- * <p>The tenant tag is bounded: {@link TenantSeries} says which members are counted by name, all others are {@code _other}.
+ * <p>The tenant tag is bounded: {@link TenantSeries} decides which members are counted by name; all others are
+ * {@code _other}.
  */
 public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch, RefusalMeters {
 
-    /** Value of the pool tag where there was no pool. */
+    /** The value of the pool tag when no pool was involved. */
     static final String NO_POOL = "none";
 
     private static final Duration[] BUCKETS = {
@@ -52,7 +53,7 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
 
     private record Row(Meter meter, Tags tags) {}
 
-    /** With as many tenants by name as there are without a setting. */
+    /** Shows the default number of tenants by name. */
     public FairgateMeters(LivePolicy policy, MeterRegistry registry) {
         this(
                 policy,
@@ -64,7 +65,7 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
         this.policy = policy;
         this.series = series;
         this.registry = registry;
-        // There from the start, so that the first reload is a change that can be seen.
+        // Registered at the start, so that the first reload shows as an increase.
         reloads("success");
         reloads("failure");
     }
@@ -77,7 +78,10 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
         return series.tag(tenant);
     }
 
-    /** What was counted of pools and members that the policy names no more goes, or each change would leave some behind. */
+    /**
+     * Removes the meters of pools and members that the policy no longer names; otherwise each change would leave some
+     * behind.
+     */
     @Override
     public void follow(Policy next) {
         series.follow(next);
@@ -85,14 +89,14 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
         reloads("success").increment();
     }
 
-    /** What its last requests have left goes with it, for they were counted after the change of the policy. */
+    /** Removes the meters of the last requests of the pool, which were counted after the change of the policy. */
     @Override
     public void gone(String pool) {
         keep(tags -> tags.stream()
                 .noneMatch(tag -> tag.getKey().equals("pool") && tag.getValue().equals(pool)));
     }
 
-    /** The series of the tenant have ended. */
+    /** Removes the meters of a tenant whose series have ended. */
     void ended(TenantId tenant) {
         keep(tags -> tags.stream()
                 .noneMatch(
@@ -108,7 +112,7 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
     private void keep(Map<Row, ? extends io.micrometer.core.instrument.Meter> meters, Predicate<Tags> kept) {
         for (Row row : meters.keySet()) {
             if (!kept.test(row.tags())) {
-                // One step, or whoever counts meanwhile would be given the meter that is being removed.
+                // One atomic step, so that no other thread is given the meter that is being removed.
                 meters.computeIfPresent(row, (r, meter) -> {
                     registry.remove(meter);
                     return null;
@@ -142,13 +146,13 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
         count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "success" : "failure"));
     }
 
-    /** There from the beginning, so that the first loss is seen as a change. */
+    /** Registered at the start, so that the first loss shows as an increase. */
     @Override
     public Counter recordsLost(String log) {
         return counter(Meter.RECORDS_LOST, Tags.of("log", log));
     }
 
-    /** There from the beginning, so that the first failure is seen as a change. */
+    /** Registered at the start, so that the first failure shows as an increase. */
     public Counter journalFailures() {
         return counter(Meter.JOURNAL_FAILURES, Tags.empty());
     }
@@ -197,7 +201,7 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
         counter(meter, tags).increment();
     }
 
-    /** The registry itself finds a meter slowly, so they are kept. */
+    /** Keeps the counters, because the registry itself finds a meter slowly. */
     private Counter counter(Meter meter, Tags tags) {
         return counters.computeIfAbsent(
                 new Row(meter, tags),
@@ -207,14 +211,17 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
                         .register(registry));
     }
 
-    /** Permit-time of all holds that have ended until now, in seconds, by pool and tenant. */
+    /** The permit-time of all holds that have ended until now, in seconds, by pool and tenant. */
     public Map<Tags, Double> endedPermitSeconds() {
         Map<Tags, Double> ended = new HashMap<>();
         permitSeconds.forEach((poolAndTenant, seconds) -> ended.put(poolAndTenant, seconds.sum()));
         return ended;
     }
 
-    /** What is held of a pool at this moment is that of another tag now, and was that of this one until now. */
+    /**
+     * Splits the permit-time of current holds when a tenant changes its tag: the seconds until now count for the tag
+     * {@code before}, the later ones for the tag {@code now}.
+     */
     void moveHeld(String pool, String before, String now, double seconds) {
         endedPermitSeconds(poolAndTenant(pool, before)).add(seconds);
         endedPermitSeconds(poolAndTenant(pool, now)).add(-seconds);

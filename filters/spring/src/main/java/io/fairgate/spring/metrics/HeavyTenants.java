@@ -9,13 +9,16 @@ import org.jspecify.annotations.Nullable;
  * Finds the tenants with the largest use among any number of them, in constant space and in constant time for each use:
  * the weighted majority vote of Boyer and Moore in each of a fixed number of buckets.
  *
- * <p>A bucket names one tenant. What that tenant uses is added, what others of the bucket use is subtracted, and who brings
- * it below zero takes its place. So a tenant that uses more than all others of its bucket together is named, and how many
- * ids the others invent makes no difference: only what they use counts.
+ * <p>A bucket names one tenant. Use by that tenant is added, use by other tenants of the bucket is subtracted, and the
+ * tenant that brings the sum below zero takes the place of the named one. So a tenant that uses more than all others of
+ * its bucket together is named. The number of ids that the others invent makes no difference: only their use counts.
  */
 final class HeavyTenants {
 
-    /** @param seconds at most the permit-time that the tenant used, and at least that without what others of its bucket used */
+    /**
+     * @param seconds at most the permit-time that the tenant used, and at least that less the use of the others in its
+     *     bucket
+     */
     private record Bucket(TenantId tenant, double seconds) {}
 
     private final AtomicReferenceArray<@Nullable Bucket> buckets;
@@ -48,14 +51,14 @@ final class HeavyTenants {
         return new Bucket(tenant, seconds - was.seconds);
     }
 
-    /** Multiplies all by a factor below 1, so that what was used long ago counts for less. */
+    /** Multiplies all by a factor below 1, so that older use counts for less. */
     void decay(double factor) {
         for (int i = 0; i < buckets.length(); i++) {
             buckets.updateAndGet(i, was -> was == null ? null : new Bucket(was.tenant, was.seconds * factor));
         }
     }
 
-    /** Adds all to another one of these, and forgets them. */
+    /** Moves all use to another instance, and clears this one. */
     void moveTo(HeavyTenants others) {
         for (int i = 0; i < buckets.length(); i++) {
             Bucket bucket = buckets.getAndSet(i, null);

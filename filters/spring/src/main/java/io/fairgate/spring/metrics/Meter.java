@@ -149,7 +149,7 @@ public enum Meter {
         return type;
     }
 
-    /** What is counted or measured, for people; Prometheus sees it in the name of timers only. */
+    /** The unit, for the documentation; Prometheus shows it in the name of timers only. */
     String unit() {
         return unit;
     }
@@ -162,7 +162,7 @@ public enum Meter {
         return tags;
     }
 
-    /** As Prometheus shows it. */
+    /** The name in Prometheus. */
     String prometheusName() {
         String name = id.replace('.', '_');
         return switch (type) {

@@ -18,41 +18,46 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Which tenants have time series of their own; all others are counted together as {@link #OTHER}.
+ * Decides which tenants have time series of their own; all others are counted together as {@link #OTHER}.
  *
- * <p><b>Shown</b> are the members that the policy names for it, and the K most active of the others. While there are fewer
- * than K, a member is shown from its first request on. After that {@link #review} decides, by permit-time, of which the
- * older counts for less: a tenant has to use clearly more than the least active one to take its place.
+ * <p><b>Shown</b> are the members that the policy names in {@code metrics.tenants}, and the K most active of the
+ * others. While fewer than K of the others are shown, a member is shown from its first request on. After that
+ * {@link #review} decides by permit-time, of which older parts count for less: a tenant must be clearly more active
+ * than the least active one to take its place.
  *
- * <p><b>Kept</b> are up to K tenants that were shown before. What they do is counted as that of others, and their counters
- * stand still. A kept tenant that is shown again counts on from there, so that no series ever goes back. A kept tenant makes
- * room for another after an hour, and then its series ends; if it is shown again after that, a new series begins, at zero.
+ * <p><b>Kept</b> are tenants that were shown before: up to K, and more only after the policy has stopped naming some.
+ * Their events are counted as {@link #OTHER}, and their own counters stand still. When a kept tenant is shown again,
+ * its counters go on from there, so that no series ever decreases. After an hour, a kept tenant makes room for another
+ * one that needs it, and its series ends; if it is shown again after that, a new series begins at zero.
  *
- * <p>Each event is counted in one series: that of its tenant at that moment, or that of the others. So no event is lost or
- * counted twice, whatever joins or leaves (docs/decisions/0032-series-of-the-most-active-tenants.md).
+ * <p>Each event is counted in one series: that of its tenant at that moment, or {@link #OTHER}. So no event is lost or
+ * counted twice when tenants change between them (docs/decisions/0032-series-of-the-most-active-tenants.md).
  */
 final class TenantSeries {
 
-    /** Tag of all that have no series of their own. */
+    /** The tag of all tenants without a series of their own. */
     static final String OTHER = "_other";
 
     private static final long HALF_LIFE = Duration.ofMinutes(5).toNanos();
     private static final long KEPT_AT_LEAST = Duration.ofHours(1).toNanos();
     /** Longer than Prometheus looks back for a series that has ended. */
     private static final long ENDED_FOR = Duration.ofMinutes(10).toNanos();
-    /** How many times the activity of the least active one takes its place, so that two that are alike do not alternate. */
+    /**
+     * How many times as active as the least active shown tenant another one must be to take its place, so that two
+     * tenants of similar activity do not alternate.
+     */
     private static final double CLEARLY = 1.5;
 
     private final int most;
     private final Scheduler time;
     private final HeavyTenants candidates;
-    /** Those since the last review: what they used does not count for less yet. */
+    /** The candidates since the last review, whose use has not been decayed yet. */
     private final HeavyTenants recentCandidates;
 
     private final Map<TenantId, Series> known = new ConcurrentHashMap<>();
     private volatile Policy policy;
     private volatile Runnable whenChanged = () -> {};
-    /** False once a member has been counted as one of the others because there was no room for it. */
+    /** False once a member has been counted as {@link #OTHER} because there was no room for it. */
     private volatile boolean takesAll = true;
     /** Odd while the set is changing; see {@link #version}. */
     private volatile int version;
@@ -75,10 +80,10 @@ final class TenantSeries {
     }
 
     /**
-     * How active a tenant is at a review, in seconds of permit-time.
+     * The activity of a tenant at a review, in seconds of permit-time.
      *
-     * @param used of the holds that have ended
-     * @param held of what is in flight
+     * @param used the permit-time of holds that have ended
+     * @param held the permit-time so far of current holds
      */
     private record Ranked(TenantId tenant, double used, double held) {
         double activity() {
@@ -101,14 +106,14 @@ final class TenantSeries {
         return time.now(TimeUnit.NANOSECONDS);
     }
 
-    /** To be run when a tenant is shown outside of a review; it must be quick. */
+    /** Sets the action to run when a tenant is shown outside of a review; it must be quick. */
     void whenChanged(Runnable action) {
         whenChanged = action;
     }
 
     // ---- as requests come ----
 
-    /** The tenant tag of what happens now. */
+    /** The tag for an event of the tenant that happens now; the tenant may become shown by it. */
     String tag(TenantId tenant) {
         Series series = known.get(tenant);
         if (series == null && takesAll && isMember(tenant)) {
@@ -134,7 +139,7 @@ final class TenantSeries {
         return series;
     }
 
-    /** What the tenant used: permits times the seconds for which they were held. */
+    /** Adds permit-time of the tenant: permits times the seconds for which they were held. */
     void used(TenantId tenant, double seconds) {
         Series series = known.get(tenant);
         if (series != null) {
@@ -146,18 +151,18 @@ final class TenantSeries {
 
     // ---- what is read ----
 
-    /** The tag that the tenant has now; no tenant becomes one that is shown by being asked for. */
+    /** The tag that the tenant has now. Unlike {@link #tag}, this never makes a tenant shown. */
     String tagNow(TenantId tenant) {
         Series series = known.get(tenant);
         return series != null && series.isShown ? series.tag : OTHER;
     }
 
-    /** Tenants with a series of their own that counts. */
+    /** The tenants that are shown: events count in their own series. */
     Set<TenantId> shown() {
         return tenants(true);
     }
 
-    /** Tenants with a series that stands still. */
+    /** The tenants that are kept: their own series stand still. */
     Set<TenantId> kept() {
         return tenants(false);
     }
@@ -172,32 +177,38 @@ final class TenantSeries {
         return tenants;
     }
 
-    /** The same before and after something was read that belongs together, and even, if no tenant changed tags meanwhile. */
+    /**
+     * Shows whether tenants changed their tags during a read: none did if the version is even, and the same before and
+     * after the read.
+     */
     int version() {
         return version;
     }
 
     // ---- changes ----
 
-    /** The policy is this one: members that are gone have no series, and those that it names have one. */
+    /**
+     * Follows a new policy. Removed members lose their series. The members that the policy names are shown at once if
+     * no member has been counted as {@link #OTHER} yet, otherwise from the next review on.
+     */
     synchronized void follow(Policy next) {
         policy = next;
         pinned = next.tenantsInMetrics();
         known.keySet().retainAll(next.members().keySet());
         ended.keySet().retainAll(next.members().keySet());
         if (takesAll) {
-            // Nothing that they did has been counted as that of others.
+            // None of their events has been counted as OTHER.
             pinned.forEach(tenant -> known.computeIfAbsent(tenant, Series::new));
         }
         if (takesAll && next.members().size() - pinned.size() <= most) {
-            // There is room for all: they are there before anything happens.
+            // There is room for all, so their series exist before their first event.
             next.members().keySet().forEach(tenant -> known.computeIfAbsent(tenant, Series::new));
         }
     }
 
-    /** What is to be done where tenants are counted when one of them is shown, kept, or ends. */
+    /** What the meters do when a tenant is shown or kept, or its series ends. */
     interface Move {
-        /** What the tenant does is counted with another tag from now on. */
+        /** Events of the tenant are counted with another tag from now on. */
         void counted(TenantId tenant, String before, String now);
 
         /** Its series ends. */
@@ -205,9 +216,9 @@ final class TenantSeries {
     }
 
     /**
-     * Decides anew which tenants are shown.
+     * Decides again which tenants are shown.
      *
-     * @param held permit-time of what is in flight now, in seconds
+     * @param held the permit-time so far of current holds, in seconds
      */
     synchronized void review(Map<TenantId, Double> held, Move move) {
         version++;
@@ -224,7 +235,7 @@ final class TenantSeries {
             PriorityQueue<Ranked> shown = new PriorityQueue<>(Comparator.comparingDouble(Ranked::activity));
             List<Ranked> others = rank(held, factor, shown);
             while (shown.size() > most) {
-                // The policy names them no longer.
+                // The policy no longer names some of them.
                 keep(shown.remove().tenant, now, move);
             }
             for (Ranked other : others) {
@@ -247,9 +258,9 @@ final class TenantSeries {
     }
 
     /**
-     * Those that are not shown, the most active first.
+     * The tenants that are not shown, the most active first.
      *
-     * @param shown gets those that are
+     * @param shown gets those that are shown and that the policy does not name
      */
     private List<Ranked> rank(Map<TenantId, Double> held, double factor, PriorityQueue<Ranked> shown) {
         Map<TenantId, Double> others = new HashMap<>();
@@ -283,7 +294,7 @@ final class TenantSeries {
         return shown;
     }
 
-    /** So that the one that this tenant replaces can be kept: whether that is possible. */
+    /** Makes room to keep the tenant that this one replaces; false when that is not possible. */
     private boolean makeRoomFor(TenantId tenant, long now, Move move) {
         Set<TenantId> kept = kept();
         if (kept.contains(tenant) || kept.size() < most) {

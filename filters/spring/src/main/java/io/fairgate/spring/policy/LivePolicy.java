@@ -6,28 +6,31 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The policy that is in force, and the way to put another in its place while requests run.
+ * The policy that is in force, which can be replaced while requests run.
  *
- * <p>Whoever decides about a request asks once for {@link #current()} and stays with that, so that a change in between
- * cannot make it see half of each.
+ * <p>Code that decides about a request reads {@link #current()} once and uses that policy to the end, so that a change
+ * in between cannot mix two policies.
  */
 public final class LivePolicy {
 
-    /** What has to change along with the policy. */
+    /** A component that changes together with the policy. */
     public interface Follower {
         /**
-         * Makes what the next policy needs and the current one has not, and touches nothing that is in force. Either
-         * {@link #follow} or {@link #giveUp} comes next.
+         * Creates what the next policy needs and the current one does not have, and touches nothing that is in force.
+         * What it throws refuses the policy. Either {@link #follow} or {@link #giveUp} comes next.
          */
         default void prepare(Policy next) {}
 
-        /** The next policy was refused: what was prepared for it goes. */
+        /**
+         * Drops what was prepared for the next policy, because that was refused; also called when the refusal came
+         * before {@link #prepare}.
+         */
         default void giveUp() {}
 
-        /** A next policy was offered, and not put in force. */
+        /** A next policy was offered and not put in force. */
         default void refused() {}
 
-        /** The policy is now this one. Must not fail: what could, belongs into {@link #prepare}. */
+        /** Changes to the next policy. Must not throw: work that can fail belongs in {@link #prepare}. */
         void follow(Policy next);
     }
 
@@ -45,12 +48,15 @@ public final class LivePolicy {
         return current;
     }
 
-    /** From now on it hears of each change. */
+    /** Adds a component that takes part in each later change. */
     public synchronized void add(Follower follower) {
         followers.add(follower);
     }
 
-    /** The same, after all others: what lets tenants in must not before everything else knows them. */
+    /**
+     * Adds a component that changes after all others: the one that admits tenants must not know new tenants before the
+     * others do.
+     */
     public synchronized void addGate(Follower gate) {
         gates.add(gate);
     }
@@ -60,17 +66,18 @@ public final class LivePolicy {
     }
 
     /**
-     * Puts {@code next} in force, for every request that asks from now on. Permits that are held, places in queues and
-     * quota balances stay; a pool that {@code next} does not name serves those that are in it until they have left.
+     * Puts {@code next} in force, for every request that reads the policy from now on. Permits that are held, places in
+     * queues and quota balances stay; a pool that {@code next} does not name serves its requests until they have left.
      *
-     * <p>Changes come one after another: others wait meanwhile, so this is not for an event loop.
+     * <p>Changes run one at a time, and other callers are blocked meanwhile, so this must not be called on an event
+     * loop.
      */
     public void replace(Policy next) {
         replace(next, () -> {});
     }
 
     /**
-     * The same, together with something else that has to fit to it.
+     * The same, together with another change that has to fit to it.
      *
      * @param along run when the pools of {@code next} exist and before anything that is in force has changed; when it
      *     throws, nothing changes, and this throws the same
@@ -84,12 +91,15 @@ public final class LivePolicy {
             refuse();
             throw e;
         }
-        // Before anybody can be let in by the new policy, so that its tenants are known to the pools when they come.
+        // Before a request can be admitted by the new policy, so that the pools know its tenants when they come.
         all().forEach(follower -> follower.follow(next));
         current = next;
     }
 
-    /** Tells that a next policy was offered and could not even be read: that is counted. */
+    /**
+     * Reports a next policy that was offered and not put in force, for instance because it could not be read, so that
+     * it is counted.
+     */
     public synchronized void refuse() {
         all().forEach(Follower::refused);
     }

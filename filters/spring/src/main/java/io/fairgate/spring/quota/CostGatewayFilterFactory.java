@@ -9,16 +9,22 @@ import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFac
 import org.springframework.util.unit.DataSize;
 
 /**
- * {@code Cost=5}: what a request of this route takes of its quotas, in units; 1 on routes that do not say.
+ * {@code Cost=5}: what a request of this route takes of its quotas, in units; 1 on routes without this filter.
  *
- * <p>Arguments, all but the first in the long form only: {@code units}; {@code rules}, other units by method and path,
- * such as {@code GET /reports/** = 10, * /search = 3}, of which the first that fits counts (HEAD counts as GET, unless
- * a rule for it comes first), and the dearest when the path can be read in several ways; {@code header} and
- * {@code trustedFrom}, a request header with a number that counts before all these when such a peer sends it, and is
- * ignored otherwise (in no case does the upstream see it); {@code response}, {@code bytes} or {@code header:NAME}, for
- * what is known only then: what is charged before is an estimate, and corrected at the end; {@code per}, the bytes of a
- * unit (1KB by default), of which a response takes one at least; and {@code max}, the most that a header or a response may
- * make of a request.
+ * <p>Arguments, all but the first in the long form only:
+ *
+ * <ul>
+ *   <li>{@code units}: the units of a request that no rule fits.
+ *   <li>{@code rules}: other units by method and path, such as {@code GET /reports/** = 10, * /search = 3}. The first
+ *       rule that fits counts (HEAD counts as GET, unless a rule for HEAD comes first). When the path can be read in
+ *       several ways, the most expensive reading counts.
+ *   <li>{@code header} and {@code trustedFrom}: a request header with a number that takes precedence over all these
+ *       when a trusted peer sends it, and is ignored otherwise. The upstream never sees it.
+ *   <li>{@code response}: {@code bytes} or {@code header:NAME}, when only the response shows the cost. The charge
+ *       before is then an estimate, which is corrected at the end.
+ *   <li>{@code per}: the bytes of a unit (1KB by default); a response takes at least one unit.
+ *   <li>{@code max}: the most units that a header or a response can make of a request.
+ * </ul>
  */
 public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory<CostGatewayFilterFactory.Config> {
 
@@ -38,7 +44,7 @@ public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory
         return List.of("units");
     }
 
-    /** @throws IllegalArgumentException naming the argument that has no meaning, or none beside the others */
+    /** @throws IllegalArgumentException naming the argument that is not valid, by itself or beside the others */
     @Override
     public GatewayFilter apply(Config config) {
         if (config.units < 0 || config.units > Quota.MAX_LIMIT) {
@@ -80,7 +86,7 @@ public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory
                 "Cost: %s: %s (expected: %s)".formatted(argument, found == null ? "nothing" : found, expected));
     }
 
-    /** What a route says: a bean with setters, because that is what Spring Cloud Gateway binds arguments to. */
+    /** The arguments of the filter: a bean with setters, because Spring Cloud Gateway binds arguments to one. */
     public static final class Config {
         private long units = 1;
         private @Nullable String rules;

@@ -14,10 +14,11 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
- * What requests take by method and path: what the first rule says that fits.
+ * What requests take by method and path: the units of the first rule that fits.
  *
- * <p>The one who asks writes the path, and must not be able to write a dear one so that it looks cheap here and is the same
- * upstream. So of several {@linkplain PathReadings readings}, with letter case and without, the dearest counts.
+ * <p>The client chooses the spelling of the path. It must not be able to spell an expensive path so that it looks cheap
+ * here and is the same to the upstream. So of several {@linkplain PathReadings readings}, with letter case and without,
+ * the most expensive one counts.
  */
 final class CostRules {
 
@@ -30,7 +31,7 @@ final class CostRules {
     }
 
     private record Rule(String method, PathPattern path, long units) {
-        /** HEAD asks for the work of GET, and for none of what comes of it. */
+        /** HEAD counts as GET, because it causes the same work. */
         boolean isFor(String asked) {
             return method.equals("*") || method.equals(asked) || (method.equals("GET") && asked.equals("HEAD"));
         }
@@ -42,8 +43,8 @@ final class CostRules {
 
     /**
      * @param text such as {@code GET /reports/** = 10, * /search = 3}; null for no rules
-     * @param otherwise the units of what fits none
-     * @throws IllegalArgumentException naming the rule that is none
+     * @param otherwise the units of a request that no rule fits
+     * @throws IllegalArgumentException naming the text that is not a rule
      */
     CostRules(@Nullable String text, long otherwise) {
         exact = rules(text, EXACT);
@@ -67,7 +68,7 @@ final class CostRules {
         if (exact.isEmpty()) {
             return otherwise;
         }
-        // Methods are told apart by letter case (RFC 9110, 9.1), but not by all servers.
+        // Methods are case-sensitive (RFC 9110, 9.1), but some servers ignore case.
         String method = request.getMethod().name().toUpperCase(Locale.ROOT);
         String asked = request.getPath().pathWithinApplication().value();
         return PathReadings.of(asked).stream()

@@ -5,8 +5,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Whether the usage journal is written. Never down: while it is not, quotas are counted in memory and nothing is refused
- * for it, and to take every gateway out of service whose disk is full would make an outage of it.
+ * Shows whether the usage journal can be written. Never down: while it cannot, quotas are counted in memory and no
+ * request is refused for it. To take every gateway with a full disk out of service would cause an outage.
  */
 final class JournalHealth implements HealthIndicator {
 

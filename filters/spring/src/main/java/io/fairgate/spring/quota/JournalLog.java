@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs when the usage journal cannot be written, and when it can again; counts the former, and knows how it is now. */
+/**
+ * Logs when the usage journal cannot be written and when it can be again, counts the failures, and holds the current
+ * one.
+ */
 final class JournalLog implements JournalListener, MeterBinder {
 
     private static final Logger log = LoggerFactory.getLogger(JournalLog.class);
@@ -38,7 +41,7 @@ final class JournalLog implements JournalListener, MeterBinder {
         return file;
     }
 
-    /** Null while all is well. */
+    /** The current failure; null while the journal can be written. */
     @Nullable
     Failure failure() {
         return failure;

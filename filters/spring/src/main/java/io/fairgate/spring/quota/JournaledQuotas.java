@@ -7,13 +7,13 @@ import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The quotas of this process, and the journal that keeps them over a restart.
+ * The quotas of this process, and the journal that keeps them across a restart.
  *
  * @param journal null when the process keeps nothing
  */
 record JournaledQuotas(EmbeddedQuotas quotas, @Nullable UsageJournal journal) implements AutoCloseable {
 
-    /** @param log of the file; null when the process keeps nothing */
+    /** @param log the log of the journal; null when the process keeps nothing */
     static JournaledQuotas open(@Nullable JournalLog log) {
         UsageJournal journal = log == null
                 ? null
@@ -22,7 +22,7 @@ record JournaledQuotas(EmbeddedQuotas quotas, @Nullable UsageJournal journal) im
                 new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system(), journal), journal);
     }
 
-    /** Writes what is used to the unit. */
+    /** Writes the usage exactly, to the unit, and closes the journal. */
     @Override
     public void close() {
         if (journal != null) {

@@ -7,18 +7,22 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /**
- * What upstreams may take a path for. {@code /a/..%2Fb;c//d} is four things to four servers; Spring Cloud Gateway merges the
- * slashes, sends the rest on as it came, and nobody here knows which server is behind. So each thing that servers do to
- * paths is done, and also not done.
+ * The ways in which upstreams may read a path. Four servers can read {@code /a/..%2Fb;c//d} in four ways. Spring Cloud
+ * Gateway merges the slashes and forwards the rest unchanged, and the gateway does not know which server is behind. So
+ * each transformation that servers apply to paths is applied, and also left out.
  *
- * <p>A reading is written so that a pattern of Spring's decodes it and leaves out its parameters. Nothing is decoded twice.
+ * <p>A reading is written so that a path pattern of Spring decodes it and leaves out its parameters. Nothing is decoded
+ * twice.
  */
 final class PathReadings {
 
     private static final Pattern PARAMETERS = Pattern.compile(";[^/]*");
     private static final Pattern SLASHES = Pattern.compile("/{2,}");
 
-    /** What servers do, in the order in which they do it; some resolve dots before they merge slashes, others after. */
+    /**
+     * The transformations of servers, in the order in which servers apply them. Some resolve dots before they merge
+     * slashes, others after.
+     */
     private static final List<UnaryOperator<String>> STEPS = List.of(
             PathReadings::decoded,
             path -> path.replace(";", "%3B"),
@@ -28,14 +32,18 @@ final class PathReadings {
             PathReadings::merged,
             PathReadings::closed);
 
-    /** In all readings together: twice what a request line holds, so no path is too long that has one or two. */
+    /**
+     * The most characters of all readings together: twice what a request line holds, so that a path with one or two
+     * readings is never too long.
+     */
     private static final int MOST_CHARACTERS = 8192;
 
     private PathReadings() {}
 
     /**
-     * One for a path that all read alike, and the first is as it came. None at all for a path that was made to be misread:
-     * one of the length that a request may have can have dozens, and matching them all takes milliseconds.
+     * The readings; the first is the path as received. There is one for a path that all servers read alike, and none
+     * for a path that was made to be misread: a path of the maximum length can have dozens, and matching them all takes
+     * milliseconds.
      */
     static Set<String> of(String path) {
         Set<String> readings = new LinkedHashSet<>(List.of(path));
@@ -55,7 +63,7 @@ final class PathReadings {
         return readings;
     }
 
-    /** For nearly all: nothing to do for any step. */
+    /** Whether no step changes the path, which is true of nearly all paths. */
     private static boolean isPlain(String path) {
         for (int i = 0; i < path.length(); i++) {
             char c = path.charAt(i);
@@ -67,7 +75,10 @@ final class PathReadings {
         return path.length() == 1 || !path.endsWith("/");
     }
 
-    /** What has a meaning in a path; a backslash is a slash to some. Everything else is decoded by the pattern. */
+    /**
+     * Decodes the characters that have a meaning in a path; a backslash is a slash to some servers. The pattern decodes
+     * all others.
+     */
     private static String decoded(String path) {
         StringBuilder decoded = new StringBuilder(path.length());
         for (int i = 0; i < path.length(); i++) {
@@ -88,7 +99,10 @@ final class PathReadings {
         return SLASHES.matcher(path).replaceAll("/");
     }
 
-    /** Without {@code .} and {@code ..}, by RFC 3986, section 5.2.4: an empty segment is one that {@code ..} takes away. */
+    /**
+     * Removes {@code .} and {@code ..} by RFC 3986, section 5.2.4; {@code ..} takes away an empty segment like any
+     * other.
+     */
     private static String resolved(String path) {
         StringBuilder resolved = new StringBuilder(path.length());
         String[] segments = path.split("/", -1);
@@ -106,7 +120,7 @@ final class PathReadings {
         return resolved.isEmpty() ? "/" : resolved.toString();
     }
 
-    /** To many servers a slash at the end means nothing. */
+    /** Removes a slash at the end, which means nothing to many servers. */
     private static String closed(String path) {
         return path.length() > 1 && path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
     }

@@ -33,7 +33,7 @@ import org.springframework.util.StringUtils;
 @ConditionalOnBean(Policy.class)
 public class QuotaConfiguration {
 
-    /** Where usage is to be kept: an empty name is none, so that a setting can be taken back. */
+    /** Whether a journal is configured. An empty name counts as none, so that a setting can be overridden. */
     static final class JournalNamed implements Condition {
         @Override
         public boolean matches(ConditionContext context, AnnotatedTypeMetadata where) {
@@ -41,13 +41,13 @@ public class QuotaConfiguration {
         }
     }
 
-    /** What there is to see of the usage journal. */
+    /** The log and the health of the usage journal. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBean(Policy.class)
     @Conditional(JournalNamed.class)
     static class Journal {
 
-        /** @throws IllegalStateException when nobody would write it */
+        /** @throws IllegalStateException when the application has its own quotas, which would not write the journal */
         @Bean
         JournalLog fairgateJournalLog(FairgateProperties properties, FairgateMeters meters, ListableBeanFactory beans) {
             Path file = Objects.requireNonNull(properties.quotas().journal());

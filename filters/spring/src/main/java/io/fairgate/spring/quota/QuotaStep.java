@@ -26,10 +26,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The step of the admission that checks and charges the quotas of a tenant. Requests of routes and leases go through it.
+ * The step of the admission that checks and charges the quotas of a tenant, for requests of routes and for leases.
  *
- * <p>A request that may have to wait is checked before it takes a place in the queue, and charged when it has its permit: a
- * request that waited in vain is not charged. A request that need not wait is charged at once, and the charge is a check as well.
+ * <p>A request that may have to wait is checked before it takes a place in the queue, and charged when it has its
+ * permit: a request that waited in vain is not charged. A request that need not wait is charged at once; the charge is
+ * also the check.
  */
 public final class QuotaStep {
 
@@ -48,7 +49,7 @@ public final class QuotaStep {
     }
 
     /**
-     * What applies to a request, whatever policy is in force when it is charged.
+     * The quotas and the cost of a request. They stay the same if the policy changes before the charge.
      *
      * @throws IdentityRefusedException when the policy has lost the tenant since the request was identified
      */
@@ -65,8 +66,8 @@ public final class QuotaStep {
     /**
      * Errors when the request has to be checked and would be refused now.
      *
-     * <p>It has to be when it may wait, and when its quotas refused the request before it: a tenant that goes on beyond its
-     * quotas gets no permits, not even for a moment.
+     * <p>It has to be checked when it may wait, and when its quotas refused the request before it: a tenant that
+     * continues beyond its quotas gets no permits, not even for a moment.
      */
     public Mono<Void> checkBeforeWaiting(ServerWebExchange exchange, RequestQuotas request, boolean mayWait) {
         return mayWait || request.quotas().refusedLast() ? check(() -> Origin.of(exchange), request) : Mono.empty();
@@ -80,7 +81,10 @@ public final class QuotaStep {
                         .flatMap(decision -> require(origin, request, decision).then());
     }
 
-    /** Charges; emits nothing when there is nothing to charge. Errors when the quotas refuse, and then charges nothing. */
+    /**
+     * Charges the quotas; emits nothing when there is nothing to charge. Errors when the quotas refuse, and then
+     * charges nothing.
+     */
     public Mono<QuotaDecision> charge(Supplier<Origin> origin, RequestQuotas request, QuotaCharge charge) {
         return request.areUnlimited()
                 ? Mono.empty()
@@ -88,10 +92,10 @@ public final class QuotaStep {
     }
 
     /**
-     * Charges the request, forwards it, and tells the client how its quotas stand.
+     * Charges the request, forwards it, and adds the balances of its quotas to the response.
      *
-     * <p>However the request ends, the charge is settled then: given back when nothing was sent to the upstream, corrected when
-     * the response tells the cost.
+     * <p>The charge is settled when the request ends, in whatever way: given back when nothing was sent to the
+     * upstream, corrected when the response gives the cost.
      */
     public Mono<Void> charge(ServerWebExchange exchange, RequestQuotas request, Forward forward) {
         if (request.areUnlimited()) {
@@ -123,7 +127,10 @@ public final class QuotaStep {
         return Mono.just(decision);
     }
 
-    /** A backend that waits for a disk or another process answers on a thread of its own. */
+    /**
+     * Runs the rest on the client's event loop, because a backend that waits for a disk or another process answers on a
+     * thread of its own.
+     */
     private static Mono<Void> onEventLoop(ServerWebExchange exchange, Supplier<Mono<Void>> rest) {
         return Exchanges.eventLoop(exchange) instanceof EventLoop loop && !loop.inEventLoop()
                 ? Mono.defer(rest).subscribeOn(Schedulers.fromExecutor(loop))

@@ -1,7 +1,6 @@
 package io.fairgate.spring.quota;
 
 import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.DecisionLog;
 
 import io.fairgate.policy.Policy;
@@ -24,14 +23,15 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Drops what is kept of tenants and groups that a change of the policy has removed. Not at once: a quota must not be full
- * again because its tenant was away for a moment, and an operator looks up decisions after the change that they led to.
+ * Drops what is kept about tenants and groups that a change of the policy has removed. Not at once: a quota must not be
+ * full again because its tenant was removed for a moment, and operators look up decisions after the change of the
+ * policy that followed from them.
  */
 final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
 
     static final Duration LOOK_EVERY = Duration.ofMinutes(1);
 
-    /** Decisions about tenants that are there no more are kept that long. */
+    /** How long decisions about removed tenants are kept. */
     static final Duration DECISIONS_KEPT = Duration.ofHours(1);
 
     private final @Nullable EmbeddedQuotas quotas;
@@ -44,7 +44,7 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
     private Disposable timer = Disposables.disposed();
     private boolean isDestroyed;
 
-    /** @param quotas null when the application has its own, which drop what they like */
+    /** @param quotas null when the application has its own, which drop their state themselves */
     RemovedTenants(
             Policy policy,
             @Nullable EmbeddedQuotas quotas,
@@ -58,7 +58,7 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
         this.tenants = namesOf(policy);
     }
 
-    /** From the first removal on it looks again and again: a request in flight may come back to what was dropped. */
+    /** Checks periodically from the first removal on, because a request in flight may recreate what was dropped. */
     @Override
     public synchronized void follow(Policy next) {
         if (quotas != null) {

@@ -5,15 +5,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a request takes of its quotas.
  *
- * @param units charged when it goes; 0 for nothing, unless the response tells
- * @param response how its response tells what it took; null when that is known before
+ * @param units charged when the request is forwarded; 0 for nothing, unless the response gives the cost
+ * @param response how the response gives the cost; null when the cost is known before
  */
 record RequestCost(long units, @Nullable ResponseCost response) {
 
-    /** Of a request on a route that says nothing of costs. */
+    /** The cost of a request on a route without a {@code Cost} filter. */
     static final RequestCost ONE = new RequestCost(1, null);
 
-    /** One that the response tells is reserved with at least a unit: there is nothing smaller to correct. */
+    /**
+     * A cost that the response gives is charged with at least one unit before, because a charge of nothing cannot be
+     * corrected.
+     */
     RequestCost {
         units = response == null ? units : Math.max(1, units);
     }

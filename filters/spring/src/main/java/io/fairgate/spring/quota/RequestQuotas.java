@@ -5,7 +5,7 @@ import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
 
-/** The quotas of one request and what it takes of them: the same when it is checked and when it is charged. */
+/** The quotas of one request and its cost, which are the same for its check and its charge. */
 public final class RequestQuotas {
 
     private final TenantPolicy tenant;
@@ -41,8 +41,8 @@ public final class RequestQuotas {
     }
 
     /**
-     * Whether a quota that is not enforced would have refused, for the first time: what it would have refused at the check would
-     * never have been charged.
+     * Whether a quota that is not enforced refuses the request for the first time. Later refusals are not noted: a
+     * request that is refused at the check would never have been charged.
      */
     boolean isDryRunToBeNoted(QuotaDecision decision) {
         if (isDryRunNoted || decision.wouldRefuse().isEmpty()) {

@@ -5,14 +5,14 @@ import io.fairgate.spring.exchange.WholeNumber;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** How a response tells what its request took. */
+/** How a response gives the cost of its request. */
 sealed interface ResponseCost {
 
-    /** The most units that a request takes, whatever it is told to. */
+    /** The most units that a request takes, whatever the response says. */
     long max();
 
     /**
-     * By the bytes of its body. No request is free for having no body in its response: HEAD, 204 and 304 are work as well.
+     * By the bytes of its body, at least one unit: HEAD, 204 and 304 have no body and are work as well.
      *
      * @param perUnit bytes; a part of a unit counts as one
      */
@@ -23,9 +23,9 @@ sealed interface ResponseCost {
         }
     }
 
-    /** By a number in one of its fields. */
+    /** By a number in one of its header fields. */
     record Field(String name, long max) implements ResponseCost {
-        /** Null when the response does not tell, or tells something else. */
+        /** Null when the field is missing or holds no number. */
         @Nullable
         Long units(List<String> lines) {
             Long told = WholeNumber.largest(lines);

@@ -8,11 +8,13 @@ import io.fairgate.quota.QuotaSet;
 import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 
-/** Which quotas apply to a request under the policy that is in force; worked out once for each policy, before it is. */
+/**
+ * The quotas that apply to a request under the policy in force. Computed once for each policy, before it is in force.
+ */
 final class RouteQuotas implements LivePolicy.Follower {
 
     private volatile QuotaSets sets;
-    /** Of the policy that is being prepared; only changes of the policy use it, one after another. */
+    /** For the policy that is being prepared. Used only by changes of the policy, which run one at a time. */
     private QuotaSets next;
 
     RouteQuotas(Policy policy) {
@@ -33,7 +35,7 @@ final class RouteQuotas implements LivePolicy.Follower {
     /**
      * The quotas of the tenant on the route.
      *
-     * @param route its id; null for what is not a request of a route
+     * @param route the id of the route; null for a call that takes no route
      * @return null when the policy does not know the tenant any more
      */
     @Nullable

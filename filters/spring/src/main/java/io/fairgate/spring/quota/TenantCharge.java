@@ -5,7 +5,10 @@ import io.fairgate.spring.refusal.Decisions.Origin;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/** One unit of a tenant's own quotas, checked before and charged once, whatever policy is in force by then. */
+/**
+ * A charge of one unit to a tenant's own quotas, checked first and made once. It stays the same if the policy changes
+ * in between.
+ */
 public final class TenantCharge {
 
     private final QuotaStep quotas;
@@ -25,8 +28,8 @@ public final class TenantCharge {
     }
 
     /**
-     * Charges. To be subscribed once. Errors when the quotas are used up; then nothing is charged. Other requests of the
-     * tenant may have used them up since the check.
+     * Makes the charge. Must be subscribed only once. Errors when the quotas are used up, and then charges nothing.
+     * Other requests of the tenant may have used them up since the check.
      */
     public Mono<Void> make() {
         return Mono.defer(() -> quotas.charge(() -> origin, request, request.charge()))

@@ -15,14 +15,17 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * The header by which those who may say what their request takes.
+ * The header with which trusted peers give the cost of a request.
  *
- * @param trustedFrom the networks of the peers that may
- * @param max units, the most that they can say
+ * @param trustedFrom the networks of the trusted peers
+ * @param max units, the most that they can give
  */
 record ToldCost(String header, List<Cidr> trustedFrom, long max) {
 
-    /** @throws IllegalArgumentException when one of the two is there without the other, or is no network */
+    /**
+     * @throws IllegalArgumentException when {@code header} and {@code trustedFrom} are not both given, or one of the
+     *     networks is malformed
+     */
     static @Nullable ToldCost of(@Nullable String header, @Nullable String trustedFrom, long max) {
         if (header == null && trustedFrom == null) {
             return null;
@@ -38,7 +41,7 @@ record ToldCost(String header, List<Cidr> trustedFrom, long max) {
         return new ToldCost(header, List.copyOf(networks), max);
     }
 
-    /** Null when the header holds no number, or comes from somebody else. */
+    /** The units in the header; null when it holds no number or the peer is not trusted. */
     @Nullable
     Long units(ServerWebExchange exchange) {
         Long number = WholeNumber.largest(exchange.getRequest().getHeaders().getOrDefault(header, List.of()));
@@ -47,7 +50,7 @@ record ToldCost(String header, List<Cidr> trustedFrom, long max) {
         return number == null || !trusted ? null : (Long) Math.min(max, number);
     }
 
-    /** The upstream does not see the header, whoever sent it and however it is written. */
+    /** The request without the header, whichever peer sent it and however its name is spelt. */
     ServerWebExchange without(ServerWebExchange exchange) {
         HttpHeaders sent = exchange.getRequest().getHeaders();
         List<String> names = sent.headerNames().stream()

@@ -12,18 +12,19 @@ import reactor.netty.http.client.HttpClientInfos;
 import reactor.netty.http.client.HttpClientResponse;
 
 /**
- * What a request took, as far as that is known by now: whether anything of it was sent upstream, and what the response told.
+ * What a request took, as far as that is known by now: whether anything of it was sent upstream, and the cost that the
+ * response gave.
  *
- * <p>The gateway's client tells it, for HTTP and WebSockets alike. The response of the exchange does not hold any more what
- * the upstream said when all is over: a filter of the route may have taken it out for the client, and a refusal takes back
- * all of it.
+ * <p>The gateway's HTTP client reports both, for HTTP and WebSockets alike. The response of the exchange may no longer
+ * hold what the upstream sent when the request is over: a filter of the route may have removed it, and a refusal
+ * removes all of it.
  *
- * <p>A request may go another way than through that client: forwarded within the application, or through a client that the
- * application brings itself. Of that nothing is told, so it counts as sent when it ends well.
+ * <p>A request may bypass that client: it is forwarded within the application, or sent by a client that the application
+ * brings itself. Nothing is reported about such a request, so it counts as sent when it completes.
  */
 final class UpstreamWork {
 
-    /** Has every request of the gateway's client tell what becomes of it. */
+    /** Reports each request of the gateway's HTTP client to its {@code UpstreamWork}. */
     static final HttpClientCustomizer NOTED = UpstreamWork::note;
 
     private final RequestCost cost;
@@ -55,7 +56,10 @@ final class UpstreamWork {
         return exchange.currentContextView().getOrDefault(UpstreamWork.class, null);
     }
 
-    /** Also when it is sent again: what a response that nobody gets has told is not the cost of the next one. */
+    /**
+     * Called for each attempt. Forgets the cost that an earlier response gave: the client does not get that response,
+     * so its cost does not count.
+     */
     private void send() {
         isSent = true;
         told = null;
@@ -75,14 +79,17 @@ final class UpstreamWork {
         bytes.addAndGet(more);
     }
 
-    /** The body was written to its end. How the exchange ended does not tell: when a client leaves, it may complete. */
+    /**
+     * The body was written to its end. The end of the exchange does not show that: it may complete even though the
+     * client has left.
+     */
     void end() {
         isWhole = true;
     }
 
     /**
-     * Nothing, when nothing was sent. Of a body that was not written to its end the upstream has done as much work as was
-     * estimated, or more.
+     * The units that the request took; 0 when nothing was sent. When the body was not written to its end, at least the
+     * estimate, because the upstream has done that much work or more.
      */
     long units(ServerWebExchange exchange, SignalType end) {
         if (!isSent && !mayBeSent(exchange, end)) {
@@ -97,12 +104,15 @@ final class UpstreamWork {
         return number == null ? estimate : number;
     }
 
-    /** Whether it may be at work, or was, where the gateway's client does not tell. */
+    /** Whether the upstream may have got the request although the gateway's client did not report it. */
     private boolean mayBeSent(ServerWebExchange exchange, SignalType end) {
         return end == SignalType.ON_COMPLETE || isForwarded(exchange);
     }
 
-    /** Also when that answers for an upstream that could not be reached. Such an exchange is never marked as routed. */
+    /**
+     * Whether the request was forwarded within the application, also when that answers for an upstream that could not
+     * be reached. Such an exchange is never marked as routed.
+     */
     private static boolean isForwarded(ServerWebExchange exchange) {
         URI to = exchange.getAttribute(ServerWebExchangeUtils.GATEWAY_REQUEST_URL_ATTR);
         return to != null && "forward".equals(to.getScheme());

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The latest refusals and failures, so that an operator can look up the {@code decision} that a client reports. Kept in
- * memory and bounded. When it is full, whoever has the most loses its oldest: a tenant that is refused all the time does
- * not push out what the others want to know.
+ * memory and bounded. When it is full, the tenant with the most decisions loses its oldest one, so that a tenant that
+ * is refused all the time does not push out the decisions of others.
  */
 public final class DecisionLog {
 
@@ -23,19 +23,19 @@ public final class DecisionLog {
     private static final int LONGEST_TEXT = 200;
 
     /**
-     * One refusal, one that was not enforced, or one failure of the upstream. All but {@code id}, {@code status} and {@code reason} is for the
-     * operator only.
+     * One refusal, one that was not enforced, or one failure of the upstream. All components but {@code id},
+     * {@code status} and {@code reason} are for the operator only.
      *
-     * @param id what the client was told
-     * @param tenant whose request it was; null when that was not known
-     * @param claimed whom a request without a known tenant claimed to belong to; null when it claimed nothing that
-     *     could be an id
+     * @param id the id that the client was given
+     * @param tenant the tenant of the request; null when that was not known
+     * @param claimed the tenant id that a request without a known tenant named; null when it named no well-formed id
      * @param peer the address at the other end of the connection; null when there is none
      * @param route the route that it took; null when it took none
      * @param path without the query, which may hold secrets
      * @param cause what went wrong with the upstream; null otherwise
-     * @param quotas what the quotas that refused, or would have, are called; empty when none did
-     * @param enforced false when the request passed all the same, because the policy, or what decided, is on trial
+     * @param quotas the names of the quotas that refused, or would have; empty when none did
+     * @param enforced false when the request passed all the same, because the policy, or the part of it that decided,
+     *     is in a dry run
      */
     public record Decision(
             String id,
@@ -78,7 +78,7 @@ public final class DecisionLog {
         own.add(decision);
         byId.put(decision.id(), decision);
         if (byId.size() > SIZE) {
-            // Who has more than an equal part need not be compared with the others.
+            // A tenant with more than an equal part loses one of its own, without a search for the largest.
             forgetOldest(own.size() > SIZE / byOwner.size() ? own : largest());
         }
     }
@@ -114,7 +114,7 @@ public final class DecisionLog {
         return byId.get(id);
     }
 
-    /** The newest first. */
+    /** The latest decisions, newest first. */
     public synchronized List<Decision> latest(int count) {
         List<Decision> all = new ArrayList<>(byId.values());
         all.sort(Comparator.comparing(Decision::at).reversed());

@@ -16,7 +16,7 @@ import org.springframework.cloud.gateway.route.Route;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.server.ServerWebExchange;
 
-/** Writes down the refusals and failures of requests, enforced or not. */
+/** Records the refusals and failures of requests, enforced or not. */
 public final class Decisions {
 
     private static final String ATTRIBUTE = Decisions.class.getName();
@@ -26,7 +26,7 @@ public final class Decisions {
     private final IdentityAudit audit;
     private final InstantSource clock;
 
-    /** A decision, and the answer that says so. */
+    /** A decision and its answer to the client. */
     record Decided(Refusal refusal, Decision decision) {}
 
     /**
@@ -47,7 +47,7 @@ public final class Decisions {
      * The request that a decision is about.
      *
      * @param route null when it has none
-     * @param decisions about it so far
+     * @param decisions the decisions about it so far
      */
     public record Origin(
             @Nullable TenantPolicy tenant,
@@ -76,13 +76,13 @@ public final class Decisions {
                 exchange.getAttributes().computeIfAbsent(ATTRIBUTE, none -> new CopyOnWriteArrayList<Decision>());
     }
 
-    /** What ends the request; null when the failure is none of Fairgate's. */
+    /** Records the decision that ends the request; null when the failure is not one of Fairgate's to answer. */
     @Nullable
     Decided against(ServerWebExchange exchange, Throwable failure) {
         return note(Origin.of(exchange), failure, true);
     }
 
-    /** What would have ended the request, which goes on. */
+    /** Records a decision that would have ended the request; the request goes on. */
     public void noteDryRun(Origin request, Throwable refusal) {
         note(request, refusal, false);
     }

@@ -6,10 +6,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpMethod;
 
-/** Accounts for every request that was refused for its identity, or would have been, were it enforced. */
+/**
+ * Writes an audit record for every request that was refused for its identity, or would have been outside of a dry run.
+ */
 record IdentityAudit(RecordLog log) {
 
-    /** @param key the id of the digest of the API key that the request shows; null when it shows none */
+    /** @param key the id of the digest of the API key in the request; null when there is none */
     void refused(Decision decision, HttpMethod method, @Nullable String key) {
         Map<String, Object> record = new LinkedHashMap<>();
         record.put("event", "identity-refused");

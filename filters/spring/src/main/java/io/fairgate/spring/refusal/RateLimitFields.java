@@ -23,11 +23,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * Tells a client how its quotas stand: by the fields of the IETF draft <i>RateLimit header fields for HTTP</i>
- * (draft-ietf-httpapi-ratelimit-headers-10), as structured fields (RFC 9651), or by those that were usual before it. What
- * is left is rounded down and time is rounded up, so that nobody is promised more than there is.
+ * Adds the balances of quotas to a response: as the fields of the IETF draft <i>RateLimit header fields for HTTP</i>
+ * (draft-ietf-httpapi-ratelimit-headers-10), which are structured fields (RFC 9651), or as the fields that were usual
+ * before it. The remaining units are rounded down and times are rounded up, so that no client is promised more than
+ * there is.
  *
- * <p>Nothing is formatted here: that would write the digits of the locale, which no field may have.
+ * <p>{@code String.format} is not used here: it would write the digits of the locale, which no field may have.
  */
 public final class RateLimitFields {
 
@@ -38,19 +39,25 @@ public final class RateLimitFields {
     static final String LEGACY_REMAINING = "X-RateLimit-Remaining";
     static final String LEGACY_RESET = "X-RateLimit-Reset";
 
-    /** Of the upstream's fields. Looking for names goes as deep as a name is long, and no honest line is longer. */
+    /**
+     * The longest line of an upstream's field that is searched for names. The search recurses as deep as a name is
+     * long, and no reasonable line is longer.
+     */
     private static final int LONGEST_LINE = 500;
 
     private static final BigInteger LARGEST_INTEGER = BigInteger.valueOf(999_999_999_999_999L);
 
     private static final Pattern NAME = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
 
-    /** Some tell a window behind it: {@code 40;w=60}. */
+    /** Some upstreams add a window: {@code 40;w=60}. */
     private static final Pattern LEADING_NUMBER = Pattern.compile("\\s*([0-9]+)\\s*(;.*)?");
 
     private RateLimitFields() {}
 
-    /** Adds the fields; what the upstream sent under their names is never made more permissive, for its limits hold too. */
+    /**
+     * Adds the fields. What the upstream sent under their names is never made more permissive, because its limits hold
+     * too.
+     */
     public static void add(HttpHeaders headers, List<Balance> balances, QuotaTerms.Told told) {
         if (balances.isEmpty()) {
             return;
@@ -104,14 +111,17 @@ public final class RateLimitFields {
         return "\"" + name + "\";r=" + balance.remaining() + (ends ? ";t=" + secondsUp(balance.untilFull()) : "");
     }
 
-    /** The most that can be left. A rate may hold more than its limit; it is told with the time in which that much comes back. */
+    /**
+     * The largest possible balance. A rate may hold more than its limit; its window is then the time in which that much
+     * comes back.
+     */
     private static long most(Quota quota) {
         return quota instanceof Quota.Rate rate ? Math.max(rate.limit(), rate.burst()) : quota.limit();
     }
 
     /**
-     * Days of 23 or 25 hours and months of their own length are told as the usual day and the longest month; null for a
-     * window that does not end, or for longer than an Integer of a structured field can tell.
+     * The window in seconds. Days of 23 or 25 hours count as the usual day, and months as the longest one; null for a
+     * window that does not end, or is longer than an Integer of a structured field can hold.
      */
     private static @Nullable Long windowSeconds(Quota quota) {
         if (quota instanceof Quota.Rate rate) {
@@ -134,9 +144,12 @@ public final class RateLimitFields {
         return null;
     }
 
-    // ---- what was usual before ----
+    // ---- the fields that were usual before ----
 
-    /** One quota only fits in: the one with the least left, unless the upstream tells of still less. */
+    /**
+     * Sets the fields, which hold one quota only: the one with the least left. Leaves the upstream's fields if they
+     * show as little or less.
+     */
     private static void setLegacy(HttpHeaders headers, List<Balance> balances) {
         Balance least = balances.stream()
                 .min(Comparator.comparingLong(Balance::remaining)
@@ -153,7 +166,7 @@ public final class RateLimitFields {
         }
     }
 
-    /** The least that the upstream tells of; nothing when it tells what cannot be read, for that may be less than ours. */
+    /** The smallest balance in the upstream's fields; 0 when one cannot be read, because it may be less than ours. */
     private static long theirs(HttpHeaders headers) {
         long least = Long.MAX_VALUE;
         for (String line : headers.getOrDefault(LEGACY_REMAINING, List.of())) {

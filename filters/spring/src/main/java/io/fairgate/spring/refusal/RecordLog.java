@@ -14,22 +14,25 @@ import org.springframework.beans.factory.DisposableBean;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A log for programs to read: each message is one JSON object on one line, at level INFO of a logger of its own. Where they go
- * is for the logging of the application that this is part of.
+ * A log for programs to read: each message is one JSON object on one line, at level INFO of a logger of its own. The
+ * logging of the application decides where the messages go.
  *
- * <p>A thread of its own writes it: a log that blocks, because a disk is full or a reader is slow, blocks no request.
- * What does not fit into the queue meanwhile is lost, counted, and told of by one line.
+ * <p>A thread of its own writes the log, so that a log that blocks, because a disk is full or a reader is slow, blocks
+ * no request. Records that do not fit into the queue meanwhile are lost and counted, and one line reports their number.
  */
 public final class RecordLog implements DisposableBean {
 
-    /** What has to be accounted for. */
+    /** The name of the audit log. */
     public static final String AUDIT = "audit";
-    /** What became of each request. */
+    /** The name of the access log. */
     public static final String ACCESS = "access";
 
     private static final int CAPACITY = 4096;
     private static final Duration LONGEST_END = Duration.ofSeconds(2);
-    /** Behind all that was added before the end. Known by its identity, and {@code Map.of()} is one object for all. */
+    /**
+     * Marks the end of the queue. Recognised by its identity, so it is not {@code Map.of()}, which is one object for
+     * all.
+     */
     private static final Map<String, Object> END = new HashMap<>();
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -43,13 +46,13 @@ public final class RecordLog implements DisposableBean {
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger lost = new AtomicInteger();
     private final Thread writer;
-    /** Of the writer alone. */
+    /** Used by the writer only. */
     private boolean failing;
 
     /**
      * A log that a thread of its own writes.
      *
-     * @param name of the log; its logger is {@code io.fairgate.NAME}
+     * @param name the name of the log; its logger is {@code io.fairgate.NAME}
      * @param lost counts the records that are lost
      */
     public RecordLog(String name, Counter lost) {
@@ -105,7 +108,10 @@ public final class RecordLog implements DisposableBean {
         }
     }
 
-    /** While it fails, the next record is what tries again: nobody waits for this one. */
+    /**
+     * Reports lost records. While the log fails, it is the next record that tries again, because nothing waits for this
+     * report.
+     */
     private boolean writeLost() {
         int count = lost.get();
         if (count == 0 || failing || !isWritten(Map.of("event", "records-lost", "count", count))) {
@@ -132,7 +138,7 @@ public final class RecordLog implements DisposableBean {
         return true;
     }
 
-    /** Writes what there is, unless the log takes too long. Blocks for that long. */
+    /** Writes the records in the queue, unless the log takes too long. Blocks for at most two seconds. */
     @Override
     public void destroy() throws InterruptedException {
         records.add(END);

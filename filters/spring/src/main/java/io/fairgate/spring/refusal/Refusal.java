@@ -7,12 +7,12 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 
 /**
- * What a client is told when its request is not answered by the upstream.
+ * The answer to a request that the upstream does not answer.
  *
  * @param reason a label for logs, metrics and the decision log
  * @param detail one sentence for people, without any other tenant's numbers and without anything that the client sent
  * @param violated the names of the policies that were violated, for {@code violated-policies}
- * @param retryAfter when it makes sense to try again; null when it never does, or nobody knows
+ * @param retryAfter when it makes sense to try again; null when it never does, or that is not known
  * @param headers fields that go with it
  */
 public record Refusal(
@@ -44,12 +44,12 @@ public record Refusal(
         return HttpHeaders.readOnlyHttpHeaders(headers);
     }
 
-    /** A refusal without more than this. */
+    /** A refusal without violated policies, a time to retry, or headers. */
     public static Refusal of(HttpStatus status, String reason, String detail) {
         return new Refusal(status, reason, detail, List.of(), null, new HttpHeaders());
     }
 
-    /** Whether the request had passed, and failed after that. */
+    /** Whether the request was admitted, and failed after that. */
     boolean isFailure() {
         return status == HttpStatus.BAD_GATEWAY || status == HttpStatus.GATEWAY_TIMEOUT;
     }

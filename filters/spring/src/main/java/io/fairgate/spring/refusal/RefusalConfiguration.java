@@ -8,7 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What becomes of refusals. */
+/** The answers to refusals, and the logs of them. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
 public class RefusalConfiguration {

@@ -20,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Turns refusals, and failures of the upstream, into HTTP: a status, the fields that go with it, and
- * {@code application/problem+json} (RFC 9457). Ordered before Boot's own handler, which would make a 500 of them.
+ * {@code application/problem+json} (RFC 9457). Ordered before Boot's own handler, which would answer them with 500.
  */
 public final class RefusalHandler implements WebExceptionHandler, Ordered {
 
@@ -54,7 +54,7 @@ public final class RefusalHandler implements WebExceptionHandler, Ordered {
         if (refusal.isFailure()) {
             counter.failed(Exchanges.pool(exchange), Exchanges.tenant(exchange), refusal.reason());
         }
-        // An answer that has begun cannot be replaced; what must not happen is that it looks complete.
+        // A response that has begun cannot be replaced, and must not look complete, so its connection is closed.
         boolean begun = exchange.getResponse().isCommitted();
         log.debug("{}: {}", begun ? "Broken off" : "Refused", decided.decision());
         return begun ? hangUp(exchange) : answer(exchange, refusal, decided.decision());
@@ -99,7 +99,7 @@ public final class RefusalHandler implements WebExceptionHandler, Ordered {
                 .put(RESPONSE_HEADERS, HttpHeaders.copyOf(exchange.getResponse().getHeaders()));
     }
 
-    /** Takes back what a route, or its upstream, has added to the headers of the response. */
+    /** Removes what a route, or its upstream, has added to the headers of the response. */
     private static void restoreResponseHeaders(ServerWebExchange exchange) {
         HttpHeaders kept = exchange.getAttribute(RESPONSE_HEADERS);
         if (kept != null) {

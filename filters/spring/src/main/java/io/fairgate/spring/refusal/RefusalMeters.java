@@ -5,14 +5,14 @@ import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.Counter;
 import org.jspecify.annotations.Nullable;
 
-/** What is counted of refusals, of failures, and of the logs that tell about them. */
+/** Counts refusals, failures, and the records that the logs of them have lost. */
 public interface RefusalMeters {
 
     /**
      * A request was refused before a pool was asked.
      *
      * @param tenant null when it is not known
-     * @param reason one of a few words
+     * @param reason one of a few fixed words
      * @param enforced false in a dry run, where the request goes on
      */
     void refused(@Nullable TenantId tenant, String reason, boolean enforced);
@@ -22,7 +22,7 @@ public interface RefusalMeters {
      *
      * @param pool null when its route has none
      * @param tenant null when it is not known
-     * @param reason one of a few words
+     * @param reason one of a few fixed words
      */
     void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason);
 

@@ -7,11 +7,11 @@ import java.time.Duration;
  * What a refusal depends on beside its reason.
  *
  * @param policy the policy that is in force
- * @param retryAfter spreads the times at which clients come again
+ * @param retryAfter spreads the times at which clients retry
  */
 public record RefusalTerms(Policy policy, RetryAfter retryAfter) {
 
-    /** A time to wait, spread so that not all clients come again at once. */
+    /** A time to wait, spread so that not all clients retry at once. */
     public Duration spread(Duration wait) {
         return retryAfter.spread(wait);
     }

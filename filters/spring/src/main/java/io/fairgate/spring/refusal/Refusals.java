@@ -18,7 +18,9 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
-/** The answer to a failure. A refusal of Fairgate's own brings it ({@link RefusedException}); for all others it is here. */
+/**
+ * Finds the answer to a failure. A {@link RefusedException} brings its own; the answers to all other failures are here.
+ */
 final class Refusals {
 
     private final LivePolicy policy;
@@ -31,9 +33,9 @@ final class Refusals {
     }
 
     /**
-     * The answer to a failure; null when it is another's to answer.
+     * The answer to a failure; null when another handler has to answer it.
      *
-     * @param routed whether the request was on its way through a route; elsewhere an I/O error is not the upstream's
+     * @param routed whether the request took a route; without one, an I/O error does not come from an upstream
      */
     @Nullable
     Refusal of(Throwable failure, boolean routed) {
@@ -74,8 +76,9 @@ final class Refusals {
     }
 
     /**
-     * The tenant's own limit that refused, as a policy in the unit that the draft has for permits. Nothing when the tenant
-     * has none: what then makes a request too large is what others reserve, and that is not for it to know.
+     * The fields for the tenant's own limit that refused, as a policy in the draft's unit for permits. Empty when the
+     * tenant has no such limit: then the reservations of other tenants make the request too large, and they must not be
+     * disclosed.
      */
     private HttpHeaders ownLimits(PermitRefusedException failure) {
         HttpHeaders headers = new HttpHeaders();

@@ -12,10 +12,10 @@ public abstract class RefusedException extends RuntimeException {
         super(reason, null, false, false);
     }
 
-    /** What the client gets. */
+    /** The answer to the client. */
     public abstract Refusal refusal(RefusalTerms terms);
 
-    /** The id of a tenant that the request names without proof, for operators; null when it names none. */
+    /** The tenant id that the refused request names, for operators; null when it names none. */
     public @Nullable String claimed() {
         return null;
     }
@@ -29,12 +29,12 @@ public abstract class RefusedException extends RuntimeException {
         return List.of();
     }
 
-    /** Whether the refusal belongs into the audit log. */
+    /** Whether the refusal belongs in the audit log. */
     public boolean isAudited() {
         return false;
     }
 
-    /** The id of the digest of the API key that the request shows, for the audit log; null when it shows none. */
+    /** The id of the digest of the API key in the request, for the audit log; null when there is none. */
     public @Nullable String key() {
         return null;
     }

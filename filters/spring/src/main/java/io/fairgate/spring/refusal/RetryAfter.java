@@ -5,11 +5,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Spreads the times to retry, so that those who are refused together do not come back together. Never earlier than the
- * request could pass; from a second on up to a tenth later, at least one second, because whole seconds are told, and at most
- * a minute, because nobody is to stay away for days who was refused for a month.
+ * Spreads the times to retry, so that clients that are refused together do not come back together. A time is never
+ * shortened, because the request could not pass earlier. A wait of less than a second stays as it is. Another one is
+ * extended by a random number of whole seconds: by at most a tenth of it, but at least up to one second, because the
+ * header holds whole seconds, and at most up to a minute, because a client that was refused for a month must not stay
+ * away for days longer.
  *
- * @param random a number from 0 to below the given one
+ * @param random gives a number from 0 to below its argument
  */
 record RetryAfter(LongUnaryOperator random) {
 

@@ -4,13 +4,13 @@ import io.fairgate.time.DurationText;
 import java.time.Duration;
 
 /**
- * A duration in Spring's properties, written as in the policy file: {@code 250ms}, {@code 1s}, {@code 5m}. A number alone
- * is refused: Spring would take 60 for 60 milliseconds, which nobody means here.
+ * A duration in Spring's properties, written as in the policy file: {@code 250ms}, {@code 1s}, {@code 5m}. A number
+ * alone is refused: Spring would read 60 as 60 milliseconds, which is not intended here.
  */
 public record DurationSetting(Duration value) {
 
     /**
-     * What Spring makes of the text of a property.
+     * Reads the text of a property. Spring calls this.
      *
      * @throws IllegalArgumentException saying what was expected
      */

@@ -7,13 +7,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Settings of the process; what an operator changes while it runs is in the policy.
+ * The settings of the process. The policy holds what an operator changes while the process runs.
  *
- * @param drainTime how long waiting requests are still served after the application was told to stop
+ * @param drainTime how long waiting requests are still served after the application was asked to stop
  * @param waitingBodies memory for the bodies of waiting requests, all of them together
  * @param quotas where usage is kept
  * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
- * @param ambiguousPaths what becomes of a path that servers read in different ways
+ * @param ambiguousPaths whether a path that servers read in different ways is refused
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
  * @param metrics what metrics show
  */
@@ -27,18 +27,18 @@ public record FairgateProperties(
         @DefaultValue("30s") DurationSetting upstreamBodyIdle,
         @DefaultValue Metrics metrics) {
 
-    /** What becomes of a path that servers read in different ways. */
+    /** How a path that servers read in different ways is treated. */
     public enum OnAmbiguousPath {
-        /** It is refused, because whoever writes it could choose by which route it goes. */
+        /** It is refused, because otherwise the client could choose the route by the spelling of the path. */
         REFUSE,
-        /** It goes by the route that it fits as it came. */
+        /** It takes the route that matches the path as received. */
         PASS
     }
 
     /**
      * Where usage is kept.
      *
-     * @param journal the file that keeps what is used of calendar quotas and totals over a restart, in a directory that
+     * @param journal the file that keeps the usage of calendar quotas and totals across a restart, in a directory that
      *     exists; nothing is kept without it
      */
     public record Quotas(@Nullable Path journal) {}
@@ -49,7 +49,7 @@ public record FairgateProperties(
      * @param tenants how many tenants have time series of their own, beside those that the policy names: the most active
      */
     public record Metrics(@DefaultValue("" + TENANTS) int tenants) {
-        /** The usual number. */
+        /** The default number. */
         public static final int TENANTS = 100;
 
         public Metrics {

@@ -4,14 +4,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The backlogged ones among siblings: their sums, and which of them comes next.
+ * The run queue of one node: its backlogged children, their sums, and which of them comes next.
  *
- * <p>What the answers are is defined by the scheduler's rules and by {@code ScanBacklog} in the test tree, which looks
- * at every node each time. {@link HeapBacklog} gives the same answers, to the last bit, without looking at all of them.
+ * <p>The scheduler's rules define the answers, and so does {@code ScanBacklog} in the tests of the testkit, which looks
+ * at every node each time. {@link HeapBacklog} gives the same answers, to the last bit, without looking at all nodes.
  *
- * <p>While a node is in here, its permits in flight, what it was served and its settings change only between
- * {@link #beforeChange} and {@link #afterChange}; of another head of its queue, and of other costs below it,
- * {@link #afterChangeOfQueue} is told.
+ * <p>While a node is in the run queue, its permits in flight, what it was served and its settings change only between
+ * {@link #beforeChange} and {@link #afterChange}, or for all nodes before {@link #afterChangeOfAll}. After a change of the
+ * head of its queue, or of the costs below it, {@link #afterChangeOfQueue} must be called.
  */
 interface Backlog {
 
@@ -25,7 +25,7 @@ interface Backlog {
 
     void afterChangeOfQueue(Share share);
 
-    /** Every key and every account may have changed, the gain as well. */
+    /** Recomputes everything: any key, account or weight may have changed, and the gain too. */
     void afterChangeOfAll(long contendedNow, long gain);
 
     boolean isEmpty();
@@ -33,34 +33,34 @@ interface Backlog {
     int size();
 
     /**
-     * The weighted mean of served / weight over those that compete by their keys; over all when no key decided about any.
-     * The backlog must not be empty.
+     * The virtual time: the weighted mean of served / weight over the nodes that compete by their keys, or over all nodes
+     * when none of them does. The run queue must not be empty.
      */
     double level(long contendedNow);
 
-    /** The sum of their weights, in units of {@link Share#WEIGHT_UNIT}. */
+    /** The sum of the nodes' weights, in units of {@link Share#WEIGHT_UNIT}. */
     long weightUnits();
 
-    /** The least that granting something costs their parent; there must be somebody. */
+    /** The smallest cost of a grant to the parent, over all nodes. The run queue must not be empty. */
     long leastCost();
 
-    /** Of those that something can be granted to at no cost, and that pass the test, the one with the smallest key. */
+    /** The node with the smallest key among those that pass the test and can be granted a claim at no cost. */
     @Nullable
     Share firstWithinReservation(long contendedNow, Predicate<Share> test);
 
-    /** Of those whose next grant is promised to them, the one that has the smallest part of its guarantee. */
+    /** Among the nodes whose next claim is within their guarantee, the one that holds the smallest part of its guarantee. */
     @Nullable
     Share mostUrgent();
 
-    /** The same among those that pass a test; looks at all of them. */
+    /** Like {@link #mostUrgent}, among the nodes that pass a test. Looks at all nodes within their guarantee. */
     @Nullable
     Share mostUrgentOf(Predicate<Share> test);
 
-    /** The one with the smallest key. */
+    /** The node with the smallest key. */
     @Nullable
     Share first(long contendedNow);
 
-    /** Whether a key, of which ties are decided by who was served longest ago, comes before another. */
+    /** Whether a key comes before another. Ties go to the node whose last grant is longest ago, then to the older node. */
     static boolean precedes(double keyOfA, Share a, double keyOfB, Share b) {
         int order = Double.compare(keyOfA, keyOfB);
         return order < 0

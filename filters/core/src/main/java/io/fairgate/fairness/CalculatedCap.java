@@ -1,8 +1,8 @@
 package io.fairgate.fairness;
 
 /**
- * What a {@link ShareCalculator} allows each tenant at this moment. All tenants share one of these, so that a tenant that
- * comes or goes changes the cap of all others by one assignment.
+ * The cap that a {@link ShareCalculator} gives each tenant at this moment. All tenants share one instance, so that one
+ * assignment changes the cap of all of them when a tenant becomes active or idle.
  */
 final class CalculatedCap {
 

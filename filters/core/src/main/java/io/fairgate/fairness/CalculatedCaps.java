@@ -2,7 +2,7 @@ package io.fairgate.fairness;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link ShareCalculator} said: code of the user does not run while permits are handed out. */
+/** The results of a {@link ShareCalculator}, computed in advance: no user code runs while permits are granted. */
 final class CalculatedCaps {
 
     private static final CalculatedCaps NONE = new CalculatedCaps(new int[] {ShareSettings.UNBOUNDED});
@@ -13,7 +13,7 @@ final class CalculatedCaps {
         this.caps = caps;
     }
 
-    /** @throws IllegalArgumentException when the calculator says less than 1 */
+    /** @throws IllegalArgumentException when the calculator returns less than 1 */
     static CalculatedCaps of(@Nullable ShareCalculator calculator, int permits) {
         if (calculator == null) {
             return NONE;

@@ -5,10 +5,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request for permits, from its arrival until it gives them back. It is its own link in the queue that it waits in,
- * which is why leaving the queue takes constant time and queueing allocates nothing.
+ * One request for permits, from its arrival until it gives them back. A claim is its own link in the queue that it waits in:
+ * leaving the queue takes constant time, and queueing allocates nothing.
  *
- * <p>All of it but what it was made with belongs to the scheduler and to the one thread that drives it.
+ * <p>Except for the constructor's arguments, all of its state belongs to the scheduler and to the one thread that drives it.
  */
 public abstract class Claim {
 
@@ -16,7 +16,7 @@ public abstract class Claim {
     private final @Nullable String requestClass;
     private final int permits;
 
-    /** The leaf that it waits at. */
+    /** The leaf at which the claim waits, or whose permits it holds. */
     @Nullable
     Share share;
 
@@ -28,12 +28,12 @@ public abstract class Claim {
 
     Place place = Place.OUTSIDE;
     long grantedAt;
-    /** The number of its grant; those of a pool are numbered in their order. */
+    /** The number of its grant; the grants of a pool are numbered in their order. */
     long grant;
-    /** How often permits were collected for it and it was not granted. */
+    /** How many collections for this claim have ended without a grant. */
     int failedCollections;
 
-    /** Where the scheduler has the claim. It only moves forward. */
+    /** The state of the claim in the scheduler. It only moves forward. */
     enum Place {
         OUTSIDE,
         WAITING,
@@ -89,7 +89,7 @@ public abstract class Claim {
     /**
      * The scheduler is about to grant the permits.
      *
-     * @return false when nobody wants them any more; the claim then leaves the queue and the permits stay in the pool
+     * @return false when the permits are not wanted any more; the claim then leaves the queue and the permits stay in the pool
      */
     protected abstract boolean accept();
 }

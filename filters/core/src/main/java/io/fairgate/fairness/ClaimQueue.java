@@ -2,7 +2,7 @@ package io.fairgate.fairness;
 
 import org.jspecify.annotations.Nullable;
 
-/** The waiting claims of one tenant, first come, first served: a doubly linked list through the claims themselves. */
+/** The waiting claims of one leaf, first come, first served: a doubly linked list through the claims themselves. */
 final class ClaimQueue {
 
     private @Nullable Claim head;
@@ -19,7 +19,7 @@ final class ClaimQueue {
         return tail;
     }
 
-    /** Permits that the waiting claims ask for together. */
+    /** The sum of the permits that the waiting claims ask for. */
     long permits() {
         return permits;
     }

@@ -5,27 +5,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The free permits that are kept for one large claim among siblings, what keeping them has cost so far, and what is known
- * about the holds that it waited for. {@link LargeClaims} has the rules. All times are nanoseconds of the pool's clock.
+ * The state of collecting among siblings: the free permits that are collected for one large claim, what that has cost so
+ * far, and the holds that earlier collections waited for. {@link LargeClaims} has the rules. All times are nanoseconds of
+ * the contended clock.
  */
 final class CollectedPermits {
 
     /** Leaves whose first claim is larger than what may be collected now. They do not compete meanwhile. */
     final Set<Share> aside = new LinkedHashSet<>();
 
-    /** The claim that the permits are kept for; null while none are. */
+    /** The claim for which permits are collected; null while none are. */
     @Nullable
     Claim claim;
 
-    /** How many collections there have been; which grants passed one of them is counted by it. */
+    /** The number of the latest collection; the grants that pass a collection are counted under it. */
     long number;
 
     /** Permits that idle for the claim now. */
     int permits;
 
-    /** Permits that were in flight when a collection last took too long and that have not come back since. */
+    /** Permits that were in flight when a collection last took too long, and that have not been released since. */
     private int stillHeld;
-    /** The last grant before that. */
+    /** The number of the last grant before that. */
     private long lastGrantBefore;
 
     private boolean othersWait;
@@ -49,12 +50,12 @@ final class CollectedPermits {
         return othersWait;
     }
 
-    /** For how long others have waited while permits were kept for this claim. */
+    /** How long others have waited while permits were collected for this claim. */
     long othersWaited() {
         return othersWaited;
     }
 
-    /** Permit-nanoseconds that idled meanwhile. */
+    /** Permit-nanoseconds that idled in that time. */
     double idled() {
         return idled;
     }
@@ -72,13 +73,13 @@ final class CollectedPermits {
         return stillHeld;
     }
 
-    /** What is in flight now is what it waited for. */
+    /** A collection has taken too long: it waited for the permits that are in flight now. */
     void tookTooLong(int inFlight, long lastGrant) {
         stillHeld = inFlight;
         lastGrantBefore = lastGrant;
     }
 
-    /** Permits of that grant have come back; returns whether a collection has waited for them in vain. */
+    /** The permits of a grant were released; returns whether a collection had waited for them in vain. */
     boolean cameBack(long grant, int permits) {
         if (stillHeld == 0 || grant > lastGrantBefore) {
             return false;
@@ -87,7 +88,7 @@ final class CollectedPermits {
         return true;
     }
 
-    /** Whether nothing collects, and nothing is left of earlier collections. */
+    /** Whether nothing is collected, no leaf is aside, and no hold of an earlier collection is left. */
     boolean isOver() {
         return claim == null && aside.isEmpty() && stillHeld == 0;
     }

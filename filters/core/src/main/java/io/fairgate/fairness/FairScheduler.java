@@ -9,20 +9,20 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Occupancy Fair Queueing over one pool; the package's description has the algorithm and the words.
+ * Occupancy Fair Queueing over one pool. The package description explains the algorithm and its terms.
  *
- * <p>A state machine without threads, clock or signals: one caller at a time, and every call says what time it is, in
- * nanoseconds of a clock that does not go back (if it does, time stands still meanwhile). Changes are told by
- * {@link #enqueue}, {@link #cancel}, {@link #release}, {@link #resize} and {@link #reconfigure}; permits are handed out
- * only by {@link #grant}, which is to be called after them.
+ * <p>A state machine without threads, clock or signals. It has one caller at a time, and every call passes the time, in
+ * nanoseconds of a clock that does not go back (if it does, time stands still until the clock has caught up).
+ * {@link #enqueue}, {@link #cancel}, {@link #release}, {@link #resize} and {@link #reconfigure} change the state; only
+ * {@link #grant} grants permits, and must be called after them.
  *
- * <p>Accounts are whole numbers, so that their sums are the same in whatever order they are made, and stay so
+ * <p>Accounts are whole numbers, so that their sums are exact and do not depend on the order of the additions
  * (docs/decisions/0011-whole-accounts-and-a-heap.md). Finding the next claim takes time in proportion to the logarithm of
- * the backlogged tenants ({@link HeapBacklog}).
+ * the number of backlogged tenants ({@link HeapBacklog}).
  *
- * <p>This class says what happens to claims. Which nodes there are is in {@link ShareTree}, what a claim does to the nodes
- * above it in {@link SharePath}, which claim is next in {@link NextClaim}, and what a claim gets that needs more permits
- * than are free in {@link LargeClaims}.
+ * <p>This class moves claims through their states. {@link ShareTree} holds the nodes of the hierarchy, {@link SharePath}
+ * updates the nodes above a claim, {@link NextClaim} selects the next claim, and {@link LargeClaims} collects permits for a
+ * claim that needs more than are free.
  */
 public final class FairScheduler {
 
@@ -31,18 +31,18 @@ public final class FairScheduler {
     private final NextClaim next;
     private FairnessSettings settings = FairnessSettings.USUAL;
 
-    /** A pool of {@code permits}, with the usual settings. */
+    /** With the default settings, and a gain that follows the holds. */
     public FairScheduler(int permits, TenantShares shares, long now) {
         this(permits, shares, FairnessSettings.USUAL, now);
     }
 
-    /** A gain that follows the holds. */
+    /** With a gain that follows the holds. */
     public FairScheduler(int permits, TenantShares shares, FairnessSettings settings, long now) {
         this(permits, shares, settings, Duration.ZERO, now);
     }
 
     /**
-     * @param gain the gain of the key for good; zero lets it follow the holds
+     * @param gain a fixed gain of the key, or zero for a gain that follows the holds
      * @throws IllegalArgumentException when the gain is negative
      */
     public FairScheduler(int permits, TenantShares shares, FairnessSettings settings, Duration gain, long now) {
@@ -74,9 +74,12 @@ public final class FairScheduler {
         reconfigure(permits, shares, settings, now);
     }
 
-    // ---- what happens to claims ----
+    // ---- claims ----
 
-    /** Whether a claim of this size could be granted if everybody else gave back what they hold. */
+    /**
+     * Whether a claim of the tenant for {@code n} permits could be granted if no permit were in flight. Permits that are
+     * reserved for other tenants do not count as free.
+     */
     public boolean canEverFit(TenantId tenant, int n) {
         Share known = tree.tenant(tenant);
         ShareSettings settings = known == null ? tree.shares().of(tenant) : known.settings;
@@ -84,19 +87,19 @@ public final class FairScheduler {
                 && (known == null ? n + path.top.reserved <= path.permits : path.fitsWhenAllElseIsFree(known, n));
     }
 
-    /** The same, of that many beside what the tenant has in flight. */
+    /** Like {@link #canEverFit(TenantId, int)}, for {@code n} permits in addition to those that the tenant has in flight. */
     public boolean canEverFitBeside(TenantId tenant, int n) {
         Share known = tree.tenant(tenant);
         return canEverFit(tenant, n + (known == null ? 0 : known.inFlight));
     }
 
-    /** The same, with what the class of the request may hold. */
+    /** Like {@link #canEverFit(TenantId, int)}, and also within the cap of the claim's class. */
     public boolean canEverFit(Claim claim) {
         return claim.permits() <= tree.shares().ofClass(claim.requestClass()).maxInFlight()
                 && canEverFit(claim.tenant(), claim.permits());
     }
 
-    /** Puts the claim at the end of its queue: that of its tenant, or of its class in its tenant. */
+    /** Appends the claim to the queue of its tenant, or of its class within the tenant. */
     public void enqueue(Claim claim, long now) {
         requirePlace(claim, Place.OUTSIDE);
         requireNothingLent();
@@ -110,14 +113,14 @@ public final class FairScheduler {
         settle(leaf);
     }
 
-    /** Takes a waiting claim out of its queue, in constant time for each level of the tree. */
+    /** Takes a waiting claim out of its queue. Takes logarithmic time for each level of the hierarchy. */
     public void cancel(Claim claim, long now) {
         requirePlace(claim, Place.WAITING);
         path.tick(now);
         settle(takeOut(claim, Place.GONE));
     }
 
-    /** Takes the permits of a claim back. */
+    /** Takes back the permits of a claim. */
     public void release(Claim claim, long now) {
         requirePlace(claim, Place.HOLDING);
         path.tick(now);
@@ -133,7 +136,10 @@ public final class FairScheduler {
         settle(leaf);
     }
 
-    /** Hands out all permits that can be handed out, in the order of the keys; {@code granted} must not call back. */
+    /**
+     * Grants all permits that can be granted, in the order of the keys. {@code granted} gets each granted claim and must not
+     * call the scheduler.
+     */
     public void grant(long now, Consumer<Claim> granted) {
         path.tick(now);
         path.adjustGains();
@@ -160,8 +166,8 @@ public final class FairScheduler {
     }
 
     /**
-     * The claim that has to leave because with one that has arrived more wait than the settings of its tenant, of its
-     * class or of a group allow: the newest where it is one too many, of the longest queue there.
+     * The claim to refuse when, after an arrival, more claims wait than {@code max-waiting} of the tenant, of the class or of a
+     * group allows; null when none does. It is the newest claim of the longest queue below the node that is over its bound.
      */
     public @Nullable Claim overOwnBound(Claim arrived) {
         for (Share node = SharePath.leafOf(arrived); !node.isPool(); node = node.parent()) {
@@ -173,15 +179,15 @@ public final class FairScheduler {
     }
 
     /**
-     * The claim that has to leave because more than {@code maxWaiting} wait in all: the newest of the tenant with the
-     * longest queue per weight. So whoever floods the queue pays for it, and a tenant with a short queue always finds
-     * a place. In a tree that is decided from the pool down.
+     * The claim to refuse when more than {@code maxWaiting} claims wait in the pool; null when they do not. It is the newest
+     * claim of the tenant with the longest queue per weight: a tenant that floods the queue loses its own claims, and a tenant
+     * with a short queue always finds a place. In a hierarchy the longest queue is chosen at each node, from the pool down.
      */
     public @Nullable Claim overPoolBound(int maxWaiting) {
         return waiting() <= maxWaiting ? null : newestOfLongest(path.pool);
     }
 
-    /** Down to a leaf, at each node to the child with the longest queue per weight. */
+    /** Goes down to a leaf, at each node to the child with the longest queue per weight. */
     private static @Nullable Claim newestOfLongest(Share node) {
         Share longest = node;
         while (longest != null && longest.below != null) {
@@ -190,27 +196,28 @@ public final class FairScheduler {
         return longest == null ? null : longest.queue.newest();
     }
 
-    /** Whether a waiting claim waits for a cap of its tenant, its class or a group rather than for the pool. */
+    /** Whether a waiting claim waits for the cap of its tenant, of its class or of a group, and not for the pool. */
     public boolean waitsForOwnCap(Claim claim) {
         Share lacking = path.lacking(claim, SharePath.leafOf(claim));
         return lacking != null && !lacking.isPool();
     }
 
     /**
-     * When {@link #grant} is to be called though nothing else has happened, because permits are then kept for a large claim no
-     * longer: nanoseconds of the clock, or {@link Long#MAX_VALUE}. It may be another time after each call.
+     * The time of the next end of a collection, in nanoseconds of the clock, or {@link Long#MAX_VALUE}. {@link #grant} must be
+     * called then even if nothing else has changed. Each call may change the time.
      */
     public long nextEndOfCollection() {
         return path.large.isIdle() ? LargeClaims.NEVER : path.large.nextEnd();
     }
 
-    // ---- permits that are taken without asking, while nobody waits ----
+    // ---- the fast path: permits that are taken without a decision of the scheduler, while no claim waits ----
 
     /**
-     * Lends free permits out of the pool, one by one to whoever takes them: until {@link #takeBack} or {@link #adopt} the
-     * scheduler knows nothing of them. Nobody may be waiting, and nothing but {@link #release} may happen meanwhile.
+     * Lends free permits to the fast path, which grants them one by one. The scheduler does not count lent permits in any
+     * account until {@link #takeBack} or {@link #adopt}. To be called only while no claim waits; while permits are lent,
+     * {@code enqueue}, {@code restore} and {@code reconfigure} throw {@link IllegalStateException}.
      *
-     * @return how many, at most {@code most}
+     * @return how many permits were lent, at most {@code most}
      */
     public int lend(int most) {
         int lending = (int) Math.max(0, Math.min(most, path.available()));
@@ -218,12 +225,12 @@ public final class FairScheduler {
         return lending;
     }
 
-    /** Takes back as many lent permits that nobody has taken. */
+    /** Takes back lent permits that the fast path has not granted. */
     public void takeBack(int permits) {
         path.lent -= permits;
     }
 
-    /** Counts from now on what a claim has taken of the lent permits, as if it had been granted at that time. */
+    /** Counts a claim that has taken lent permits, as if they had been granted at the time {@code since}. */
     public void adopt(Claim claim, long since, long now) {
         requirePlace(claim, Place.OUTSIDE);
         path.tick(now);
@@ -238,8 +245,8 @@ public final class FairScheduler {
     }
 
     /**
-     * Counts what a claim holds already, whatever there is: as after a shrink, nothing is granted until enough has come
-     * back. No permit may be lent.
+     * Counts permits that a claim holds already, also when the pool has fewer free: then, as after a shrink, nothing is
+     * granted until enough permits are released. No permit may be lent.
      */
     public void restore(Claim claim, long now) {
         requireNothingLent();
@@ -250,22 +257,27 @@ public final class FairScheduler {
         settle(leaf);
     }
 
-    // ---- what happens to the pool ----
+    // ---- the pool ----
 
-    /** Changes the size. Nothing is taken back: after a shrink nothing is granted until enough has come back. */
+    /** Changes the size. No permit is taken back: after a shrink nothing is granted until enough permits are released. */
     public void resize(int permits, long now) {
         reconfigure(permits, tree.shares(), settings, now);
     }
 
     /**
-     * Changes what tenants may claim, and where in the tree they are, while they claim it; how far each is ahead or behind
-     * stays.
+     * Changes the settings of tenants and their places in the hierarchy while they hold and wait for permits. How far each
+     * node is ahead or behind stays.
      */
     public void reconfigure(TenantShares shares, long now) {
         reconfigure(path.permits, shares, settings, now);
     }
 
-    /** All at once. What throws has changed nothing. */
+    /**
+     * Changes size, shares and settings at once. When it throws, nothing has changed.
+     *
+     * @throws IllegalArgumentException when {@code permits} is below 1, or the calculator returns less than 1
+     * @throws IllegalStateException while permits are lent
+     */
     public void reconfigure(int permits, TenantShares shares, FairnessSettings settings, long now) {
         requirePermits(permits);
         requireNothingLent();
@@ -292,15 +304,15 @@ public final class FairScheduler {
         return path.pool.waiting;
     }
 
-    /** How every tenant and group stands, also those that are idle and owe nothing. Takes time in proportion to all of them. */
+    /** The state of every tenant and group, also of the idle ones that owe nothing. Takes time in proportion to all of them. */
     public PoolStatus status(long now) {
         path.tick(now);
         return new StatusReport(path, siblings -> List.copyOf(siblings.all)).make();
     }
 
     /**
-     * The same without tenants and groups that are idle and owe nothing. Takes time in proportion to the others, times
-     * their logarithm.
+     * Like {@link #status}, without tenants and groups that are idle and owe nothing. Takes time in proportion to n log n for
+     * the n others.
      */
     public PoolStatus present(long now) {
         path.tick(now);
@@ -311,7 +323,7 @@ public final class FairScheduler {
         return new PoolTotals(path.permits, path.pool.inFlight, path.pool.waiting);
     }
 
-    /** How one tenant stands. Takes no longer than {@link #present}, and constant time for a tenant that is idle. */
+    /** The state of one tenant. Takes no longer than {@link #present}, and constant time for a tenant that is idle. */
     public TenantStanding standing(TenantId tenant, long now) {
         Share share = tree.tenant(tenant);
         if (share == null || share.isIdle()) {
@@ -326,7 +338,7 @@ public final class FairScheduler {
         return new StatusReport(path, siblings -> siblings.present.thatCount(siblings));
     }
 
-    // ---- the steps of it ----
+    // ---- steps ----
 
     private @Nullable Claim next() {
         Claim claim = next.find();

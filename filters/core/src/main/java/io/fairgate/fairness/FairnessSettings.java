@@ -5,10 +5,10 @@ import java.time.Duration;
 /**
  * The constants of the rule by which permits are granted.
  *
- * @param memory how long what a tenant used beyond its share is remembered: it is worked off within this time, and then
- *     forgotten. Accounts of permit-time differ by at most what the whole pool yields in this time
- * @param maxCollect how long permits stay idle in one go for a request that needs more than are free, while other requests
- *     wait; {@link #UNBOUNDED} for no such limit
+ * @param memory how long the pool remembers what a tenant used beyond its share: the tenant pays it back within this time,
+ *     and what is left is forgotten. Accounts of permit-time differ by at most what the whole pool yields in this time
+ * @param maxCollect the longest time of one collection, in which free permits stay idle for a request that needs more than
+ *     are free, while other requests wait; {@link #UNBOUNDED} for no such limit
  */
 public record FairnessSettings(Duration memory, Duration maxCollect) {
 
@@ -18,7 +18,7 @@ public record FairnessSettings(Duration memory, Duration maxCollect) {
     /** Longer than any hold. */
     public static final Duration UNBOUNDED = Duration.ofDays(365);
 
-    /** The usual memory, and permits that collect for one second in one go. */
+    /** The default memory, and collections of at most one second. */
     public static final FairnessSettings USUAL = new FairnessSettings(DEFAULT_MEMORY, Duration.ofSeconds(1));
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */

@@ -1,12 +1,12 @@
 package io.fairgate.fairness;
 
 /**
- * The gain H of the key: how much permit-time one permit in flight counts for, in nanoseconds.
+ * The gain H of the key: the permit-time that one permit in flight counts for, in nanoseconds.
  *
  * <p>A smaller gain tightens the bound on permit-time, a larger one keeps the numbers in flight smoother. Unless it is
- * fixed, it is twice the mean hold, kept between 100 ms and 1 h. It follows at most once a second, and only when it would
+ * fixed, it is twice the mean hold, kept between 100 ms and 1 h. It is adjusted at most once a second, and only when it would
  * change by more than a quarter, because every change moves all keys. Nothing else depends on it: how long a debt is
- * remembered is a setting, which no workload can move ({@link FairnessSettings#memory}).
+ * remembered is a setting, independent of the workload ({@link FairnessSettings#memory}).
  */
 final class Gain {
 
@@ -21,7 +21,7 @@ final class Gain {
     private double meanHold = -1;
     private long adjustedAt;
 
-    /** @param fixedNanos the gain for good, or 0 to let it follow the holds */
+    /** @param fixedNanos a fixed gain in nanoseconds, or 0 for a gain that follows the holds */
     Gain(long fixedNanos, long now) {
         this.fixed = fixedNanos > 0;
         this.nanos = fixed ? fixedNanos : (long) SMALLEST;
@@ -32,7 +32,7 @@ final class Gain {
         return nanos;
     }
 
-    /** The moving mean of the holds; before the first one that of the smallest gain. */
+    /** The moving mean of the holds; before the first hold, half of the smallest gain. */
     double meanHoldNanos() {
         return meanHold < 0 ? SMALLEST / 2 : meanHold;
     }
@@ -45,7 +45,7 @@ final class Gain {
         return !fixed && meanHold >= 0 && now - adjustedAt >= PERIOD;
     }
 
-    /** Returns whether it is another one now. */
+    /** Adjusts the gain to the mean hold; returns whether it has changed. */
     boolean adjust(long now) {
         adjustedAt = now;
         double wanted = Math.min(LARGEST, Math.max(SMALLEST, 2 * meanHold));

@@ -7,21 +7,21 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The backlogged siblings in heaps: finding the next takes time in proportion to the logarithm of their number.
+ * A run queue made of heaps: finding the next node takes time in proportion to the logarithm of the number of nodes.
  *
- * <p><b>By key, lazily.</b> Between its own events a node's key only grows, and so all keys change all the time without
- * anybody being told. The heap is ordered by the keys as they were when they were last looked at. The true keys are not
- * smaller; so when the true key of the top is the one it is filed under, no other is before it, and otherwise it is filed
- * anew and the next top is looked at.
+ * <p><b>By key, lazily.</b> Between its own events the key of a node only grows, so all keys change all the time without an
+ * event. The heap is ordered by the filed keys: the keys at the last look. The true keys are not smaller. So when the true
+ * key of the top equals its filed key, the top comes first; otherwise it is filed under its true key, and the new top is
+ * examined.
  *
- * <p><b>Promised</b> nodes are ordered by the part that they have of their guarantee, which changes only with events of
- * their own.
+ * <p><b>Promised</b> nodes, whose next claim is within their guarantee, are ordered by the part of the guarantee that they
+ * hold, which changes only with their own events.
  *
- * <p><b>Within a reservation</b> a grant costs nobody anything and is made at once; so there is hardly ever anybody to
- * look at, and a list will do.
+ * <p><b>Within a reservation</b> a grant costs the parent nothing and is made at once. So there are hardly ever such nodes,
+ * and a list suffices.
  *
- * <p><b>By cost</b> they are ordered from when it is first asked for, which the caps of groups do: no pool without groups
- * pays for it.
+ * <p><b>By cost</b>: this heap is built when {@link #leastCost} is first called, which happens only for the children of a
+ * group, or of a tenant with classes. A pool without them does not pay for it.
  */
 final class HeapBacklog implements Backlog {
 
@@ -33,7 +33,7 @@ final class HeapBacklog implements Backlog {
 
     private long gain;
     private final Accounts all = new Accounts();
-    /** Those of {@link #all} that compete by their keys. */
+    /** The sums over the nodes of {@link #all} that compete by their keys. */
     private final Accounts byTheirKeys = new Accounts();
 
     @Override
@@ -92,7 +92,7 @@ final class HeapBacklog implements Backlog {
         }
     }
 
-    /** Into, out of, or to its new place among those with a promise. */
+    /** Adds, moves or removes the node in the heap of promised nodes, the list of reservations and the heap by cost. */
     private void refile(Share share) {
         boolean isPromised = share.isPromised();
         if (isPromised && promised.contains(share)) {
@@ -202,10 +202,10 @@ final class HeapBacklog implements Backlog {
         return null;
     }
 
-    /** The sums of some accounts and weights, which grow by themselves as the contended clock runs. */
+    /** Sums of accounts and weights; the sum of the accounts grows by itself as the contended clock runs. */
     private static final class Accounts {
         private long weightUnits;
-        /** What all were served at {@link #servedAt}, and the permits that count for them since. */
+        /** The sum of what the nodes were served at {@link #servedAt}; it grows by {@link #rate} from then on. */
         private long served;
 
         private long rate;

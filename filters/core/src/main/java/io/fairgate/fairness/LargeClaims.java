@@ -5,51 +5,52 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Keeps free permits for the next claim when it needs more than are free, so that small claims do not starve it, and lets
- * its tenant pay for that.
+ * Collects free permits for the next claim when it needs more than are free, so that small claims do not starve it, and
+ * charges its tenant for them.
  *
- * <p><b>What is collected counts as held.</b> The permits that idle for a claim count in the accounts of its tenant and of
- * the groups around it, whether it is granted in the end, cancelled or refused. So they are paid by the tenant that they
- * idle for, and the others lose nothing of their shares.
+ * <p><b>Collected permits count as held.</b> The permits that idle for a claim count in the accounts of its tenant and of
+ * the groups around it, whether it is granted in the end, cancelled or refused. So the tenant that they idle for pays for
+ * them, and the others lose nothing of their shares.
  *
- * <p><b>A collection ends without a grant</b> when the claim is taken out, and when others have waited meanwhile for so long
- * that the idle permits have used up a budget, at first two mean holds of what the claim asks for and twice as much with
- * each failure of this claim, or when they have waited for {@link FairnessSettings#maxCollect}. It then has cost at least
- * what it idled, counted from the level of the others: what its tenant was behind is not for idling. The permits go to the others at once.
+ * <p><b>A collection ends without a grant</b> when the claim leaves its queue, or when others have waited meanwhile for so
+ * long that the idle permits have used up a budget, or when others have waited for {@link FairnessSettings#maxCollect}. The
+ * budget is at first two mean holds of the permits that the claim asks for, and twice as much after each failed collection
+ * of this claim. The tenant is then charged at least what the permits idled, counted from the virtual time of the others:
+ * what the tenant was behind does not pay for it. The permits go to the others at once.
  *
- * <p><b>The next collection</b> waits for what one that took too long has waited for. The permits that were in flight at its
- * end are noted. A claim that would not fit beside those of them that have not come back steps aside: permits would idle for
- * it, and it would not be granted. It competes again when enough of them have come back, and then by its key. While no other
- * claim competes, permits are kept for the claim that stepped aside first, and go to the next claim that competes at once.
- * A collection whose claim was taken out has shown nothing about the permits in flight. If they were noted then too, a tenant
- * whose claims are cancelled again and again would keep the large claims of all others aside.
+ * <p><b>The next collection</b> waits for the holds that the last one waited for when it took too long. The permits that were
+ * in flight at its end are noted. A claim that would not fit beside those of them that are still held steps aside: permits
+ * would idle for it, and it would not be granted. It competes again, by its key, when enough of them have been released.
+ * While no other claim competes, permits are collected for the claim that stepped aside first, and go to the next claim that
+ * competes at once. A collection whose claim left its queue has shown nothing about the permits in flight. If these were
+ * noted then too, a tenant whose claims are cancelled again and again would keep the large claims of all others aside.
  *
- * <p>For a claim that fits within a guarantee as a whole permits are kept for as long as it takes.
+ * <p>For a claim that fits within a guarantee as a whole, permits are collected for as long as it takes.
  */
 final class LargeClaims {
 
-    /** A time that does not come. */
+    /** No time. */
     static final long NEVER = Long.MAX_VALUE;
 
-    /** Budgets double up to here, which is beyond any wait. */
+    /** The most doublings of a budget: beyond any wait. */
     private static final int MOST_DOUBLINGS = 30;
-    /** The first budget is for holds of at least this mean: no timer is finer. */
+    /** The smallest mean hold of a budget, 1 ms in nanoseconds: no timer is finer. */
     private static final double SHORTEST_MEAN_HOLD = 1e6;
 
     private final SharePath path;
-    /** Where permits are collected, a leaf is aside, or something is still held that a collection waited for. */
+    /** Siblings that collect, have a leaf aside, or wait for holds that a collection has waited for in vain. */
     private final Set<Siblings> watched = new LinkedHashSet<>();
 
     LargeClaims(SharePath path) {
         this.path = path;
     }
 
-    /** Whether there are no large claims to take care of, as nearly always: then most of the following does nothing. */
+    /** Whether nothing is collected and no leaf is aside, as nearly always: then most of the methods below do nothing. */
     boolean isIdle() {
         return watched.isEmpty();
     }
 
-    // ---- before permits are handed out ----
+    // ---- before the grants ----
 
     /** Ends the collections that have taken too long. */
     void endWhatTakesTooLong() {
@@ -73,20 +74,20 @@ final class LargeClaims {
         return collected.idled() >= budget || collected.othersWaited() >= path.maxCollect;
     }
 
-    /** In permit-nanoseconds. */
+    /** The budget of a collection, in permit-nanoseconds. */
     private static double budget(Siblings siblings, Claim claim) {
         double meanHold = Math.max(SHORTEST_MEAN_HOLD, siblings.gain.meanHoldNanos());
         return 2 * meanHold * claim.permits() * (1L << Math.min(claim.failedCollections, MOST_DOUBLINGS));
     }
 
-    /** Whether permits are kept for the claim only for some time: what is guaranteed has no limit. */
+    /** Whether the collection for the claim has a limit: one for a claim within a guarantee has none. */
     private static boolean isLimited(Siblings siblings, Claim claim) {
         return !SharePath.childOn(claim, siblings).isPromised(claim.permits());
     }
 
-    // ---- while permits are handed out ----
+    // ---- during the grants ----
 
-    /** Whether permits may be kept among the siblings, or kept on, for the claim that is next and needs more than are free. */
+    /** Whether these siblings may collect, or continue to collect, for the next claim, which needs more than is free. */
     boolean mayCollect(Siblings siblings, Claim claim) {
         return siblings.collected.stillHeld() == 0
                 || !isLimited(siblings, claim)
@@ -100,7 +101,7 @@ final class LargeClaims {
         return cost <= path.room(parent) + parent.inFlight - siblings.collected.stillHeld();
     }
 
-    /** Keeps what is free for the claim, if something is and is not kept for another. */
+    /** Starts a collection for the claim, if permits are free and are not collected for another claim. */
     void collect(Siblings siblings, Claim claim, long room) {
         if (siblings.collected.claim == null && room > 0) {
             siblings.collected.start(claim);
@@ -108,7 +109,7 @@ final class LargeClaims {
         }
     }
 
-    /** The leaf does not compete until {@link #comeBack}. */
+    /** Sets the leaf aside: it does not compete until {@link #comeBack}. */
     void stepAside(Siblings siblings, Share leaf) {
         leaf.isAside = true;
         siblings.collected.aside.add(leaf);
@@ -117,7 +118,7 @@ final class LargeClaims {
         path.settle(leaf);
     }
 
-    /** Nothing competes among these siblings: lets one that is aside compete again; returns whether there was one. */
+    /** Where nothing competes and permits are free, lets one leaf that is aside compete again; returns whether it did. */
     boolean bringBackOne() {
         for (Siblings siblings : watched) {
             if (siblings.backlog.isEmpty() && path.room(siblings.parent()) > 0) {
@@ -130,9 +131,9 @@ final class LargeClaims {
         return false;
     }
 
-    // ---- after permits were handed out ----
+    // ---- after the grants ----
 
-    /** What is free now counts as held by the claims that it is kept for; notes whether others wait for it. */
+    /** Counts the permits that are free now as collected, for the claims that collect; notes whether others wait for them. */
     void charge() {
         for (Siblings siblings : watched) {
             path.tick(siblings);
@@ -154,7 +155,7 @@ final class LargeClaims {
         }
     }
 
-    /** When a collection has taken too long though nothing else happens, in nanoseconds of the clock. */
+    /** The earliest time at which a collection will have taken too long, in nanoseconds of the clock, or {@link #NEVER}. */
     long nextEnd() {
         long next = NEVER;
         for (Siblings siblings : watched) {
@@ -169,9 +170,9 @@ final class LargeClaims {
         return next;
     }
 
-    // ---- what ends a collection ----
+    // ---- the end of a collection ----
 
-    /** The claim is granted: what was kept for it is now its own. */
+    /** The claim is granted: ends its collections. */
     void granted(Claim claim) {
         for (Siblings siblings : List.copyOf(watched)) {
             if (siblings.collected.claim == claim) {
@@ -180,7 +181,7 @@ final class LargeClaims {
         }
     }
 
-    /** The claim leaves its queue without a grant. */
+    /** The claim leaves its queue without a grant: its collections have failed. */
     void left(Claim claim) {
         for (Siblings siblings : List.copyOf(watched)) {
             if (siblings.collected.claim == claim) {
@@ -189,7 +190,7 @@ final class LargeClaims {
         }
     }
 
-    /** Nothing below the node can be granted for now, so nothing is kept for it beside its siblings and further up. */
+    /** Nothing below the node can be granted for now: ends the collections for its claims among its siblings and above. */
     void blocked(Share node) {
         for (Share at = node; !at.isPool(); at = at.parent()) {
             Claim claim = at.siblings().collected.claim;
@@ -214,9 +215,9 @@ final class LargeClaims {
         siblings.collected.noteOthers(false);
     }
 
-    // ---- what brings back a leaf that is aside ----
+    // ---- leaves that are aside ----
 
-    /** Something has happened to the claims of the leaf itself: it competes again, once its nodes are settled. */
+    /** The claims of the leaf itself have changed: it competes again, once the nodes above it are settled. */
     void comeBack(Share leaf) {
         if (leaf.isAside) {
             leaf.isAside = false;
@@ -230,7 +231,7 @@ final class LargeClaims {
         path.settle(leaf);
     }
 
-    /** Permits have come back below the leaf's nodes: lets those compete again that now fit beside what is still held. */
+    /** The claim has released its permits: lets leaves compete again whose first claim now fits beside what is still held. */
     void released(Claim claim, Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             Siblings siblings = node.siblings();
@@ -241,7 +242,7 @@ final class LargeClaims {
         }
     }
 
-    /** With reservations, what a claim costs depends on what its tenant holds. */
+    /** Whether there are reservations: then the cost of a claim depends on what its tenant holds. */
     private static boolean keepsAnything(Siblings siblings) {
         return siblings.reserved > 0;
     }
@@ -253,9 +254,9 @@ final class LargeClaims {
         }
     }
 
-    // ---- others ----
+    // ---- other claims ----
 
-    /** Whether a claim competes beside this one, at a node where the permits that are kept could go to it. */
+    /** Whether another claim competes with this one, at a node where it could get the collected permits. */
     private static boolean othersCompete(Siblings siblings, Claim claim) {
         for (Share node = SharePath.leafOf(claim); ; node = node.parent()) {
             if (node.siblings().backlog.size() > 1) {
@@ -267,7 +268,7 @@ final class LargeClaims {
         }
     }
 
-    /** What every tenant may claim is changing: every claim competes anew. */
+    /** Ends all collections and forgets the past ones, because the settings change: every claim competes anew. */
     void forget() {
         for (Siblings siblings : watched) {
             Claim claim = siblings.collected.claim;

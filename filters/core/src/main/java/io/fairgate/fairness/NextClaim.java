@@ -4,8 +4,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the claim to grant next: from the pool down, at each node the child that comes first, until a leaf, whose queue
- * says who it is.
+ * Finds the claim to grant next: goes from the pool down, at each node to the child that comes first, until a leaf; the next
+ * claim is the head of the leaf's queue.
  */
 final class NextClaim {
 
@@ -18,7 +18,7 @@ final class NextClaim {
         this.path = path;
     }
 
-    /** The claim to grant now, or null when none can be; keeps permits for one that needs more than are free. */
+    /** The claim to grant now, or null when none can be granted. Starts to collect for a claim that needs more than is free. */
     @Nullable
     Claim find() {
         while (true) {
@@ -27,7 +27,7 @@ final class NextClaim {
             if (claim == null || lacking == null) {
                 return claim;
             }
-            // A leaf that its own cap keeps back does not compete, so what lacks room has others below it.
+            // A leaf that waits for its own cap does not compete, so a node that lacks room has children.
             Siblings siblings = lacking.below == null ? path.top : lacking.below;
             if (path.room(lacking) > 0 && !path.large.mayCollect(siblings, claim)) {
                 path.large.stepAside(siblings, SharePath.leafOf(claim));
@@ -37,12 +37,12 @@ final class NextClaim {
                 path.large.collect(path.top, claim, path.available());
                 return null;
             }
-            // It waits for the cap of a group, or of its tenant; that group does not compete now, others do.
+            // The claim waits for the cap of a group or of its tenant. That node does not compete now, the others do.
             path.blockAt(lacking, claim);
         }
     }
 
-    /** Permits that are free in a group, and too few for every claim there, are kept for the one that is next. */
+    /** When a group has free permits, but too few for each of its claims, collects them for the claim that is next there. */
     void collectWhereNothingFits() {
         for (Siblings siblings : path.touched()) {
             Share parent = siblings.parent();
@@ -58,7 +58,7 @@ final class NextClaim {
         }
     }
 
-    /** Who is next at a node that is backlogged. */
+    /** The next claim at or below a backlogged node. */
     private Claim at(Share node) {
         if (node.below != null) {
             return below(node, node.below);
@@ -90,12 +90,15 @@ final class NextClaim {
         return at(first);
     }
 
-    /** Who costs nothing at a leaf costs nothing above; of a node only whom it would choose itself counts. */
+    /**
+     * Whether the next claim of the node costs the parent nothing, given that the smallest cost of a grant at the node is 0.
+     * At a leaf that is the cost of the next claim; at a node with children it may be the cost of another claim.
+     */
     private boolean costsNothing(Share node) {
         return node.isLeaf() || cost(node) == 0;
     }
 
-    /** The first of those whose next claim is within its guarantee as a whole. */
+    /** The first node whose next claim is within the node's guarantee as a whole; null when there is none. */
     private @Nullable Share promised(Siblings children) {
         Share first = children.backlog.mostUrgent();
         if (first == null || (children.collected.claim == null && isPromised(first))) {

@@ -6,15 +6,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a pool stands at one moment, tenant by tenant. A tenant or group that is not here is idle and owes nothing.
+ * The state of a pool at one moment, tenant by tenant. A tenant or group that is missing here is idle and owes nothing.
  *
- * @param permits its size
+ * @param permits the size of the pool
  * @param inFlight permits held; above {@code permits} only after the pool has shrunk
  * @param waiting requests that wait
- * @param collecting permits that the request asks for which free permits are collected for; 0 when there is none
+ * @param collecting the size, in permits, of the request for which the pool collects free permits; 0 when it collects for
+ *     none. Collections within a group or a tenant do not count
  * @param gain permit-time that one permit in flight counts for now
- * @param tenants every tenant that holds permits, waits for some, or was ahead of the level when it last did and so still owes
- * @param groups every group of tenants of which the same is true
+ * @param tenants every tenant that holds permits, waits for some, or is idle and still owes because it was ahead of the
+ *     virtual time
+ * @param groups the groups of tenants for which the same is true
  */
 public record PoolStatus(
         int permits,
@@ -31,15 +33,15 @@ public record PoolStatus(
     }
 
     /**
-     * How one tenant stands.
+     * The state of one tenant.
      *
-     * @param parent the group that it is in, or null
+     * @param parent the group of the tenant, or null
      * @param inFlight permits held
      * @param waiting requests that wait
-     * @param share permits that it is entitled to now: the max-min fair share of what it holds and asks for
-     * @param held permit-time of what is in flight now: permits times how long they have been held
-     * @param lag permit-time that the tenant is behind (positive) or ahead (negative) of the level of its siblings, which
-     *     are all in the pool when there are no groups
+     * @param share permits that the tenant is entitled to now: its max-min fair share, given what all tenants hold and ask for
+     * @param held permit-time of the permits in flight: permits times how long they have been held
+     * @param lag permit-time by which the tenant is behind (positive) or ahead of (negative) the virtual time of its group,
+     *     or of the pool when the tenant is in no group
      */
     public record TenantStatus(
             TenantId tenant,
@@ -52,13 +54,13 @@ public record PoolStatus(
             Duration lag) {}
 
     /**
-     * How one group stands, all in it together.
+     * The state of one group: the sums over all of its tenants.
      *
-     * @param parent the group that it is in, or null
+     * @param parent the group that contains this group, or null
      * @param inFlight permits held
      * @param waiting requests that wait
-     * @param share permits that it is entitled to now
-     * @param lag permit-time that the group is behind (positive) or ahead (negative) of the level of its siblings
+     * @param share permits that the group is entitled to now
+     * @param lag permit-time by which the group is behind (positive) or ahead of (negative) the virtual time of its parent
      */
     public record GroupStatus(
             String group,

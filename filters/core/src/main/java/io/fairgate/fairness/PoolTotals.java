@@ -1,9 +1,9 @@
 package io.fairgate.fairness;
 
 /**
- * How a pool stands as a whole at one moment.
+ * The totals of a pool at one moment.
  *
- * @param permits its size
+ * @param permits the size of the pool
  * @param inFlight permits held; above {@code permits} only after the pool has shrunk
  * @param waiting requests that wait
  */

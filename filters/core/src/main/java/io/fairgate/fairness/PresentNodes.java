@@ -8,12 +8,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes below one parent that hold permits, wait for some, or are idle and still owe, so that no step has to look at
- * the others: there may be many thousands of configured tenants of which a few are active.
+ * The children of one parent that hold permits, have waiting claims, or are idle and still owe. No step has to look at the
+ * others: of many thousands of configured tenants only a few may be active.
  *
  * <p>Nodes with waiting claims are in a heap by the length of their queue per weight, which changes only with their own
- * events. An idle node that owes is dropped at the first look after it owes nothing; one that is not configured stays
- * until the tree forgets it, so that the tree finds it here.
+ * events. An idle node that owed is dropped at the first look after it owes nothing. A node that is not configured stays
+ * until {@link ShareTree} forgets it, because {@link ShareTree} finds such nodes here.
  */
 final class PresentNodes {
 
@@ -24,7 +24,7 @@ final class PresentNodes {
 
     // ---- events of one node ----
 
-    /** It comes to these siblings with what it holds and wants. */
+    /** Adds a node with the permits and waiting claims that it has. */
     void add(Share share) {
         if (!share.isIdle()) {
             wake(share);
@@ -39,7 +39,7 @@ final class PresentNodes {
         drop(share);
     }
 
-    /** It is about to hold or want something. */
+    /** The node is about to get a permit or a waiting claim. */
     void wake(Share share) {
         if (share.placeAmongPresent == ABSENT) {
             share.placeAmongPresent = present.size();
@@ -47,14 +47,14 @@ final class PresentNodes {
         }
     }
 
-    /** It holds and wants nothing any more. */
+    /** The node holds no permit and has no waiting claim any more. */
     void noteIdle(Share share, boolean owes) {
         if (share.configured && !owes) {
             drop(share);
         }
     }
 
-    /** After another claim waits at it or below it, or one waits no more. */
+    /** The number of claims that wait at or below the node has changed. */
     void queueChanged(Share share) {
         boolean isIn = byQueue.contains(share);
         if (share.waiting > 0 && isIn) {
@@ -78,9 +78,9 @@ final class PresentNodes {
         }
     }
 
-    // ---- a change of all ----
+    // ---- changes of all nodes ----
 
-    /** Settings and counts of all may have changed; each of them may owe. */
+    /** Adds all nodes after their settings and counts may have changed: each of them may owe. */
     void rebuild(Collection<Share> all) {
         all.forEach(share -> {
             wake(share);
@@ -88,7 +88,7 @@ final class PresentNodes {
         });
     }
 
-    /** Drops those that are idle and owe nothing. */
+    /** Drops configured nodes that are idle and owe nothing. */
     void dropSettled(Siblings siblings) {
         for (int i = present.size() - 1; i >= 0; i--) {
             Share share = present.get(i);
@@ -102,21 +102,21 @@ final class PresentNodes {
         return share.isIdle() && !siblings.owes(share);
     }
 
-    // ---- looking ----
+    // ---- queries ----
 
-    /** The one with the longest queue per weight, the oldest of those that tie; null when nothing waits. */
+    /** The node with the longest queue per weight; the oldest of those that tie; null when nothing waits. */
     @Nullable
     Share longestQueue() {
         return byQueue.top();
     }
 
-    /** All that hold, wait or owe, in the order in which they came to be known; the clock must have been brought forward. */
+    /** All nodes that hold, wait or owe, in the order in which they were made; the clock must have been brought forward. */
     List<Share> thatCount(Siblings siblings) {
         dropSettled(siblings);
         return sorted(present.stream().filter(share -> !isSettled(share, siblings)));
     }
 
-    /** The same and some that owe nothing; all that may be forgotten are among these. */
+    /** Like {@link #thatCount}, and also nodes that owe nothing: every node that {@link ShareTree} may forget is here. */
     List<Share> inOrder() {
         return sorted(present.stream());
     }

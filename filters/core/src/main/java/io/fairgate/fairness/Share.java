@@ -4,66 +4,66 @@ import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node of the tree of shares: the pool, a group of tenants, a tenant, or a class of a tenant's requests. Claims wait
- * at the leaves; whoever has nodes below it has {@link Siblings} instead.
+ * One node of the hierarchy: the pool, a group of tenants, a tenant, or a class of a tenant's requests. Claims wait at the
+ * leaves; a node with children has {@link Siblings} instead of a queue.
  *
- * <p>What it holds and was served is counted beside its siblings, on their clock. Plain fields: one thread at a time
- * drives the scheduler.
+ * <p>What the node holds and was served is counted on the clock that it shares with its siblings. Plain fields: one thread
+ * at a time drives the scheduler.
  */
 final class Share {
 
-    /** Weights are counted in millionths: sums of whole numbers are exact, in whatever order they are made. */
+    /** Weights are counted in millionths: sums of whole numbers are exact and do not depend on their order. */
     static final double WEIGHT_UNIT = 1e-6;
 
-    /** What a node costs that has nobody waiting. */
+    /** The cost of a grant at a node with no waiting claim. */
     static final long NOTHING_WAITS = Long.MAX_VALUE;
 
     final long ordinal;
     final ClaimQueue queue = new ClaimQueue();
 
-    /** The nodes below it; null for a leaf. */
+    /** The children; null for a leaf. */
     final @Nullable Siblings below;
 
-    /** Those among whom it is, which are below its parent; null for the pool. */
+    /** The children of the parent, of which this node is one; null for the pool. */
     @Nullable
     Siblings siblings;
 
-    /** Of a group, or of a class of requests; empty for requests without a class. */
+    /** The name of the group or of the class of requests; empty for requests without a class. */
     String name = "";
 
-    /** Which tenant it is; null for all that are not tenants. */
+    /** The tenant; null for the pool, groups and classes. */
     @Nullable
     TenantId tenant;
 
     ShareSettings settings;
     private long weightUnits;
-    /** A cap beside that of the settings, which may change at any time; null where there is none. */
+    /** A cap in addition to that of the settings, which may change at any time; null for none. */
     @Nullable
     CalculatedCap calculatedCap;
 
-    /** Whether it is configured; others are forgotten when they are idle and owe nothing. */
+    /** Whether the policy names the node; other nodes are forgotten when they are idle and owe nothing. */
     boolean configured;
 
     int inFlight;
-    /** Free permits that are kept for a claim at it or below it: its account counts them as if it held them. */
+    /** Free permits that are collected for a claim at or below the node: its account counts them as if it held them. */
     int collected;
-    /** Claims that wait at it or below it. */
+    /** Claims that wait at or below the node. */
     int waiting;
 
     boolean backlogged;
     /** Whether the first claim of this leaf is larger than what may be collected now ({@link LargeClaims}). */
     boolean isAside;
-    /** Whether its last grant was due to a guarantee or a reservation, and not to its key. */
+    /** Whether the node's last grant was due to a guarantee or a reservation, and not to its key. */
     boolean isServedFirst;
 
     long lastGrant;
-    /** When it came to be idle, on the clock of its siblings. */
+    /** When the node became idle, on the contended clock of its siblings. */
     long idleSince;
 
-    /** How far it is behind, in permit-nanoseconds, while the tree is being changed. */
+    /** The lag in permit-nanoseconds, positive when behind; kept here only while the hierarchy is reconfigured. */
     long lag;
 
-    // Where the heaps have it, and the key and the cost under which they do.
+    // The node's places in the heaps, and the key and the cost under which it is filed there.
     int placeByKey = -1;
     int placeAmongPromised = -1;
     int placeByCost = -1;
@@ -72,7 +72,7 @@ final class Share {
     double filedKey;
     long filedCost;
 
-    /** Permit-nanoseconds used on the clock of its siblings, as of {@link #servedAt} on that clock. */
+    /** Permit-nanoseconds used on the contended clock of its siblings until {@link #servedAt} on that clock. */
     private long served;
 
     private long servedAt;
@@ -80,9 +80,10 @@ final class Share {
     /** The sum of the times at which the permits in flight were granted; it may wrap around, differences do not. */
     private long grantedAt;
 
-    /** Permits granted while others were kept for a larger claim, in the collection of that number. */
+    /** Permits granted to the node while permits were collected for a larger claim: in {@link #passedCollection}. */
     private int passed;
 
+    /** The number of that collection. */
     private long passedCollection;
 
     Share(long ordinal, ShareSettings settings, boolean configured, @Nullable Siblings below) {
@@ -96,12 +97,12 @@ final class Share {
         }
     }
 
-    /** The next node on the way up to the pool. */
+    /** The parent; the pool has none. */
     Share parent() {
         return siblings().parent();
     }
 
-    /** Those among whom it is; only the pool is among nobody. */
+    /** The children of the parent, of which this node is one; the pool has no siblings. */
     Siblings siblings() {
         Siblings those = siblings;
         if (those == null) {
@@ -118,7 +119,7 @@ final class Share {
         return siblings == null;
     }
 
-    /** Whether it neither holds nor wants anything. */
+    /** Whether the node neither holds permits nor has waiting claims. */
     boolean isIdle() {
         return inFlight == 0 && waiting == 0;
     }
@@ -132,7 +133,7 @@ final class Share {
         weightUnits = weightUnits(settings);
     }
 
-    /** Permits that it may occupy at most now. A calculated cap always leaves room for what is guaranteed. */
+    /** The most permits that the node may occupy now. A calculated cap always leaves room for the guarantee. */
     int cap() {
         int most = settings.maxInFlight();
         return calculatedCap == null ? most : Math.min(most, Math.max(calculatedCap.permits, settings.guaranteed()));
@@ -146,13 +147,13 @@ final class Share {
         return Math.max(1, Math.round(settings.weight() / WEIGHT_UNIT));
     }
 
-    // ---- what it used ----
+    // ---- the account ----
 
     long served(long contendedNow) {
         return served + rate() * (contendedNow - servedAt);
     }
 
-    /** Permits that its account counts: those in flight, and those that idle for it. */
+    /** The permits that the account counts: those in flight, and those collected for a claim of the node. */
     long rate() {
         return (long) inFlight + collected;
     }
@@ -162,16 +163,16 @@ final class Share {
         servedAt = contendedNow;
     }
 
-    /** Permit-nanoseconds for which what is in flight now has been held. */
+    /** Permit-nanoseconds for which the permits in flight have been held so far. */
     long heldNanos(long now) {
         return (long) inFlight * now - grantedAt;
     }
 
     /**
-     * Every change of {@link #inFlight} by a claim goes through here, so that what was used until now counts the old
-     * number.
+     * Changes {@link #inFlight}, after charging the time until now at the old number. Every change by a claim goes through
+     * here.
      *
-     * @param permits how many more, or fewer
+     * @param permits the difference, positive or negative
      * @param since when these permits were granted
      */
     void changeInFlight(int permits, long since, long contendedNow) {
@@ -180,13 +181,13 @@ final class Share {
         inFlight += permits;
     }
 
-    /** So many free permits idle for it from now on. */
+    /** Sets the number of permits that are collected for a claim of the node, from now on. */
     void setCollected(int permits, long contendedNow) {
         setServed(served(contendedNow), contendedNow);
         collected = permits;
     }
 
-    /** Before what is below it is counted anew with {@link #count}; its own account must have been brought forward. */
+    /** Resets the counts before {@link #count} adds up the children; the account must have been brought forward before. */
     void countNothing() {
         inFlight = 0;
         waiting = 0;
@@ -199,7 +200,7 @@ final class Share {
         grantedAt += child.grantedAt;
     }
 
-    /** Takes the place of a node in every account. */
+    /** Copies the account and the counts of the node that this one replaces. */
     void continueFrom(Share other) {
         inFlight = other.inFlight;
         collected = other.collected;
@@ -217,24 +218,24 @@ final class Share {
         return (double) (served(contendedNow) + gain * inFlight) / weightUnits();
     }
 
-    // ---- what it occupies and costs ----
+    // ---- occupied permits and costs ----
 
-    /** Permits that it and those below it hold, or keep for themselves. */
+    /** Permits that the node or the nodes below it hold or keep reserved. */
     private long used() {
         return below == null ? inFlight : below.occupied;
     }
 
-    /** The same, and what is reserved for the node as a whole: what its parent has no more to give. */
+    /** Permits that the parent cannot give to other children: those used, and those reserved for the node as a whole. */
     long occupied() {
         return Math.max(used(), settings.reserved());
     }
 
-    /** What it occupies when nobody at it or below it holds anything. */
+    /** The permits that the node occupies while no permit is held at or below it. */
     long keeps() {
         return below == null ? settings.reserved() : Math.max(below.reserved, settings.reserved());
     }
 
-    /** What a grant costs its parent that costs {@code n} at this node; at a leaf those are the permits granted. */
+    /** The cost to the parent of a grant that costs {@code n} at this node; at a leaf {@code n} is the permits granted. */
     long costOf(long n) {
         long used = used();
         return Math.max(used + n, settings.reserved()) - Math.max(used, settings.reserved());
@@ -244,13 +245,13 @@ final class Share {
         return n <= room();
     }
 
-    /** How much more its cap allows. */
+    /** Permits that the cap still allows; {@link Long#MAX_VALUE} without a cap. */
     long room() {
         int cap = cap();
         return cap == ShareSettings.UNBOUNDED ? Long.MAX_VALUE : (long) cap - used();
     }
 
-    /** The least that granting something here costs the parent; {@link #NOTHING_WAITS} when nothing can be granted. */
+    /** The smallest cost to the parent of a grant at or below the node; {@link #NOTHING_WAITS} when there is no candidate. */
     long leastCost() {
         if (below == null) {
             Claim head = queue.head();
@@ -259,11 +260,11 @@ final class Share {
         return below.backlog.isEmpty() ? NOTHING_WAITS : costOf(below.backlog.leastCost());
     }
 
-    // ---- its guarantee ----
+    // ---- the guarantee ----
 
     /**
-     * Whether what it would be granted next is within its guarantee as a whole. Of a node with others below it this only
-     * says that it may be: what is next there is known when it is looked for.
+     * Whether the next claim is within the node's guarantee as a whole. For a node with children this only says that it may
+     * be: its next claim is not known before the search goes down to it.
      */
     boolean isPromised() {
         if (settings.guaranteed() == 0) {
@@ -273,7 +274,7 @@ final class Share {
         return below == null ? head != null && isPromised(head.permits()) : isPromised(1);
     }
 
-    /** Whether so many more permits are within its guarantee. */
+    /** Whether {@code n} more permits are within the guarantee. */
     boolean isPromised(int n) {
         return (long) inFlight + n <= settings.guaranteed();
     }
@@ -282,7 +283,7 @@ final class Share {
         return (double) inFlight / settings.guaranteed();
     }
 
-    /** Whether it may be granted {@code n} permits while others are kept for a larger claim. */
+    /** Whether the node may be granted {@code n} permits while permits are collected for a larger claim. */
     boolean mayPass(long collection, int n) {
         return (passedCollection == collection ? passed : 0) + n <= settings.guaranteed();
     }

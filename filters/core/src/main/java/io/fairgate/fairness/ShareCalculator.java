@@ -1,23 +1,25 @@
 package io.fairgate.fairness;
 
 /**
- * A cap of each tenant that depends on how many are there: for those who want to decide for themselves what a share is.
+ * Calculates a cap that applies to each tenant from the number of active tenants. For programs that define shares by a
+ * formula of their own.
  *
- * <p>It has to be a function of its arguments: it is asked for each number of tenants when the pool is made or changed, and
- * not while permits are handed out.
+ * <p>It must be a pure function of its arguments: it is called for each number of tenants when the pool is made or
+ * reconfigured, and not while permits are granted.
  */
 @FunctionalInterface
 public interface ShareCalculator {
 
-    /** Numbers of tenants that it is asked for at most; more of them are given what this many are. */
+    /** The largest number of tenants for which the calculator is called; its result applies to larger numbers as well. */
     int MOST_TENANTS = 1024;
 
     /**
-     * How many permits each tenant may hold at the same time. A smaller {@code max-in-flight} of the tenant's own counts
-     * instead, and a guarantee is not cut.
+     * How many permits each tenant may hold at the same time. If the tenant's own {@code max-in-flight} is smaller, that
+     * applies instead. The cap never goes below the tenant's guarantee.
      *
-     * @param permits of the pool
-     * @param activeTenants that hold or want something, at least 1; at most {@code permits}, or {@link #MOST_TENANTS}
+     * @param permits the size of the pool
+     * @param activeTenants tenants that hold or wait for permits, at least 1; at most {@code permits}, or
+     *     {@link #MOST_TENANTS}
      * @return at least 1
      */
     int maxInFlight(int permits, int activeTenants);

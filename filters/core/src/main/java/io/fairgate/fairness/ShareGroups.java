@@ -10,16 +10,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Groups of tenants that share as one, such as the tenants of one organisation; a group can be in another. A group is not
- * a tenant: nobody asks for permits in its name. Groups and tenants have names of their own, so both may be called the
- * same.
+ * Groups of tenants, such as the tenants of one organisation, that compete for permits as one; a group can be in another
+ * group. A group is not a tenant: no request can name it as its tenant. Groups and tenants have separate name spaces, so a
+ * group and a tenant may have the same name.
  *
  * @param byName the groups
- * @param parents the group that each member is in; who is not here is in none
+ * @param parents the group of each member; a member without an entry is in no group
  */
 public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> parents) {
 
-    /** So many groups may be one in another. */
+    /** The most groups that may be nested in each other. */
     public static final int MAX_NESTING = 6;
 
     public static final ShareGroups NONE = new ShareGroups(Map.of(), Map.of());
@@ -27,12 +27,12 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
     /**
      * One group.
      *
-     * @param settings what all in it may claim together
-     * @param parent the group that it is in, or null
+     * @param settings what the tenants in the group may claim together
+     * @param parent the group that contains this group, or null
      */
     public record Group(ShareSettings settings, @Nullable String parent) {
 
-        /** A group that is in no other. */
+        /** A group that is in no other group. */
         public static Group of(ShareSettings settings) {
             return new Group(settings, null);
         }
@@ -110,9 +110,9 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
         return new ShareGroups(byName, rest);
     }
 
-    // ---- reservations: what is reserved below a group is within what the group reserves ----
+    // ---- reservations: a group that reserves permits reserves at least what the tenants and groups in it reserve ----
 
-    /** Permits that stay free for members and groups while all are idle. */
+    /** Permits that stay free for members and groups while all of them are idle. */
     long reserved(Map<TenantId, ShareSettings> members) {
         Map<String, Long> within = reservedWithin(members);
         long reserved = 0;
@@ -144,12 +144,12 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
         });
     }
 
-    /** What members and groups right below each group reserve together. */
+    /** For each group, the sum of the reservations of the members and groups directly in it. */
     private Map<String, Long> reservedWithin(Map<TenantId, ShareSettings> members) {
         Map<String, Long> within = new HashMap<>();
         parents.forEach((tenant, group) -> within.merge(
                 group, (long) members.getOrDefault(tenant, ShareSettings.EQUAL).reserved(), Long::sum));
-        // From the deepest on, so that what is in a group is known before it counts for the one above.
+        // The deepest groups first, so that the sum of a group is complete before it is added to its parent's.
         List<String> names = new ArrayList<>(byName.keySet());
         names.sort((a, b) -> Integer.compare(depth(b), depth(a)));
         for (String name : names) {

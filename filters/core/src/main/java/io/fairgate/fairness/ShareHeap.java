@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A binary heap of siblings, each of which knows its place, so that one in the middle can be moved and removed. */
+/** A binary heap of siblings. Each node knows its place, so that a node in the middle can be moved and removed. */
 final class ShareHeap {
 
-    /** What a heap is ordered by, and where a node keeps its place in it. */
+    /** The order of a heap, and the field of a node that holds its place in the heap. */
     interface Order {
         boolean precedes(Share a, Share b);
 
-        /** Its index in the heap, -1 outside. */
+        /** The index of the node in the heap; -1 when it is not in the heap. */
         int place(Share share);
 
         void setPlace(Share share, int index);
@@ -63,13 +63,13 @@ final class ShareHeap {
         }
     }
 
-    /** Puts a node whose order has changed to its new place. */
+    /** Moves a node whose order has changed to its new place. */
     void moved(Share share) {
         up(share);
         down(share);
     }
 
-    /** Puts all into order again. */
+    /** Restores the order after the keys of any nodes have changed. */
     void reorder() {
         for (int i = size / 2 - 1; i >= 0; i--) {
             down(at(i));

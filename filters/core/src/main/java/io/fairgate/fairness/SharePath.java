@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens to all nodes on the way from a leaf up to the pool: a claim counts at each of them, and each of them joins
- * or leaves the backlogged among its siblings.
+ * Updates all nodes on the path from a leaf up to the pool: a claim counts at each of them, and each of them joins or leaves
+ * the run queue of its parent.
  */
 final class SharePath {
 
@@ -16,20 +16,20 @@ final class SharePath {
     final LargeClaims large = new LargeClaims(this);
 
     int permits;
-    /** How long permits are kept for a large claim in one go, in nanoseconds. */
+    /** The longest time of one collection, in nanoseconds. */
     long maxCollect;
 
     private long grants;
-    /** Permits that are out of the pool without the tree's knowledge. */
+    /** Permits that are lent to the fast path and count at no node. */
     int lent;
-    /** Tenants that hold or want something. */
+    /** Tenants that hold permits or have waiting claims. */
     int active;
-    /** Whether there has never been a node between the pool and a leaf. */
+    /** Whether every node so far was a child of the pool. */
     boolean isFlat = true;
 
     private final List<Siblings> touched = new ArrayList<>();
     private long now;
-    /** The {@link #largestSpan} of so many permits. */
+    /** The {@link #largestSpan} of {@link #spanOf} permits. */
     private long span;
 
     private int spanOf;
@@ -47,7 +47,7 @@ final class SharePath {
         return now;
     }
 
-    /** The clock of the pool; the others follow when they are looked at. */
+    /** Brings the clock of the pool forward. The clocks of the other nodes follow when these are used. */
     void tick(long time) {
         if (time - now > 0) {
             now = time;
@@ -67,7 +67,7 @@ final class SharePath {
         }
     }
 
-    /** For how long all permits together can be in flight until their accounts are large. */
+    /** How long, in nanoseconds, all permits can be in flight before an account reaches its largest value. */
     private long largestSpan() {
         int most = Math.max(permits, pool.inFlight);
         if (most != spanOf) {
@@ -85,19 +85,19 @@ final class SharePath {
         }
     }
 
-    /** After permits were handed out: who waits still is contending. */
+    /** After the grants: the contended clock of a parent runs if some of its children are still backlogged. */
     void runOrStopClocks() {
         top.runOrStop();
         touched.forEach(Siblings::runOrStop);
         touched.clear();
     }
 
-    /** Those below a group or a tenant to whom something has happened since permits were last handed out. */
+    /** The children of groups and tenants in which a claim or a permit has changed since the last grants. */
     List<Siblings> touched() {
         return touched;
     }
 
-    /** Who of them is backlogged may have changed. */
+    /** Notes that the run queue of these siblings may have changed. */
     void touch(Siblings siblings) {
         if (siblings != top && !siblings.touched) {
             siblings.touched = true;
@@ -107,22 +107,22 @@ final class SharePath {
 
     // ---- permits ----
 
-    /** Permits that are free for everybody; below zero after the pool has shrunk. */
+    /** Permits that are free and not reserved; below zero after the pool has shrunk. */
     long available() {
         return permits - top.occupied - lent;
     }
 
-    /** Whether nothing can be granted, whoever comes next, and nobody but the pool has to know who that is. */
+    /** Whether no claim can be granted, whichever is next, and no group has to collect permits for it. */
     boolean isGivenAway() {
         return isFlat && top.reserved == 0 && available() <= 0;
     }
 
-    /** How many more permits those below a node may take. */
+    /** How many more permits the children of a node may take. */
     long room(Share node) {
         return node.isPool() ? available() : node.room();
     }
 
-    /** What those below a node share: what it holds or is entitled to now, whichever is more; at least one permit. */
+    /** The permits that the children of a node share: what it holds or is entitled to now, whichever is more; at least one. */
     double permitsOf(Share node) {
         if (node.isPool()) {
             return permits;
@@ -134,7 +134,7 @@ final class SharePath {
         return Math.max(1, Math.min(node.cap(), Math.max(node.inFlight, entitled)));
     }
 
-    /** Before it holds or wants something, of which it may be the first. */
+    /** To be called before a node gets a permit or a waiting claim: if it was idle, it is active from now on. */
     private void wake(Share node) {
         if (node.isIdle()) {
             node.siblings().wake(node);
@@ -143,7 +143,7 @@ final class SharePath {
         }
     }
 
-    /** After it has given or taken something back, which may have been the last. */
+    /** To be called after a node has lost a permit or a waiting claim: if that was the last, it is idle from now on. */
     private void noteIdle(Share node) {
         if (node.isIdle()) {
             node.siblings().noteIdle(node);
@@ -152,7 +152,7 @@ final class SharePath {
         }
     }
 
-    /** A claim waits. */
+    /** Counts a new waiting claim at every node. */
     void countArrival(Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             wake(node);
@@ -162,7 +162,7 @@ final class SharePath {
         pool.waiting++;
     }
 
-    /** A claim waits no more. */
+    /** Counts one waiting claim less at every node. */
     void countDeparture(Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             node.waiting--;
@@ -180,17 +180,17 @@ final class SharePath {
         return grants;
     }
 
-    /** Counts permits that come back at every node. */
+    /** Counts released permits at every node. */
     void countRelease(Share leaf, int permits, long since) {
         changeInFlight(leaf, -permits, since, node -> {});
     }
 
-    /** Counts permits at every node that a claim holds already. */
+    /** Counts, at every node, permits that a claim holds already. */
     void countHeld(Share leaf, int permits, long since, long grant) {
         changeInFlight(leaf, permits, since, node -> node.lastGrant = grant);
     }
 
-    /** Counts permits at every node that are granted now. */
+    /** Counts, at every node, permits that are granted now. */
     void countGrant(Share leaf, int permits, long grant) {
         changeInFlight(leaf, permits, now, node -> {
             CollectedPermits collected = node.siblings().collected;
@@ -205,9 +205,9 @@ final class SharePath {
     }
 
     /**
-     * @param permits how many more, or fewer
+     * @param permits the difference, positive or negative
      * @param since when these permits were granted
-     * @param note what else is to be noted at each node, before they count
+     * @param note updates each node before the permits count there
      */
     private void changeInFlight(Share leaf, int permits, long since, Consumer<Share> note) {
         long more = permits;
@@ -229,7 +229,7 @@ final class SharePath {
         top.occupied += more;
     }
 
-    /** So many more free permits idle for a claim of the leaf, at every node up to those siblings. */
+    /** Counts {@code more} permits collected for a claim of the leaf, at every node up to and including {@code upTo}. */
     void changeCollected(Share leaf, Siblings upTo, int more) {
         for (Share node = leaf; ; node = node.parent()) {
             Siblings siblings = node.siblings();
@@ -241,7 +241,10 @@ final class SharePath {
         }
     }
 
-    /** The same nodes have used at least so many permit-nanoseconds beyond the level of the others there. */
+    /**
+     * Charges a collection at every node from the leaf up to and including {@code upTo}: afterwards the account of the node is
+     * at least {@code permitNanos} beyond the virtual time of its backlogged siblings.
+     */
     void chargeFromLevelOfOthers(Share leaf, Siblings upTo, long permitNanos) {
         for (Share node = leaf; ; node = node.parent()) {
             node.siblings().chargeFromLevelOfOthers(node, permitNanos);
@@ -251,7 +254,7 @@ final class SharePath {
         }
     }
 
-    /** The gains of all that it counts among follow it. */
+    /** Adds a hold to the mean hold at every node: each gain follows the holds below its parent. */
     void observeHold(Share leaf, long holdNanos) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             node.siblings().gain.observeHold(holdNanos);
@@ -264,7 +267,7 @@ final class SharePath {
         }
     }
 
-    /** The node that has no room for what the claim costs it, the nearest to the leaf; null when all have. */
+    /** The node nearest to the leaf that has no room for what the claim costs it; null when all nodes have room. */
     @Nullable
     Share lacking(Claim claim, Share leaf) {
         long cost = claim.permits();
@@ -277,7 +280,7 @@ final class SharePath {
         return cost <= available() ? null : pool;
     }
 
-    /** What the claim costs the parent of {@code upTo}; -1 when a node up to there has no room for it. */
+    /** The cost of the claim to the parent of {@code upTo}; -1 when a node up to there has no room for it. */
     static long cost(Claim claim, Share leaf, Share upTo) {
         long cost = claim.permits();
         for (Share node = leaf; ; node = node.parent()) {
@@ -291,7 +294,7 @@ final class SharePath {
         }
     }
 
-    /** Whether {@code n} permits fit at a node while all others give back what they hold, and keep what they reserve. */
+    /** Whether {@code n} permits fit at a leaf if nothing is in flight and all other nodes keep what they reserve. */
     boolean fitsWhenAllElseIsFree(Share leaf, int n) {
         long needed = Math.max(n, leaf.keeps());
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
@@ -306,9 +309,9 @@ final class SharePath {
         return true;
     }
 
-    // ---- who is backlogged ----
+    // ---- the run queues ----
 
-    /** Lets every node up to the pool join or leave the backlogged, as queues, caps and permits now say. */
+    /** Adds each node up to the pool to its parent's run queue, or removes it, as queues, caps and permits now require. */
     void settle(Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             if (node.below != null) {
@@ -352,15 +355,15 @@ final class SharePath {
                 && (below.collected.claim == null || least == 0 || mayGoOn(node, below, below.collected.claim));
     }
 
-    /** Whether the claim that permits are kept for can be granted, or a promised one might pass it. */
+    /** Whether the claim that permits are collected for can be granted, or a claim within a guarantee might pass it. */
     private static boolean mayGoOn(Share node, Siblings below, Claim collecting) {
         long cost = cost(collecting, leafOf(collecting), childOn(collecting, below));
         return below.backlog.mostUrgent() != null || (cost >= 0 && node.capAllows(cost));
     }
 
     /**
-     * What is next below a node finds no room there: what is free is kept for it, and until that changes the node does not
-     * compete.
+     * Called when the next claim below a node does not fit into the node's room: collects the free permits of the node for it.
+     * The node does not compete until something changes below it.
      */
     void blockAt(Share node, Claim claim) {
         Siblings below = node.below;
@@ -376,7 +379,7 @@ final class SharePath {
         }
     }
 
-    /** The node among those siblings that the claim waits at, or below. */
+    /** The one of these siblings at which, or below which, the claim waits. */
     static Share childOn(Claim claim, Siblings siblings) {
         Share child = leafOf(claim);
         while (child.siblings() != siblings) {
@@ -385,7 +388,7 @@ final class SharePath {
         return child;
     }
 
-    /** Whether it is that node, or one below it. */
+    /** Whether {@code leaf} is {@code node}, or below it. */
     static boolean isBelow(Share leaf, Share node) {
         Share at = leaf;
         while (at != node && !at.isPool()) {

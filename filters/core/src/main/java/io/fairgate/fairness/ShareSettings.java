@@ -1,23 +1,23 @@
 package io.fairgate.fairness;
 
 /**
- * What one tenant may claim of a pool.
+ * The settings of one tenant, group or class in a pool.
  *
  * @param weight relative claim on a contended pool, greater than 0 and at most {@value #MAX_WEIGHT}
  * @param maxInFlight permits that the tenant holds at most, also while the pool is idle; {@link #UNBOUNDED} for no cap
- * @param maxWaiting requests of the tenant that wait at most; {@link #UNBOUNDED} leaves it to the pool's own bound
- * @param guaranteed permits that the tenant gets before others when it wants them, lent out while it does not
+ * @param maxWaiting requests of the tenant that wait at most; with {@link #UNBOUNDED} only the bound of the pool applies
+ * @param guaranteed permits that the tenant gets before others when it wants them; lent to others while it does not
  * @param reserved permits that stay free for the tenant even while it is idle; at most {@code guaranteed}
  */
 public record ShareSettings(double weight, int maxInFlight, int maxWaiting, int guaranteed, int reserved) {
 
-    /** No bound of the tenant's own. */
+    /** No bound; that of the pool still applies. */
     public static final int UNBOUNDED = Integer.MAX_VALUE;
 
     /** Weights are bounded so that no sum of weights loses the smallest of them to rounding. */
     public static final double MAX_WEIGHT = 1_000_000;
 
-    /** Weight 1, nothing guaranteed, no bounds but those of the pool. */
+    /** Weight 1, nothing guaranteed or reserved, and only the bounds of the pool. */
     public static final ShareSettings EQUAL = new ShareSettings(1, UNBOUNDED, UNBOUNDED, 0, 0);
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
@@ -41,7 +41,7 @@ public record ShareSettings(double weight, int maxInFlight, int maxWaiting, int 
         }
     }
 
-    /** Equal in all but the weight. */
+    /** {@link #EQUAL} with another weight. */
     public static ShareSettings ofWeight(double weight) {
         return EQUAL.withWeight(weight);
     }

@@ -13,15 +13,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes by name: which there are, where in the tree they are, and how that changes.
+ * The hierarchy: its nodes by name, their places, and how both change.
  *
- * <p>A tenant is a leaf until a request of a configured class comes. Then it becomes a node with a leaf for each class,
- * and what it had as a leaf goes on as the leaf of its requests without a class.
+ * <p>A tenant is a leaf until its first request of a configured class. Then it becomes a node with a leaf for each class,
+ * and its old leaf becomes the leaf of its requests without a class.
  */
 final class ShareTree {
 
     private static final int SWEEP_ABOVE = 64;
-    /** Debts of tenants that are idle and not configured. */
+    /** The most debts that are kept for tenants that are idle and not configured. */
     static final int MOST_DEBTS_KEPT = 5_000;
 
     private final SharePath path;
@@ -59,9 +59,9 @@ final class ShareTree {
         return shares;
     }
 
-    // ---- nodes that come ----
+    // ---- new nodes ----
 
-    /** The leaf at which the claim is to wait. */
+    /** The leaf at which the claim waits; made when it does not exist. */
     Share leafOf(Claim claim) {
         Share tenant = tenants.computeIfAbsent(claim.tenant(), this::newTenant);
         String requestClass = claim.requestClass();
@@ -97,11 +97,11 @@ final class ShareTree {
     private Share newGroup(String name) {
         Share group = new Share(++ordinals, ShareSettings.EQUAL, true, newSiblings.get());
         group.name = name;
-        // Moved to where it belongs once all are there.
+        // takeOutMoved puts it below its parent, when all groups exist.
         return addNew(group, top);
     }
 
-    /** Who comes new is behind everybody, and so is lifted to the level when it joins. */
+    /** A new node starts behind all others, so that it is raised to the virtual time when it becomes backlogged. */
     private static Share addNew(Share share, Siblings siblings) {
         siblings.add(share);
         siblings.setServed(share, -Siblings.LARGEST_ACCOUNT);
@@ -113,7 +113,7 @@ final class ShareTree {
         return parent == null || parent.below == null ? top : parent.below;
     }
 
-    /** Puts a node in the place of a tenant that is a leaf, and the leaf below it, as its requests without a class. */
+    /** Replaces a tenant's leaf by a node with children. The leaf becomes its child for requests without a class. */
     private Share divide(Share leaf) {
         Siblings siblings = leaf.siblings();
         Share tenant = new Share(leaf.ordinal, leaf.settings, leaf.configured, newSiblings.get());
@@ -149,9 +149,9 @@ final class ShareTree {
         return tenant;
     }
 
-    // ---- nodes that go ----
+    // ---- removed nodes ----
 
-    /** Forgets a tenant that is idle, not configured, and owes nothing: it would come back at the level anyway. */
+    /** Forgets a tenant that is idle, not configured, and owes nothing: it would start at the virtual time again anyway. */
     void forgetIfIdle(Share leaf) {
         Share tenant = leaf;
         if (leaf.tenant == null) {
@@ -170,10 +170,11 @@ final class ShareTree {
     }
 
     /**
-     * Tenants that were ahead when they became idle are forgotten when the level has caught up with them, or they have
-     * been idle for as long as debts are remembered. Of the others the largest debts are kept, {@value #MOST_DEBTS_KEPT} of
-     * them. At most as many tenants come until the next sweep, so it takes a few steps for each tenant that comes. Tenants
-     * that are not configured are in no group, and those that owe are present.
+     * Forgets tenants that are idle and not configured: those that were ahead when they became idle, once the virtual time
+     * has caught up with them or they have been idle for the memory of the pool. Of the others the {@value #MOST_DEBTS_KEPT}
+     * largest debts are kept. The next sweep follows when the number of tenants has doubled or grown by
+     * {@value #MOST_DEBTS_KEPT}, so a sweep costs a few steps for each new tenant. It looks only at present children of the
+     * pool: tenants that are not configured are in no group, and those that owe are present.
      */
     void sweepWhenMany() {
         if (others() > sweepAbove) {
@@ -202,14 +203,14 @@ final class ShareTree {
         return tenant.siblings().lag(tenant);
     }
 
-    /** How many tenants there are that are not configured. */
+    /** The number of tenants that are not configured. */
     private int others() {
         return tenants.size() - shares.members().size();
     }
 
     // ---- every node ----
 
-    /** All that have nodes below them, from the deepest up to the pool. */
+    /** The children of each node that has some, from the deepest nodes up to the pool. */
     List<Siblings> allSiblings() {
         List<Siblings> all = new ArrayList<>();
         collect(top, all);
@@ -225,7 +226,7 @@ final class ShareTree {
         into.add(siblings);
     }
 
-    /** All at which claims wait, tenant by tenant. */
+    /** All leaves, tenant by tenant. */
     List<Share> leaves() {
         List<Share> leaves = new ArrayList<>(tenants.size());
         for (Share tenant : tenants.values()) {
@@ -243,7 +244,8 @@ final class ShareTree {
             path.tick(siblings);
             path.touch(siblings);
         }
-        // First those that nobody is in any more, which are on nobody's path: the others would count them.
+        // First the parents without a backlogged child. A group without leaves is on no leaf's path, and would stay
+        // in the run queue of its parent.
         for (Siblings siblings : allSiblings()) {
             if (siblings.backlog.isEmpty() && siblings.parent().backlogged) {
                 path.settle(siblings.parent());
@@ -256,7 +258,7 @@ final class ShareTree {
         allSiblings().forEach(siblings -> siblings.present.dropSettled(siblings));
     }
 
-    /** The same where only caps of tenants have changed, of which those that are idle take no notice. */
+    /** Settles the present nodes only: used when only the calculated cap has changed, which does not affect idle tenants. */
     private void settlePresent(Siblings siblings) {
         for (Share share : siblings.present.inOrder()) {
             if (share.below == null) {
@@ -272,9 +274,9 @@ final class ShareTree {
         }
     }
 
-    // ---- what changes while it is in use ----
+    // ---- changes while permits are in use ----
 
-    /** Tenants have come or gone, on which the caps of all may depend. */
+    /** Applies the calculated cap of the present number of active tenants. */
     void followActive() {
         int cap = caps.of(path.active);
         if (cap != tenantCap.permits) {
@@ -283,12 +285,12 @@ final class ShareTree {
         }
     }
 
-    /** What a tenant may hold while no other is active. */
+    /** The most permits that a tenant may hold while no other tenant is active. */
     int capAlone(ShareSettings settings) {
         return Math.min(settings.maxInFlight(), Math.max(caps.of(1), settings.guaranteed()));
     }
 
-    /** Changes settings and places; how far each node is ahead or behind stays. */
+    /** Changes the settings and places of the nodes. How far each node is ahead or behind stays. */
     void change(TenantShares changed, CalculatedCaps calculated) {
         shares = changed;
         caps = calculated;
@@ -310,7 +312,7 @@ final class ShareTree {
             siblings.weighAgain(siblings == top ? Share.weightUnits(changed.others()) : 0);
         }
         recount();
-        // With its account at the place where it is now, whoever competed goes on to.
+        // A moved node that was backlogged competes again, at its new place and with its lag.
         moved.forEach(share -> share.siblings().goOn(share));
         allSiblings().forEach(Siblings::afterChangeOfAll);
         if (!moved.isEmpty()) {
@@ -318,7 +320,11 @@ final class ShareTree {
         }
     }
 
-    /** Puts everybody to where it belongs; says who of those that moved competed, and does not for now. */
+    /**
+     * Moves each group and tenant below its configured parent.
+     *
+     * @return the moved nodes that were backlogged, which compete again only after {@link Siblings#goOn}
+     */
     private Set<Share> takeOutMoved() {
         Set<Share> competed = new LinkedHashSet<>();
         List.copyOf(groups.entrySet()).forEach(entry -> {
@@ -366,7 +372,7 @@ final class ShareTree {
         }
     }
 
-    /** Adds up at each node what is below it now. */
+    /** Adds up the counts of the children at each node anew. */
     private void recount() {
         for (Siblings siblings : allSiblings()) {
             Share parent = siblings.parent();

@@ -6,40 +6,38 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes below one node: the clock on which they are served, their level, and who of them is backlogged. What they
- * share are the permits of their parent.
+ * The children of one node, which share its permits: their contended clock, their virtual time and their run queue.
  *
- * <p>Each parent has a clock of its own. Children that wait only for their parent's cap compete among themselves, though
+ * <p>Each parent has its own contended clock. Children that wait only for their parent's cap compete with each other, while
  * their parent does not compete with its own siblings.
  */
 final class Siblings {
 
-    /** Permit-nanoseconds that fit into an account, and into the sum of all, with room to spare. */
+    /** The largest account, in permit-nanoseconds; a sum of accounts still fits a {@code long} with room to spare. */
     static final long LARGEST_ACCOUNT = 1L << 60;
 
     final Backlog backlog;
     final Gain gain;
-    /** In the order in which they came to be known. */
+    /** All children, in the order in which they were added. */
     final Set<Share> all = new LinkedHashSet<>();
-    /** Those of them that a step may have to look at. */
+    /** The children that are active or still owe; no step looks at the others. */
     final PresentNodes present = new PresentNodes();
 
-    /** The parent. */
     private @Nullable Share parent;
 
-    /** How long what was used beyond a share is remembered, in nanoseconds of the contended clock. */
+    /** How long use beyond a share is remembered, in nanoseconds of the contended clock. */
     private long memory;
 
-    /** Permits that all of them hold or keep for themselves. */
+    /** Permits that the children hold or keep reserved. */
     long occupied;
-    /** What they keep for themselves when nothing is in flight. */
+    /** Permits that the children keep reserved while nothing is in flight. */
     long reserved;
 
-    /** The permits that are kept for a large claim among them. */
+    /** The permits that are collected for a large claim of one of the children. */
     final CollectedPermits collected = new CollectedPermits();
-    /** What is next among them cannot be granted, though they have something waiting; until something changes below the parent. */
+    /** Whether the next claim here does not fit into the parent's room; false again after a change below the parent. */
     boolean stuck;
-    /** Whether something has changed since permits were last handed out. */
+    /** Whether something has changed since the last grants. */
     boolean touched;
 
     private long now;
@@ -72,7 +70,7 @@ final class Siblings {
         return parent;
     }
 
-    // ---- who they are ----
+    // ---- the children ----
 
     void add(Share share) {
         all.add(share);
@@ -87,15 +85,19 @@ final class Siblings {
         all.remove(share);
     }
 
-    /** The weights have changed; {@code atLeast} is that of a node that may still come. */
+    /**
+     * Finds the largest weight anew after the weights have changed.
+     *
+     * @param atLeast the weight of nodes that may still be added
+     */
     void weighAgain(long atLeast) {
         heaviest = atLeast;
         all.forEach(share -> heaviest = Math.max(heaviest, share.weightUnits()));
     }
 
-    // ---- who is backlogged, and the level ----
+    // ---- the run queue and the virtual time ----
 
-    /** Lets it compete, at the level if it is behind that. */
+    /** Adds a node to the run queue, raised to the virtual time if it is behind. */
     void join(Share share, double permits) {
         double level = countableLevel();
         setServed(share, Math.max(served(share), Math.round(level * share.weightUnits())));
@@ -104,7 +106,7 @@ final class Siblings {
         backlog.add(share, contendedNow);
     }
 
-    /** Lets a node compete with the lag that it has. */
+    /** Adds a node to the run queue with the lag that it has. */
     void goOn(Share share) {
         share.backlogged = true;
         backlog.add(share, contendedNow);
@@ -117,14 +119,14 @@ final class Siblings {
     }
 
     /**
-     * The weighted mean of served / weight over the backlogged ones that compete by their keys; the last one while none is
-     * backlogged.
+     * The virtual time: the weighted mean of served / weight over the backlogged nodes that compete by their keys. While no
+     * node is backlogged, the last value.
      */
     double level() {
         return backlog.isEmpty() ? idleLevel : backlog.level(contendedNow);
     }
 
-    /** The level, after all accounts were counted anew from it when the heaviest could not be lifted to it. */
+    /** The virtual time. Rebases all accounts first if the heaviest node could not be raised to it without overflow. */
     private double countableLevel() {
         double level = level();
         if (Math.abs(level) * Math.max(heaviest, backlog.weightUnits()) > LARGEST_ACCOUNT) {
@@ -142,17 +144,17 @@ final class Siblings {
         share.setServed(served, contendedNow);
     }
 
-    /** How far it is behind, in permit-nanoseconds. */
+    /** How far the node is behind the virtual time, in permit-nanoseconds; negative when it is ahead. */
     double lag(Share share) {
         return level() * share.weightUnits() - share.served(contendedNow);
     }
 
-    /** While the tree is being changed, accounts have just been counted from the level on. */
+    /** Notes the lag while the hierarchy is reconfigured: the accounts have just been rebased, so they are the lags negated. */
     void noteLag(Share share) {
         share.lag = -share.served(contendedNow);
     }
 
-    /** It goes elsewhere, which does not change the level of those who stay. */
+    /** Removes a node that moves to another parent. All accounts have just been rebased, so the virtual time stays 0. */
     void moveOut(Share share) {
         if (share.backlogged) {
             leave(share);
@@ -161,12 +163,12 @@ final class Siblings {
         remove(share);
     }
 
-    /** It may have come from elsewhere, where the clock was another. */
+    /** Sets the account from the noted lag: the node may have come from another parent, with another clock. */
     void restoreLag(Share share) {
         share.setServed(-share.lag, contendedNow);
     }
 
-    /** Others came or left, and the level is another one: accounts are small again, and who never joined is behind all. */
+    /** Rebases after nodes were moved in or out. A node that was never backlogged is set far behind all others again. */
     void levelOut() {
         rebase();
         for (Share share : all) {
@@ -180,12 +182,12 @@ final class Siblings {
         return share.served(contendedNow) > level() * share.weightUnits();
     }
 
-    /** It is idle from now on. */
+    /** The node is idle from now on. */
     void noteIdle(Share share) {
         share.idleSince = contendedNow;
     }
 
-    /** It is idle no longer. What it owed is forgotten when it was idle for as long as debts are remembered. */
+    /** The node is no longer idle. Its debt is forgotten if it was idle for longer than the memory. */
     void wake(Share share) {
         if (hasIdledEnough(share)) {
             double level = countableLevel();
@@ -194,23 +196,23 @@ final class Siblings {
     }
 
     /**
-     * Whether what an idle node owes is forgotten. The level alone does not say so: it stands still when others only come
-     * and go.
+     * Whether the debt of an idle node is forgotten. The virtual time alone does not decide that: it does not rise while
+     * others only become backlogged and idle in turn.
      */
     boolean hasIdledEnough(Share share) {
         return contendedNow - share.idleSince > memory;
     }
 
-    /** Whether an idle node is ahead, and that is not forgotten yet. */
+    /** Whether an idle node is ahead and its debt is not forgotten yet. */
     boolean owes(Share share) {
         return isAhead(share) && !hasIdledEnough(share);
     }
 
     /**
-     * Bounds how far it is ahead or behind, by what it could work off within {@link #memory}: the level rises by {@code
-     * permits / weights} of permit-time per weight while all permits are in use.
+     * Bounds how far a node is ahead or behind, by what it could pay back within {@link #memory}: the virtual time rises by
+     * {@code permits / weights} of permit-time per weight while all permits are in use.
      *
-     * @param permits those that all of them share
+     * @param permits the permits that the children share
      */
     void boundLag(Share share, double permits) {
         double level = countableLevel();
@@ -225,7 +227,7 @@ final class Siblings {
         }
     }
 
-    /** Its account is at least so many permit-nanoseconds beyond the level of the others that are backlogged. */
+    /** Raises the account of a node to at least {@code permitNanos} beyond the virtual time of its backlogged siblings. */
     void chargeFromLevelOfOthers(Share share, long permitNanos) {
         if (share.backlogged) {
             backlog.remove(share, contendedNow);
@@ -261,13 +263,13 @@ final class Siblings {
         share.changeInFlight(permits, since, contendedNow);
     }
 
-    /** The first that something can be granted to at no cost for their parent. */
+    /** The node with the smallest key among those that pass the test and can be granted a claim at no cost to the parent. */
     @Nullable
     Share firstWithinReservation(Predicate<Share> test) {
         return backlog.firstWithinReservation(contendedNow, test);
     }
 
-    /** The one with the smallest key. */
+    /** The node with the smallest key. */
     @Nullable
     Share first() {
         return backlog.first(contendedNow);
@@ -275,13 +277,17 @@ final class Siblings {
 
     // ---- time ----
 
-    /** Brings the clock forward; {@code largestSpan} is for how long an account can grow until it is large. */
+    /**
+     * Brings the clock forward.
+     *
+     * @param largestSpan how long, in nanoseconds, an account can grow before it reaches its largest value
+     */
     void tick(long time, long largestSpan) {
         long passed = time - now;
         if (passed > 0) {
             now = time;
             if (contended) {
-                // More than that is a clock that stood still, as that of a machine that was suspended.
+                // A longer step comes from a clock that stood still, as on a machine that was suspended.
                 contendedNow += Math.min(passed, largestSpan);
                 collected.pass(Math.min(passed, largestSpan));
                 rebaseWhenLarge(largestSpan);
@@ -289,7 +295,7 @@ final class Siblings {
         }
     }
 
-    /** From now on the clock runs if any of them is backlogged, and stands still otherwise. */
+    /** From now on the contended clock runs if a node is backlogged, and stands still otherwise. */
     void runOrStop() {
         contended = !backlog.isEmpty();
         touched = false;
@@ -305,7 +311,7 @@ final class Siblings {
         backlog.afterChangeOfAll(contendedNow, gain.nanos());
     }
 
-    /** Before an account, or that of the heaviest when it is lifted to the level, or the sum overflows. */
+    /** Rebases before an account, the sum, or the account of the heaviest node at the virtual time could overflow. */
     private void rebaseWhenLarge(long largestSpan) {
         if (contendedNow - rebasedAt > largestSpan) {
             rebase();
@@ -314,7 +320,10 @@ final class Siblings {
         }
     }
 
-    /** Counts all accounts from the level on. Who is too far behind to be counted is lifted anyway when it joins. */
+    /**
+     * Subtracts the virtual time from all accounts. A node that is too far behind for its account is clamped, which makes no
+     * difference: it is raised to the virtual time when it becomes backlogged.
+     */
     void rebase() {
         rebasedAt = contendedNow;
         double level = level();

@@ -15,8 +15,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the scheduler's state into a {@link PoolStatus}, as far as nodes are to be looked at. Nodes that are idle count for
- * others only by what they reserve.
+ * Makes a {@link PoolStatus} from the scheduler's state, of the nodes that {@code nodes} selects. An idle node matters to the
+ * others only by what it reserves.
  */
 final class StatusReport {
 
@@ -28,7 +28,7 @@ final class StatusReport {
     private final List<Share> tenants = new ArrayList<>();
     private final List<Share> groups = new ArrayList<>();
 
-    /** @param nodes which of some siblings to look at: at least all that are not idle */
+    /** @param nodes selects the children of a node to report: at least all that are not idle */
     StatusReport(SharePath path, Function<Siblings, List<Share>> nodes) {
         this.path = path;
         this.nodes = nodes;
@@ -55,7 +55,7 @@ final class StatusReport {
                 inOrder(groups, this::group));
     }
 
-    /** Permits that one node is entitled to. */
+    /** The permits that a node is entitled to. */
     double share(Share node) {
         if (node.isPool()) {
             return forAll();
@@ -68,7 +68,7 @@ final class StatusReport {
         return path.permits - wantedBelow(path.top).idle();
     }
 
-    /** Puts the nodes below into the lists of tenants and groups. */
+    /** Adds the nodes to the lists of tenants and groups, and goes down into the groups. */
     private void collect(Siblings siblings) {
         for (Share share : nodes(siblings)) {
             if (share.tenant != null) {
@@ -103,7 +103,7 @@ final class StatusReport {
                 lag(share));
     }
 
-    /** In the order in which they came to be known. */
+    /** The status of each node, in the order in which the nodes were made. */
     private static <T> List<T> inOrder(List<Share> shares, Function<Share, T> status) {
         return shares.stream()
                 .sorted(Comparator.comparingLong(share -> share.ordinal))
@@ -116,7 +116,7 @@ final class StatusReport {
         return parent.isPool() ? null : parent.name;
     }
 
-    /** Who is not backlogged and behind will be lifted to the level when it joins: it is not behind. */
+    /** The lag of a node. A node that is not backlogged is never reported as behind: it is raised when it joins. */
     private static Duration lag(Share share) {
         Siblings siblings = share.siblings();
         boolean owesNothing = share.isIdle() && siblings.hasIdledEnough(share);
@@ -124,13 +124,13 @@ final class StatusReport {
         return Duration.ofNanos((long) (share.backlogged ? behind : Math.min(0, behind)));
     }
 
-    // ---- entitlements: level by level, what a node gets is filled up like water among those below it ----
+    // ---- entitlements: from the pool down, water filling divides the share of each node between its children ----
 
     /**
-     * What a node has a use for.
+     * The demand of a node.
      *
      * @param asked permits held and asked for, as far as caps allow
-     * @param idle permits that are reserved for it and not asked for: they are nobody's
+     * @param idle permits that are reserved for the node and not asked for; no other node may use them
      */
     private record Wanted(double asked, double idle) {}
 

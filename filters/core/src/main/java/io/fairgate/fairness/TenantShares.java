@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may claim what of a pool. Without groups and classes all tenants are siblings; groups make a tree of them, and
- * classes divide what each tenant has between kinds of its requests:
+ * What tenants, groups and classes may claim of a pool. Without groups and classes all tenants are siblings; groups make a
+ * tree of them, and classes divide what each tenant gets between kinds of its requests:
  *
  * <pre>{@code
  * TenantShares.EQUAL
@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * @param members tenants with settings of their own; only these can have a reservation
- * @param others the settings of each tenant that is not a member; these are in no group
- * @param groups the groups, and which member is in which
- * @param classes kinds of requests within a tenant, the same in each; they cannot reserve. Requests without a class, or
- *     of one that is not here, are a class of their own in a tenant that has others as well, {@link ShareSettings#EQUAL}
- * @param calculator a cap of every tenant that depends on how many are active; null for none
+ * @param others the settings of each tenant that is not a member; such tenants are in no group
+ * @param groups the groups, and the group of each member
+ * @param classes kinds of requests within a tenant, the same in each tenant; they cannot reserve. In a tenant with requests
+ *     of these classes, requests without a class or of another class form one more class, {@link ShareSettings#EQUAL}
+ * @param calculator calculates a cap for every tenant from the number of active tenants; null for none
  */
 public record TenantShares(
         Map<TenantId, ShareSettings> members,
@@ -32,20 +32,21 @@ public record TenantShares(
         Map<String, ShareSettings> classes,
         @Nullable ShareCalculator calculator) {
 
-    /** Every tenant is equal. */
+    /** All tenants have equal settings. */
     public static final TenantShares EQUAL = new TenantShares(Map.of(), ShareSettings.EQUAL);
 
-    /** All tenants are siblings. */
+    /** Without groups, classes and a calculator. */
     public TenantShares(Map<TenantId, ShareSettings> members, ShareSettings others) {
         this(members, others, ShareGroups.NONE, Map.of(), null);
     }
 
     /**
-     * @throws IllegalArgumentException when {@code others} or classes reserve permits: nobody knows how many will come;
-     *     when what is below a group reserves more than the group reserves or may hold; when who is in a group is no member
+     * @throws IllegalArgumentException when {@code others} or classes reserve permits, because the number of such tenants is
+     *     not known; when the tenants and groups in a group reserve more than the group reserves or may hold; when a tenant
+     *     in a group is not a member
      */
     public TenantShares {
-        // In the given order, which breaks ties: Map.copyOf has another order in every process.
+        // Keeps the given order, which breaks ties: Map.copyOf has another order in every process.
         members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
         classes = Collections.unmodifiableMap(new LinkedHashMap<>(classes));
         if (others.reserved() > 0) {
@@ -78,14 +79,16 @@ public record TenantShares(
         return members.getOrDefault(tenant, others);
     }
 
-    /** The settings of a class within its tenant; null, or a class that is not configured, is a request without one. */
+    /** The settings of a class within its tenant; {@code EQUAL} for null and for a class that is not configured. */
     ShareSettings ofClass(@Nullable String requestClass) {
         return requestClass == null ? ShareSettings.EQUAL : classes.getOrDefault(requestClass, ShareSettings.EQUAL);
     }
 
     /**
-     * Whether the tenant, or with null one that is not a member, may take a free permit without being counted first:
-     * neither it nor a group that it is in has a cap or a reservation, no class has a cap, and there is no calculator.
+     * Whether the tenant may take a free permit on the fast path, without a decision of the scheduler: neither the tenant nor
+     * a group that contains it has a cap or a reservation, no class has a cap, and there is no calculator.
+     *
+     * @param tenant null for a tenant that is not a member
      */
     public boolean mayTakeUnasked(@Nullable TenantId tenant) {
         return calculator == null
@@ -98,15 +101,16 @@ public record TenantShares(
         return settings.maxInFlight() == ShareSettings.UNBOUNDED && settings.reserved() == 0;
     }
 
-    /** Permits that all members and groups reserve together. */
+    /** The sum of the permits that members and groups reserve. */
     public long reserved() {
         return groups.reserved(members);
     }
 
     /**
-     * Refuses a pool that is too small for them.
+     * Checks that a pool of this size is large enough.
      *
-     * @throws IllegalArgumentException when they reserve more permits, or the calculator says less than 1 for so many
+     * @throws IllegalArgumentException when the reservations exceed {@code permits}, or the calculator returns less than 1 for
+     *     a pool of this size
      */
     public void requireFit(int permits) {
         if (reserved() > permits) {
@@ -116,15 +120,15 @@ public record TenantShares(
         var unused = CalculatedCaps.of(calculator, permits);
     }
 
-    // ---- copies with one thing more ----
+    // ---- copies with one change ----
 
-    /** With settings of a tenant's own, outside of groups. */
+    /** With settings for one tenant, which is in no group. */
     public TenantShares withMember(TenantId tenant, ShareSettings settings) {
         return new TenantShares(put(members, tenant, settings), others, groups.without(tenant), classes, calculator);
     }
 
     /**
-     * With settings of a tenant's own, in a group.
+     * With settings for one tenant, which is in a group.
      *
      * @throws IllegalArgumentException when there is no such group
      */
@@ -134,22 +138,22 @@ public record TenantShares(
     }
 
     /**
-     * With a group, or with other settings for one.
+     * With one more group, or with other settings for an existing group.
      *
-     * @throws IllegalArgumentException when the group that it is in does not exist, or is in this one
+     * @throws IllegalArgumentException when the parent of the group does not exist, or is in this group
      */
     public TenantShares withGroup(String name, ShareGroups.Group group) {
         return new TenantShares(members, others, groups.withGroup(name, group), classes, calculator);
     }
 
-    /** With a class of requests, the same in each tenant. */
+    /** With one more class of requests, the same in each tenant. */
     public TenantShares withClass(String name, ShareSettings settings) {
         return new TenantShares(members, others, groups, put(classes, name, settings), calculator);
     }
 
     /**
-     * With a cap of every tenant that depends on how many are active. Permits that it leaves to nobody stay idle, and
-     * requests of one permit have to ask the scheduler even while some are free.
+     * With a calculator of the cap of every tenant. Permits that these caps let no tenant use stay idle, and every request
+     * is decided by the scheduler, also while permits are free.
      */
     public TenantShares withCalculator(ShareCalculator calculator) {
         return new TenantShares(members, others, groups, classes, calculator);

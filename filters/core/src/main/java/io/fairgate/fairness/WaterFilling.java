@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Max-min fair shares of a capacity: a common level rises, each tenant gets {@code level * weight}, but not less than
+ * Max-min fair shares of a capacity: a common level rises, and each tenant gets {@code level * weight}, but not less than
  * its floor and not more than its demand, until the capacity is used up (Bertsekas, Gallager, Data Networks, 6.5.2;
  * with bounds on both sides as in Kubernetes' {@code conc_alloc.go}).
  */
 public final class WaterFilling {
 
     /**
-     * One tenant's side of it.
+     * The demand of one tenant.
      *
      * @param weight greater than 0
-     * @param floor what it gets first, at most its demand
-     * @param demand what it can use at most
+     * @param floor what the tenant gets first, at most its demand
+     * @param demand the most that the tenant can use
      */
     public record Demand(double weight, double floor, double demand) {
         public Demand {
@@ -27,7 +27,7 @@ public final class WaterFilling {
         }
     }
 
-    /** A point of the level at which the sum of all shares begins to grow faster or slower. */
+    /** A level at which the sum of all shares begins to grow faster or slower. */
     private record Bend(double level, double slope) {}
 
     private WaterFilling() {}
@@ -36,7 +36,7 @@ public final class WaterFilling {
     public static double[] shares(double capacity, List<Demand> demands) {
         double floors = demands.stream().mapToDouble(Demand::floor).sum();
         if (floors > capacity) {
-            // More is promised than there is: the promises themselves become what is shared.
+            // The floors exceed the capacity, so the capacity is shared by the floors alone.
             return shares(
                     capacity,
                     demands.stream()
@@ -49,7 +49,7 @@ public final class WaterFilling {
                 .toArray();
     }
 
-    /** The level at which what lies above the floors adds up to {@code rest}; infinite when the demands never do. */
+    /** The level at which the shares above the floors add up to {@code rest}; infinite when all demands fit. */
     private static double level(double rest, List<Demand> demands) {
         Bend[] bends = new Bend[demands.size() * 2];
         int i = 0;

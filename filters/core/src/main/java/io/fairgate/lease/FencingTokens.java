@@ -8,35 +8,35 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Numbers that only grow: who is granted something later gets a larger one, so that a store can refuse a holder that was
+ * Fencing tokens: numbers that only grow. A later grant gets a larger token, so that a store can refuse a holder that was
  * paused for longer than it may hold.
  *
- * <p>They follow the wall clock in microseconds, which fit into the 53 bits of a number in JavaScript until the year
- * 2255, and are counted on where the clock stands still or goes back. So they grow across a restart as well, unless the
- * clock was set back meanwhile by more than the restart took. With a {@link Mark} they grow even then.
+ * <p>A token is the wall clock in microseconds, which fits into the 53 bits of a number in JavaScript until the year 2255.
+ * While the clock stands still or goes back, tokens grow by one. So they grow across a restart as well, unless the clock was
+ * set back meanwhile by more than the restart took. With a {@link Mark} they grow even then.
  *
- * <p>From any thread; never blocks.
+ * <p>Safe for any thread; only the constructor with a {@link Mark} blocks.
  */
 public final class FencingTokens {
 
-    /** Is above every number that was given out, and outlives the process. */
+    /** A number above every token so far, which is stored outside the process. */
     public interface Mark {
 
-        /** The latest that was written, 0 when none was. Blocks. */
+        /** The mark that was written last; 0 when none was. Blocks. */
         long read() throws IOException;
 
-        /** It is kept when this returns. Blocks. */
+        /** Stores the mark durably before it returns. Blocks. */
         void write(long mark) throws IOException;
     }
 
     private static final long MICROS_PER_MILLI = 1000;
 
-    /** How far the mark is written ahead; a restart skips that much, so it must not be long. */
+    /** How far ahead of the tokens the mark is written, in microseconds. A restart skips that much, so it must not be long. */
     private static final long AHEAD = Duration.ofMinutes(10).toNanos() / 1000;
 
     /**
-     * So far below the mark they do not follow the clock any more, and count one by one: while it cannot be written, this
-     * many are left, which nobody grants in a day.
+     * This close to the mark, tokens no longer follow the clock and grow by one: while the mark cannot be written, this many
+     * tokens are left, more than are granted in a day.
      */
     private static final long SPARE = AHEAD / 2;
 
@@ -47,7 +47,7 @@ public final class FencingTokens {
     private final AtomicBoolean writing = new AtomicBoolean();
     private volatile long written;
 
-    /** Nothing outlives the process but the clock. */
+    /** Tokens from the clock alone, without a stored mark. */
     public FencingTokens(InstantSource clock) {
         this.clock = clock;
         this.last = new AtomicLong();
@@ -65,9 +65,10 @@ public final class FencingTokens {
     }
 
     /**
-     * Goes on above the mark, and keeps it ahead of what is given out. Blocks until the first one is written.
+     * Continues above the stored mark, and keeps the mark ahead of the tokens. Blocks until the first mark is written.
      *
-     * @param writer runs what writes the later ones; a failure is for the mark to tell, and is tried again
+     * @param writer runs the writing of later marks; the mark reports its failures itself, and a later token tries again
+     * @throws IOException when the mark cannot be read or written
      */
     public FencingTokens(InstantSource clock, Mark mark, Executor writer) throws IOException {
         this.clock = clock;
@@ -80,8 +81,9 @@ public final class FencingTokens {
     }
 
     /**
-     * The next one: larger than all before it, of this process and, where there is a mark, of those before it; at least the
-     * time in microseconds unless the mark cannot be written, when they grow by one. From any thread; does not block.
+     * The next token: larger than all before it in this process and, with a mark, in earlier processes. It is at least the
+     * time in microseconds, unless the mark cannot be written: then tokens grow by one. Safe for any thread; does not block
+     * unless the {@code writer} runs its tasks on the calling thread.
      */
     public long next() {
         long now = micros();
@@ -92,7 +94,7 @@ public final class FencingTokens {
         return next;
     }
 
-    /** The next number is larger than this one, which was given out before a restart. */
+    /** Makes all later tokens larger than {@code earlier}, which was granted before a restart. */
     public void goOnAbove(long earlier) {
         last.accumulateAndGet(earlier, Math::max);
     }
@@ -117,7 +119,7 @@ public final class FencingTokens {
             mark.write(ahead);
             written = ahead;
         } catch (IOException | RuntimeException e) {
-            // Told by the mark; the next number tries again.
+            // The mark reports its failures itself; a later token tries again.
         } finally {
             writing.set(false);
         }

@@ -6,11 +6,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a lease held before a restart.
+ * The permits that a lease held before a restart.
  *
- * @param permits by the name of the pool
- * @param heldFor how long ago they were granted
- * @param token the fencing token that it had
+ * @param permits the number of permits, by the name of the pool
+ * @param heldFor the time since their grant
+ * @param token the fencing token of that grant
  */
 public record HeldBefore(Map<String, Integer> permits, Duration heldFor, long token) {
 

@@ -1,6 +1,6 @@
 package io.fairgate.lease;
 
-/** There is no such lease, or not any more: it was never opened, was released, or has expired. Nothing has changed. */
+/** The lease does not exist: it was never opened, was released, or has expired. Nothing has changed. */
 public final class LeaseGoneException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

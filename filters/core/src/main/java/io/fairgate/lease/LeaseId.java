@@ -5,8 +5,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of a lease: 128 bits. Whoever knows it can do nothing with it that is not its tenant, but it is random all
- * the same, so that nobody finds out how many there are.
+ * The id of a lease: 128 bits. An id alone gives no access over the lease API, which also checks the tenant; it is random all
+ * the same, so that ids do not reveal the number of leases.
  */
 public record LeaseId(long high, long low) {
 
@@ -18,7 +18,7 @@ public record LeaseId(long high, long low) {
         return new LeaseId(RANDOM.nextLong(), RANDOM.nextLong());
     }
 
-    /** Reads 32 hexadecimal digits in lower case; null for everything else. */
+    /** Reads 32 hexadecimal digits in lower case; null for any other text. */
     public static @Nullable LeaseId parse(String text) {
         if (text.length() != DIGITS || !text.chars().allMatch(LeaseId::isDigit)) {
             return null;

@@ -4,12 +4,12 @@ import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
 
 /**
- * Is told what becomes of leases, for meters and audit logs. Called on the thread on which it happens, outside all locks;
- * must be quick, and must not block or throw.
+ * Receives the events of leases, for meters and audit logs. Called on the thread on which the event happens, outside all
+ * locks; must be quick, and must not block or throw.
  */
 public interface LeaseListener {
 
-    /** Listens to nothing. */
+    /** Does nothing. */
     LeaseListener NONE = new LeaseListener() {};
 
     /** How a lease ends. */
@@ -18,21 +18,21 @@ public interface LeaseListener {
         EXPIRED
     }
 
-    /** It holds the permits of this pool from now on. */
+    /** The lease holds these permits of one pool from now on. */
     default void granted(LeaseStatus lease, LeaseStatus.Held permits) {}
 
-    /** It holds all that it held before a restart, though no pool has granted it that. */
+    /** The lease holds again all permits that it held before a restart, although no pool of this process granted them. */
     default void restored(LeaseStatus lease) {}
 
-    /** It will not get these permits. */
+    /** A pool refused the permits that the lease asked for. */
     default void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {}
 
-    /** It lasts for that long from now on. */
+    /** The lease lasts for {@code ttl} from now on. */
     default void extended(LeaseStatus lease, Duration ttl) {}
 
-    /** It is over; the status is how it stood before. */
+    /** The lease has ended; {@code lease} is its status just before the end. */
     default void ended(LeaseStatus lease, End how) {}
 
-    /** It holds on, without these permits. */
+    /** The lease has given back these permits and goes on without them. */
     default void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {}
 }

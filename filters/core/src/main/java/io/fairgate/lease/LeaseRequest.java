@@ -10,12 +10,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a lease asks of pools: all of it at once, or nothing yet.
+ * A request of a lease for permits of one pool or several, which are granted all at once.
  *
- * @param permits how many at once, at least 1, by the name of the pool; in the order of the names
+ * @param permits the number of permits, at least 1, by the name of the pool; in the order of the names
  * @param patience how long the caller waits for an answer; the place in the queue is kept for as long as the lease lasts
- * @param ttl until the lease expires, from the grant on, and while it waits from the end of the caller's patience; null when
- *     asking and granting do not change when it expires
+ * @param ttl the time to expiry, from the grant on, and while the lease waits from the end of the caller's patience; null when
+ *     neither the request nor the grant changes the expiry
  */
 public record LeaseRequest(
         Map<String, Integer> permits,
@@ -40,14 +40,14 @@ public record LeaseRequest(
         }
     }
 
-    /** Asks one pool. */
+    /** A request for permits of one pool. */
     public static LeaseRequest of(String pool, int permits, Duration patience, @Nullable Duration ttl) {
         return new LeaseRequest(Map.of(pool, permits), patience, ttl);
     }
 
     /**
-     * As a pool is asked: the lease bounds both the wait and the hold. What is granted is noted on the thread that gave it
-     * back, so that whoever looks after a release sees whom it has served.
+     * The request to a pool. Its wait and hold are the longest, because the lease bounds both. The grant is processed on the
+     * thread that released the permits, so that a caller that looks after its release sees the lease that got them.
      */
     public static PermitRequest ask(TenantId tenant, int permits) {
         return PermitRequest.of(tenant)

@@ -6,13 +6,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lease stands at one moment.
+ * The status of a lease at one moment.
  *
- * @param serial grows with each lease that is opened: one that is over may have had the same id
- * @param holder what its holder calls itself
- * @param held what it holds, in the order of the grants
- * @param waiting what it waits for; null when it does not
- * @param leftNanos until it expires
+ * @param serial grows with each lease that is opened; distinguishes it from an earlier lease with the same id
+ * @param holder the name that the holder gave itself
+ * @param held the permits that it holds, in the order of the grants
+ * @param waiting the permits that it waits for; null when it does not wait
+ * @param leftNanos the time until it expires
  */
 public record LeaseStatus(
         LeaseId id,
@@ -26,19 +26,19 @@ public record LeaseStatus(
     /**
      * Permits of one pool.
      *
-     * @param token the fencing token of the grant; permits that were granted together have the same
-     * @param waitedNanos from asking to the grant
-     * @param heldNanos since the grant
+     * @param token the fencing token of the grant; permits that were granted together have the same token
+     * @param waitedNanos the time from the request to the grant
+     * @param heldNanos the time since the grant
      */
     public record Held(String pool, int permits, long token, long waitedNanos, long heldNanos) {}
 
     /**
-     * What it waits for, all at once.
+     * The permits that a lease waits for, to be granted all at once.
      *
-     * @param permits by the name of the pool
-     * @param pool in whose queue it is
-     * @param place among the leases of its tenant that wait there, in the order in which they came; the first is 1
-     * @param waitedNanos since it asked
+     * @param permits the number of permits, by the name of the pool
+     * @param pool the pool in whose queue the lease waits
+     * @param place its place among the waiting leases of its tenant in that pool, in the order of arrival; the first is 1
+     * @param waitedNanos the time since the request
      */
     public record Waiting(Map<String, Integer> permits, String pool, int place, long waitedNanos) {
         public Waiting {
@@ -50,7 +50,7 @@ public record LeaseStatus(
         held = List.copyOf(held);
     }
 
-    /** What it holds of a pool; null when nothing. */
+    /** The permits that it holds of a pool; null for none. */
     public @Nullable Held held(String pool) {
         return held.stream()
                 .filter(grant -> grant.pool.equals(pool))

@@ -3,16 +3,16 @@ package io.fairgate.lease;
 import java.time.Duration;
 
 /**
- * For how long a lease is held.
+ * How long a lease lasts.
  *
- * @param ttl until it expires, counted from the grant, from each extension, and while it waits from the last time that
- *     somebody asked for it; zero expires at once
- * @param maxHold how long extensions can make it last at most, from its first grant on; before that, from the time when it
- *     was opened
+ * @param ttl the time to expiry, counted from the grant and from each extension, and while the lease waits from the last
+ *     call for it; a lease with zero expires at once
+ * @param maxHold the longest time that a lease can last with extensions, counted from its first grant, and before that from
+ *     its opening
  */
 public record LeaseTerm(Duration ttl, Duration maxHold) {
 
-    /** Far beyond any use, and its nanoseconds still fit a {@code long} many times. */
+    /** The longest duration: far beyond any use, and many times its nanoseconds still fit a {@code long}. */
     public static final Duration LONGEST = Duration.ofDays(365);
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */

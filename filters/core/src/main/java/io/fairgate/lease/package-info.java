@@ -1,4 +1,4 @@
-/** Leases: permits under an id and an expiry, for holders that are not a request. */
+/** Leases: permits under an id and an expiry, for holders that are not HTTP requests. */
 @NullMarked
 package io.fairgate.lease;
 

@@ -3,10 +3,10 @@ package io.fairgate.permit;
 import io.fairgate.tenant.TenantId;
 
 /**
- * Permits in the hands of a caller, who has to give them back. Where the work is a {@code Mono} or {@code Flux},
- * {@link PermitPool#withPermit} gives them back by itself, whatever happens, and is to be preferred.
+ * Permits that the caller holds and must release. Where the work is a {@code Mono} or {@code Flux}, prefer
+ * {@link PermitPool#withPermit}, which releases them in every case.
  *
- * <p>May be released by any thread, and any number of times: only the first counts. Releasing never blocks.
+ * <p>Any thread may release them, any number of times: only the first call counts. Releasing never blocks.
  */
 public interface HeldPermits extends AutoCloseable {
 
@@ -14,10 +14,10 @@ public interface HeldPermits extends AutoCloseable {
 
     int permits();
 
-    /** False once they were released, or taken back because they were held for too long. */
+    /** False after the permits were released, or taken back because they were held for too long. */
     boolean isHeld();
 
-    /** Gives the permits back; whoever is next gets them. */
+    /** Gives the permits back; the next claims in order get them. */
     void release();
 
     /** The same as {@link #release}. */

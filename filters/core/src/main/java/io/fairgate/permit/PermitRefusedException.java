@@ -3,7 +3,7 @@ package io.fairgate.permit;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 
-/** No permit was to be had, and the work was not started. An expected outcome, so it carries no stack trace. */
+/** The pool refused the request, and the work was not started. An expected outcome, so it carries no stack trace. */
 public final class PermitRefusedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -8,23 +8,23 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * What somebody asks of a pool.
+ * A request for permits of a pool.
  *
- * @param permits how many at once, at least 1
- * @param maxWait how long to wait at most; as long as the pool lets others wait if null
- * @param maxHold how long the work may take, from the grant on; the pool's own maximum if null
- * @param home where the work is subscribed, where refusals are emitted, and where a work is cancelled that holds for too
- *     long: the request's event loop. It must run what it is given later or at once, one after the other, and nothing that
- *     is run there may block: at once means on a thread that may be at work for others as well. When it has timers, as
- *     Netty's event loops have ({@link java.util.concurrent.ScheduledExecutorService}), one bounds the settling of a work
- *     that is cut short. Null for {@link reactor.core.scheduler.Schedulers#parallel()}, or the scheduler that the pool was
- *     given, and for the subscribing thread when the request need not wait
- * @param settled what is waited for before the permits of a work that was cancelled or failed come back; null when the work
- *     has then ended at once. The signals to the subscriber do not wait for it
- * @param settleWithin how long that is waited for at most, from the cancellation or the failure on; {@link #SETTLE_WITHIN} if
- *     null
+ * @param permits how many permits at once, at least 1
+ * @param maxWait the longest wait; null for the pool's own maximum
+ * @param maxHold the longest hold, from the grant on; null for the pool's own maximum
+ * @param home the request's event loop: the work is subscribed, refusals are emitted, and a work that holds for too long is
+ *     cancelled on it. It must run its tasks one after the other, later or at once, and no task may block: a task that runs at
+ *     once runs on a thread that may be at work for other requests. If it is a
+ *     {@link java.util.concurrent.ScheduledExecutorService}, as Netty's event loops are, one of its timers bounds the settling
+ *     of a work that is cancelled. Null for the scheduler of the pool, by default
+ *     {@link reactor.core.scheduler.Schedulers#parallel()}, and for the subscribing thread when the request need not wait
+ * @param settled completes when a work that was cancelled or failed has really ended; its permits come back only then. Null
+ *     when such a work ends at once. The signals to the subscriber do not wait for it
+ * @param settleWithin the longest wait for {@code settled}, from the cancellation or the failure on; null for
+ *     {@link #SETTLE_WITHIN}
  * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw
- * @param requestClass the class of the request within its tenant; null, or one that the pool's shares do not know, for none
+ * @param requestClass the class of the request within its tenant; null, or a class that the pool does not know, for no class
  */
 public record PermitRequest(
         TenantId tenant,
@@ -37,7 +37,7 @@ public record PermitRequest(
         @Nullable Runnable onWaiting,
         @Nullable String requestClass) {
 
-    /** How long a work may take to settle before its permits come back all the same, unless the request says otherwise. */
+    /** The default of {@code settleWithin}: when it has passed, the permits come back although the work has not settled. */
     public static final Duration SETTLE_WITHIN = Duration.ofSeconds(1);
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
@@ -58,12 +58,12 @@ public record PermitRequest(
         }
     }
 
-    /** One permit for the tenant, and all else as the pool has it. */
+    /** One permit for the tenant, with the defaults of the pool. */
     public static PermitRequest of(TenantId tenant) {
         return new PermitRequest(tenant, 1, null, null, null, null, null, null, null);
     }
 
-    /** One permit for the tenant, and all else as the pool has it. */
+    /** One permit for the tenant, with the defaults of the pool. */
     public static PermitRequest of(String tenant) {
         return of(TenantId.of(tenant));
     }

@@ -3,23 +3,23 @@ package io.fairgate.permit;
 import io.fairgate.tenant.TenantId;
 
 /**
- * Is told what becomes of every request, for meters. Called outside the pool's own loops, on the thread on which it
- * happens; must be quick, and must not block or throw (what it throws is dropped into Reactor's error hook).
+ * Receives the outcome of every request, for meters. Called outside the pool's drain, on the thread on which the event
+ * happens; must be quick, and must not block or throw (an exception goes to Reactor's hook for dropped errors).
  */
 public interface PoolListener {
 
-    /** Listens to nothing. */
+    /** Does nothing. */
     PoolListener NONE = new PoolListener() {};
 
-    /** Granted after that long; the work starts now. */
+    /** A request was granted its permits after waiting for {@code waitedNanos}; the work starts now. */
     default void granted(TenantId tenant, int permits, long waitedNanos) {}
 
-    /** Refused after that long. */
+    /** A request was refused after waiting for {@code waitedNanos}. */
     default void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {}
 
-    /** Its subscriber cancelled after that long, before the work started. */
+    /** The subscriber of a request cancelled after {@code waitedNanos}, before the work started. */
     default void abandoned(TenantId tenant, long waitedNanos) {}
 
-    /** Gave its permits back after having held them for that long. */
+    /** A request released its permits after holding them for {@code heldNanos}. */
     default void released(TenantId tenant, int permits, long heldNanos) {}
 }

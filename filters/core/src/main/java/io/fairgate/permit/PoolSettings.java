@@ -6,18 +6,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pool is made of.
+ * The settings of a pool.
  *
  * @param permits requests in flight at most, at least 1
  * @param maxWaiting requests that wait at most, of all tenants together
- * @param maxWait how long a request waits at most before it is refused
- * @param maxHold how long a permit is held at most before its work is cancelled
- * @param leases how long leases are held at most
- * @param memory how long what a tenant used beyond its share is remembered: it is worked off within this time, and then
- *     forgotten
- * @param maxCollect how long permits stay idle in one go for a request that needs more than are free, while other requests
- *     wait; null for half of {@code maxWait}
- * @param onClientLeft what becomes of a request that is at work upstream when its client leaves
+ * @param maxWait the longest wait; after it a request is refused
+ * @param maxHold the longest hold; after it the work is cancelled
+ * @param leases the bounds of leases
+ * @param memory how long the pool remembers what a tenant used beyond its share: the tenant pays it back within this time,
+ *     and what is left is forgotten
+ * @param maxCollect the longest time of one collection, in which free permits stay idle for a request that needs more than
+ *     are free, while other requests wait; null for half of {@code maxWait}
+ * @param onClientLeft what happens to a request that its upstream is working on when its client leaves
  */
 public record PoolSettings(
         int permits,
@@ -33,7 +33,7 @@ public record PoolSettings(
     public static final Duration DEFAULT_MAX_WAIT = Duration.ofSeconds(2);
     public static final Duration DEFAULT_MAX_HOLD = Duration.ofSeconds(60);
 
-    /** No pool is larger: twice this still fits an {@code int}. */
+    /** The largest pool: twice this number still fits an {@code int}. */
     public static final int MAX_PERMITS = 1_000_000;
 
     /** The longest wait or hold: far beyond any use, and its nanoseconds still fit a {@code long}. */
@@ -56,17 +56,17 @@ public record PoolSettings(
         Objects.requireNonNull(onClientLeft, "on-client-left");
     }
 
-    /** With the usual memory, permits that collect for half of the maximum wait, and requests that are finished upstream. */
+    /** With the default memory, collections of at most half of {@code maxWait}, and {@link OnClientLeft#FINISH}. */
     public PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold, LeaseBounds leases) {
         this(permits, maxWaiting, maxWait, maxHold, leases, FairnessSettings.DEFAULT_MEMORY, null, OnClientLeft.FINISH);
     }
 
-    /** With the usual bounds of leases. */
+    /** With the default bounds of leases. */
     public PoolSettings(int permits, int maxWaiting, Duration maxWait, Duration maxHold) {
         this(permits, maxWaiting, maxWait, maxHold, LeaseBounds.USUAL);
     }
 
-    /** That many permits, and the defaults for the rest. */
+    /** A pool of {@code permits}, with the defaults for the rest. */
     public static PoolSettings ofPermits(int permits) {
         return new PoolSettings(permits, DEFAULT_MAX_WAITING, DEFAULT_MAX_WAIT, DEFAULT_MAX_HOLD);
     }
@@ -87,7 +87,7 @@ public record PoolSettings(
         return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
-    /** With permits that collect for at most this long in one go; null for half of the maximum wait. */
+    /** With another longest time of one collection; null for half of the maximum wait. */
     public PoolSettings withMaxCollect(@Nullable Duration maxCollect) {
         return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
@@ -96,7 +96,7 @@ public record PoolSettings(
         return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
-    /** What the scheduler needs to know. */
+    /** The settings of the scheduler. */
     public FairnessSettings fairness() {
         Duration half = maxWait.dividedBy(2);
         return new FairnessSettings(

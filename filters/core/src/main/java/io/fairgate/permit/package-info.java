@@ -1,10 +1,10 @@
 /**
- * Pools of permits: a request waits, without a thread, until it is its tenant's turn, runs, and gives its permits back.
+ * Pools of permits: a request waits for its permits without blocking a thread, runs, and gives them back.
  *
- * <p>Start at {@link io.fairgate.permit.PermitPool}. One request's way through
- * {@link io.fairgate.permit.embedded.EmbeddedPermitPool}: {@code PermitWaiter} is subscriber, claim and state machine in one; the
- * pool's drain loop tells the {@link io.fairgate.fairness.FairScheduler} what happened and collects its grants; the
- * dispatch loop hands each granted waiter to its own executor, where the work is subscribed.
+ * <p>Start at {@link io.fairgate.permit.PermitPool}. The path of a request through
+ * {@link io.fairgate.permit.embedded.EmbeddedPermitPool}: {@code PermitWaiter} is subscriber, claim and state machine in one;
+ * the drain loop of the pool passes changes to the {@link io.fairgate.fairness.FairScheduler} and takes its grants; the
+ * dispatch loop resumes each granted waiter on its own event loop, where the work is subscribed.
  */
 @NullMarked
 package io.fairgate.permit;

@@ -7,8 +7,8 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * What the gateway keeps of an API key: its SHA-256 digest. A plain digest is enough for keys that are as long and as
- * random as those that {@code fairgate api-key} makes; it would not be for passwords.
+ * The SHA-256 digest of an API key, which the gateway stores instead of the key. A plain digest is enough for keys that are
+ * as long and as random as those that {@code fairgate api-key} makes; it would not be enough for passwords.
  *
  * @param hex the digest, 64 hexadecimal digits in lower case
  */
@@ -20,7 +20,7 @@ public record ApiKeyHash(String hex) {
     private static final String PREFIX = "sha256:";
     private static final Pattern HEX = Pattern.compile("[0-9a-f]{64}");
 
-    /** @throws IllegalArgumentException when it is no digest; the message does not repeat it, it may be a key */
+    /** @throws IllegalArgumentException when it is not a digest; the message does not repeat it, because it may be a key */
     public ApiKeyHash {
         if (!HEX.matcher(hex).matches()) {
             throw new IllegalArgumentException(
@@ -32,7 +32,7 @@ public record ApiKeyHash(String hex) {
     /**
      * Reads {@code sha256:} and 64 hexadecimal digits.
      *
-     * @throws IllegalArgumentException when it is something else; the message does not repeat it, it may be a key
+     * @throws IllegalArgumentException when it is something else; the message does not repeat it, because it may be a key
      */
     public static ApiKeyHash parse(String text) {
         if (!text.startsWith(PREFIX)) {
@@ -43,7 +43,7 @@ public record ApiKeyHash(String hex) {
         return new ApiKeyHash(text.substring(PREFIX.length()));
     }
 
-    /** The digest of a key, as UTF-8. */
+    /** The digest of a key, encoded as UTF-8. */
     public static ApiKeyHash of(String key) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
@@ -53,23 +53,23 @@ public record ApiKeyHash(String hex) {
         }
     }
 
-    /** The first digits of the digest: what the key is called where people can read it, and how it is looked up. */
+    /** The first digits of the digest: the name of the key in logs, and the index under which it is found. */
     public String id() {
         return hex.substring(0, ID_LENGTH);
     }
 
-    /** Whether both are the same; takes the same time wherever they differ. */
+    /** Whether both digests are equal; takes the same time wherever they differ. */
     public boolean isSameAs(ApiKeyHash other) {
         return MessageDigest.isEqual(
                 hex.getBytes(StandardCharsets.US_ASCII), other.hex.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** As the policy file writes it. */
+    /** The form in the policy file. */
     public String text() {
         return PREFIX + hex;
     }
 
-    /** Only the id: what ends up in a log by accident is not to be the whole digest. */
+    /** Only the id, so that no log shows the whole digest by accident. */
     @Override
     public String toString() {
         return PREFIX + id() + "…";

@@ -8,17 +8,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The API keys of all tenants, found by the id of their digest. Several may be valid at once for one tenant, so that a
- * new one can be handed out before the old one ends.
+ * The API keys of all tenants, found by the id of their digest. A tenant may have several valid keys, so that it can get a
+ * new one before the old one is removed.
  *
- * @param byId the keys that share an id; almost always one
+ * @param byId the keys with each id; almost always one
  */
 public record ApiKeys(Map<String, List<Key>> byId) {
 
-    /** Nobody has one. */
+    /** No keys. */
     public static final ApiKeys NONE = new ApiKeys(Map.of());
 
-    /** A key and whose it is. */
+    /** A key and the tenant that it identifies. */
     public record Key(ApiKeyHash hash, TenantId tenant) {}
 
     public ApiKeys {
@@ -28,9 +28,9 @@ public record ApiKeys(Map<String, List<Key>> byId) {
     }
 
     /**
-     * The keys, by their ids.
+     * Sorts the keys by their ids.
      *
-     * @throws IllegalArgumentException when two are the same: a key says who somebody is, so it has one owner
+     * @throws IllegalArgumentException when a key occurs twice: a key identifies one tenant
      */
     public static ApiKeys of(List<Key> keys) {
         Map<String, List<Key>> byId = new LinkedHashMap<>();
@@ -47,11 +47,11 @@ public record ApiKeys(Map<String, List<Key>> byId) {
         return new ApiKeys(byId);
     }
 
-    /** Whose key this is; null when it is nobody's. Takes the same time whichever digits of a digest differ. */
+    /** The tenant of a key; null when no tenant has it. Takes the same time whichever digits of a digest differ. */
     public @Nullable TenantId owner(ApiKeyHash presented) {
         TenantId owner = null;
         for (Key key : byId.getOrDefault(presented.id(), List.of())) {
-            // No early end: how long it takes is not to tell which one it was.
+            // No early end: the time must not reveal which key matched.
             if (key.hash().isSameAs(presented)) {
                 owner = key.tenant();
             }

@@ -12,14 +12,14 @@ import java.util.regex.Pattern;
 /**
  * A network in CIDR notation (RFC 4632, RFC 4291), such as {@code 10.0.0.0/8} or {@code ::1/128}.
  *
- * @param network its address; bits behind the prefix are 0
- * @param prefix how many leading bits an address shares with it
+ * @param network the address of the network; all bits after the prefix are 0
+ * @param prefix how many leading bits the addresses of the network have in common
  */
 public record Cidr(InetAddress network, int prefix) {
 
     private static final String OCTET = "(25[0-5]|2[0-4]\\d|1?\\d?\\d)";
 
-    /** Literals only: {@link InetAddress#getByName} must never see a name that it would look up. */
+    /** Only address literals: {@link InetAddress#getByName} must never get a name that it would look up. */
     private static final Pattern LITERAL =
             Pattern.compile("(" + OCTET + "(\\." + OCTET + "){3}|[0-9a-fA-F:]*:[0-9a-fA-F:.]*)");
 
@@ -40,7 +40,7 @@ public record Cidr(InetAddress network, int prefix) {
     }
 
     /**
-     * Reads {@code address/prefix}, or an address alone for that one host.
+     * Reads {@code address/prefix}, or an address alone for a single host.
      *
      * @throws IllegalArgumentException saying what was expected
      */
@@ -61,14 +61,14 @@ public record Cidr(InetAddress network, int prefix) {
     }
 
     /**
-     * Whether one of these networks, or several together, have every IPv4 address in them that there is, or every IPv6
-     * address: {@code 0.0.0.0/1} and {@code 128.0.0.0/1} have.
+     * Whether the networks together contain every IPv4 address, or every IPv6 address, as {@code 0.0.0.0/1} and
+     * {@code 128.0.0.0/1} do.
      */
     public static boolean coverEverything(Collection<Cidr> networks) {
         return areCovered(32, networks) || areCovered(128, networks);
     }
 
-    /** Two networks are either apart, or one is in the other: so what is in none of the others need only be counted. */
+    /** Two networks are disjoint, or one contains the other. So it adds up the sizes of those that no other contains. */
     private static boolean areCovered(int bits, Collection<Cidr> networks) {
         List<Cidr> sorted = networks.stream()
                 .filter(network -> network.network.getAddress().length * 8 == bits)
@@ -91,7 +91,7 @@ public record Cidr(InetAddress network, int prefix) {
         return new IllegalArgumentException("%s (expected: a network such as 10.0.0.0/8 or ::1/128)".formatted(text));
     }
 
-    /** Whether the address lies in this network. An IPv4 address never lies in an IPv6 network, nor the other way. */
+    /** Whether the address is in this network. An IPv4 address is never in an IPv6 network, nor the other way round. */
     public boolean contains(InetAddress address) {
         byte[] ours = network.getAddress();
         byte[] theirs = address.getAddress();

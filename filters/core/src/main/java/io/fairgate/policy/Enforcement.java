@@ -3,21 +3,21 @@ package io.fairgate.policy;
 import java.util.Set;
 
 /**
- * What of a policy is enforced. The rest is on trial: it decides and counts as usual, and refuses nobody.
+ * The parts of a policy that are enforced. The rest is a dry run: it decides, counts and logs, and refuses no request.
  *
- * @param isOn false puts the whole policy on trial: whatever it would refuse passes
- * @param poolsOnTrial pools that nobody has to wait for
+ * @param isOn false for a dry run of the whole policy
+ * @param poolsOnTrial the pools with a dry run: no request waits for their permits
  */
 public record Enforcement(boolean isOn, Set<String> poolsOnTrial) {
 
-    /** All of it. */
+    /** Everything is enforced. */
     public static final Enforcement FULL = new Enforcement(true, Set.of());
 
     public Enforcement {
         poolsOnTrial = Set.copyOf(poolsOnTrial);
     }
 
-    /** Whether requests wait for permits of the pool, and are refused when they wait in vain. */
+    /** Whether the pool is enforced: requests wait for its permits, and can be refused. */
     public boolean isOn(String pool) {
         return isOn && !poolsOnTrial.contains(pool);
     }

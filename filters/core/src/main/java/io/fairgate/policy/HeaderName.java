@@ -4,12 +4,12 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** The name of an HTTP header (RFC 9110, 5.1) that may say who somebody is. */
+/** The name of an HTTP header (RFC 9110, 5.1) that may carry a credential or a tenant's id. */
 final class HeaderName {
 
     private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}");
 
-    /** They say where a message ends or which way it goes: whoever changes them breaks the connection. */
+    /** Headers that frame or route a message: changing them would break the connection. */
     private static final Set<String> OF_THE_MESSAGE = Set.of(
             "connection",
             "content-length",
@@ -25,10 +25,10 @@ final class HeaderName {
     private HeaderName() {}
 
     /**
-     * The name itself.
+     * Checks a name, and returns it.
      *
-     * @param key where it was configured, for the message
-     * @throws IllegalArgumentException when it is not a name, or that of a header which a message needs itself
+     * @param key the configuration key, for the error message
+     * @throws IllegalArgumentException when it is not the name of a header, or of a header that HTTP itself needs
      */
     static String checked(String key, String name) {
         if (!TOKEN.matcher(name).matches()) {

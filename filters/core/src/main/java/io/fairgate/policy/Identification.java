@@ -6,13 +6,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a request says which tenant it belongs to, and how the upstream is told.
+ * How the tenant of a request is identified, and how its id is forwarded to the upstream.
  *
- * @param sources in the order in which they are asked; empty refuses every request
+ * @param sources the ways of identification, in the order in which they are tried; empty refuses every request
  * @param forwardAs the header in which the upstream gets the tenant's id; null for none
- * @param apiKeys whose they are
- * @param certificates names of client certificates and whose they are; a name that is itself a tenant's id needs no
- *     entry
+ * @param apiKeys the API keys and their tenants
+ * @param certificates the names of client certificates and their tenants; a name that is itself a tenant's id needs no entry
  */
 public record Identification(
         List<IdentitySource> sources, @Nullable String forwardAs, ApiKeys apiKeys, Map<String, TenantId> certificates) {
@@ -25,10 +24,10 @@ public record Identification(
     }
 
     /**
-     * Checks it.
+     * Checks the settings.
      *
-     * @throws IllegalArgumentException when two ways read the same, or when there are keys or certificates that no way
-     *     looks at
+     * @throws IllegalArgumentException when {@code forwardAs} is not a header's name, when two sources read the same
+     *     credential, or when there are keys or certificates that no source reads
      */
     public Identification {
         sources = List.copyOf(sources);

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One way to learn which tenant a request belongs to. Of those that apply to a request the first names its tenant, and
- * the others must say the same.
+ * One way to identify the tenant of a request. Of the sources that apply to a request the first one names its tenant, and
+ * the others must name the same tenant.
  */
 public sealed interface IdentitySource {
 
@@ -15,7 +15,7 @@ public sealed interface IdentitySource {
      * A plain header that names the tenant. It applies to requests that carry it.
      *
      * @param name the header's name
-     * @param trustedFrom the peers that may name a tenant this way; nobody else may, so it must not be empty
+     * @param trustedFrom the networks whose peers may name a tenant in this header; no other peer may, so it must not be empty
      */
     record Header(String name, List<Cidr> trustedFrom) implements IdentitySource {
         public Header {
@@ -33,7 +33,7 @@ public sealed interface IdentitySource {
     }
 
     /**
-     * A key that the gateway knows the digest of. It applies to requests that carry the header, with the scheme if
+     * An API key, of which the gateway knows the digest. It applies to requests that carry the header, with the scheme if
      * there is one.
      *
      * @param header the header's name
@@ -70,12 +70,12 @@ public sealed interface IdentitySource {
     }
 
     /**
-     * The certificate that the client has proven to own when the connection was made. It applies to connections with
-     * one that has a name of that kind. That it comes from a trusted authority is for TLS to verify.
+     * The client certificate of the connection. It applies to connections whose certificate has a name of the given kind. TLS
+     * verifies, before the gateway sees it, that the client owns it and that a trusted authority issued it.
      */
     record ClientCertificate(CertificateName name) implements IdentitySource {}
 
-    /** Which of a certificate's names is the tenant's. */
+    /** The kind of name in a certificate that identifies the tenant. */
     enum CertificateName {
         SUBJECT_CN("subject-cn"),
         SAN_DNS("san-dns"),
@@ -88,7 +88,7 @@ public sealed interface IdentitySource {
             this.label = label;
         }
 
-        /** As the policy file writes it. */
+        /** The form in the policy file. */
         public String label() {
             return label;
         }
@@ -98,9 +98,9 @@ public sealed interface IdentitySource {
         }
 
         /**
-         * The kind of name that the policy file writes so.
+         * The kind of name with this label.
          *
-         * @throws IllegalArgumentException when no kind of name is called that
+         * @throws IllegalArgumentException when no kind of name has this label
          */
         public static CertificateName of(String label) {
             return Arrays.stream(values())
@@ -111,7 +111,7 @@ public sealed interface IdentitySource {
         }
     }
 
-    /** The header that this way reads; null when it reads none. */
+    /** The header that this source reads; null when it reads none. */
     default @Nullable String readHeader() {
         if (this instanceof Header plain) {
             return plain.name();
@@ -124,7 +124,7 @@ public sealed interface IdentitySource {
         }
     }
 
-    /** What precedes the value in that header; null when nothing does. */
+    /** What precedes the value in {@link #readHeader}; null when nothing does. */
     default @Nullable String readScheme() {
         if (this instanceof ApiKey key) {
             return key.scheme();
@@ -135,7 +135,7 @@ public sealed interface IdentitySource {
         }
     }
 
-    /** Whether both would take the same value for theirs. */
+    /** Whether both sources would read the same credential. */
     default boolean collidesWith(IdentitySource other) {
         String header = readHeader();
         if (header == null) {

@@ -10,10 +10,10 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Where the public keys of an issuer are, as a JSON Web Key Set (RFC 7517), and how often to look.
+ * The location of an issuer's public keys, a JSON Web Key Set (RFC 7517), and how often to fetch them.
  *
- * @param location an https URL, an http URL on this host, or a file
- * @param refresh how long a set is used before it is fetched again
+ * @param location an https URL, an http URL with the address of this host, or a file
+ * @param refresh how long a key set is used before it is fetched again
  */
 public record KeySetLocation(String location, Duration refresh) {
 
@@ -33,7 +33,7 @@ public record KeySetLocation(String location, Duration refresh) {
         }
     }
 
-    /** Whether it is a URL, and not a file. */
+    /** Whether the location is a URL, and not a file. */
     public boolean isRemote() {
         return hasScheme(location, "https") || hasScheme(location, "http");
     }
@@ -70,7 +70,7 @@ public record KeySetLocation(String location, Duration refresh) {
         }
     }
 
-    /** Literals only: a name could mean another host tomorrow, and whoever answers there makes the keys. */
+    /** Only address literals: a name could point to another host tomorrow, and that host would control the keys. */
     private static boolean isLoopback(String host) {
         String literal = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         if (!literal.matches("[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")) {

@@ -14,17 +14,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole policy, checked: whatever holds a {@code Policy} need not check it again.
+ * The whole policy. It has been checked: a caller that has a {@code Policy} need not check it again.
  *
- * @param identification how requests name their tenants
+ * @param identification how tenants are identified
  * @param members the configured tenants
- * @param unknown what all other ids share as the one tenant {@link TenantId#UNKNOWN}; null refuses them
- * @param pools by name
- * @param groups of tenants, by name
- * @param classes of requests within a tenant, by name; the same in each tenant
- * @param quotaTerms the quotas of groups, and how quotas are told
- * @param enforcement what of all this is enforced
- * @param tenantsInMetrics members that have time series of their own, however little they use
+ * @param unknown the policy of the one tenant {@link TenantId#UNKNOWN} that all other ids share; null refuses other ids
+ * @param pools the settings of the pools, by name
+ * @param groups the groups of tenants, by name
+ * @param classes the classes of requests within a tenant, by name; the same in each tenant
+ * @param quotaTerms the quotas of groups, and the header fields that report quotas
+ * @param enforcement the parts of the policy that are enforced
+ * @param tenantsInMetrics members that always have time series of their own, however little they use
  */
 public record Policy(
         Identification identification,
@@ -37,7 +37,7 @@ public record Policy(
         Enforcement enforcement,
         Set<TenantId> tenantsInMetrics) {
 
-    /** Without tenants that metrics name in any case. */
+    /** Without {@code tenantsInMetrics}. */
     public Policy(
             Identification identification,
             Map<TenantId, TenantPolicy> members,
@@ -71,12 +71,12 @@ public record Policy(
     }
 
     /**
-     * @throws IllegalArgumentException when the members together reserve more permits than a pool has, when one has
-     *     a name like {@link TenantId#UNKNOWN}, when groups and classes are not as {@link TenantShares} needs them, or when
-     *     metrics are to name a tenant that is not a member
+     * @throws IllegalArgumentException when the members together reserve more permits than a pool has, when the id of a member
+     *     begins with an underscore, when {@link TenantShares} refuses the groups and classes, when a group with quotas does
+     *     not exist, or when {@code tenantsInMetrics} names a tenant that is not a member
      */
     public Policy {
-        // Not Map.copyOf: that forgets the order of the policy, which decides between tenants that tie.
+        // Not Map.copyOf: it loses the order of the policy, which breaks ties between tenants.
         members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
         pools = Collections.unmodifiableMap(new LinkedHashMap<>(pools));
         groups = Collections.unmodifiableMap(new LinkedHashMap<>(groups));
@@ -110,7 +110,7 @@ public record Policy(
         });
     }
 
-    /** What every pool is shared by: the tree of groups, tenants and classes. */
+    /** The shares of every pool: the hierarchy of groups, tenants and classes. */
     public TenantShares shares() {
         return shares(members, unknown, groups, classes);
     }
@@ -135,13 +135,13 @@ public record Policy(
         return new TenantShares(settings, ShareSettings.EQUAL, new ShareGroups(groups, parents), classes, null);
     }
 
-    /** The policy of a member, or what unknown ids share; null when the id is refused. */
+    /** The policy of a member, or for any other id that of unknown ids; null when the id is refused. */
     public @Nullable TenantPolicy tenant(TenantId id) {
         TenantPolicy member = members.get(id);
         return member != null ? member : unknown;
     }
 
-    /** Every tenant that can ever hold a permit: the members, and the one that unknown ids share. */
+    /** Every tenant that can hold a permit: the members, and the one that unknown ids share. */
     public List<TenantPolicy> tenants() {
         List<TenantPolicy> all = new ArrayList<>(members.values());
         if (unknown != null) {

@@ -6,8 +6,8 @@ import java.util.Set;
 /**
  * One quota of a tenant or a group, and where it applies.
  *
- * @param routes the ids of the routes that share it; empty for all routes
- * @param enforced whether it refuses; otherwise it only decides and counts
+ * @param routes the ids of the routes that share the quota; empty for all routes
+ * @param enforced false for a dry run: the quota decides and counts, and refuses no request
  */
 public record QuotaRule(Quota quota, Set<String> routes, boolean enforced) {
 

@@ -14,15 +14,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which quotas apply to the requests of each tenant on each route, worked out once for a policy: a request looks it up
- * without a lock and without allocating. There are as many sets as tenants, and for a tenant one more for each route that
- * a quota of it, or of a group above it, names.
+ * The quotas that apply to the requests of each tenant on each route, computed once for a policy: a request looks them up
+ * without a lock and without allocating. There is one set for each tenant, and for a tenant one more for each route that a
+ * quota of the tenant, or of a group above it, names.
  */
 public final class QuotaSets {
 
     private final Map<TenantId, OfTenant> byTenant = new HashMap<>();
 
-    /** @param elsewhere for the routes that no quota names */
+    /** @param elsewhere the set for routes that no quota names */
     private record OfTenant(QuotaSet elsewhere, Map<String, QuotaSet> byRoute) {}
 
     /** One quota of an owner, and where it applies. */
@@ -41,12 +41,12 @@ public final class QuotaSets {
         }
     }
 
-    /** The quotas of the tenant itself, without those of the groups that it is in. */
+    /** The quotas of the tenant itself, without those of its groups. */
     public static List<OwnedQuota> own(TenantPolicy tenant, Policy policy) {
         return ofTenant(tenant, policy).stream().map(Applying::quota).toList();
     }
 
-    /** The quotas of the group itself, without those of the groups that it is in. */
+    /** The quotas of the group itself, without those of the groups above it. */
     public static List<OwnedQuota> own(String group, Policy policy) {
         return ofGroup(group, policy).stream().map(Applying::quota).toList();
     }
@@ -81,7 +81,7 @@ public final class QuotaSets {
         return QuotaSet.of(rules.stream().map(Applying::quota).toList());
     }
 
-    /** Whether the policy names this tenant; of others nothing is known, not that they have no quotas. */
+    /** Whether the policy names this tenant. The quotas of other tenants are not known here: {@link #of} is empty for them. */
     public boolean know(TenantId tenant) {
         return byTenant.containsKey(tenant);
     }
@@ -89,8 +89,8 @@ public final class QuotaSets {
     /**
      * The quotas of a request.
      *
-     * @param tenant as the policy knows it, {@link TenantId#UNKNOWN} for all that are no members
-     * @param route the id of its route; null for one that has none
+     * @param tenant the id of a member, or {@link TenantId#UNKNOWN} for all other tenants
+     * @param route the id of the request's route; null when it has none
      */
     public QuotaSet of(TenantId tenant, @Nullable String route) {
         OfTenant found = byTenant.get(tenant);

@@ -8,21 +8,21 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the policy says of quotas beside those of its tenants.
+ * The quotas of groups, and how quotas are reported to clients.
  *
  * @param ofGroups the quotas that the tenants in a group share, by the group's name
- * @param told how balances are told to clients
+ * @param told the header fields that report balances to clients
  */
 public record QuotaTerms(Map<String, List<QuotaRule>> ofGroups, Told told) {
 
     /** No quotas of groups. */
     public static final QuotaTerms NONE = new QuotaTerms(Map.of(), Told.DRAFT);
 
-    /** The header fields that tell clients how their quotas stand. */
+    /** The header fields that report the balances of quotas to clients. */
     public enum Told {
         /** {@code RateLimit} and {@code RateLimit-Policy} of draft-ietf-httpapi-ratelimit-headers. */
         DRAFT,
-        /** {@code X-RateLimit-Limit}, {@code -Remaining} and {@code -Reset}, of the quota that has least left. */
+        /** {@code X-RateLimit-Limit}, {@code -Remaining} and {@code -Reset}, of the quota with the smallest balance. */
         LEGACY,
         /** No fields. */
         NONE
@@ -35,7 +35,7 @@ public record QuotaTerms(Map<String, List<QuotaRule>> ofGroups, Told told) {
         ofGroups = Collections.unmodifiableMap(copy);
     }
 
-    /** The rules in their order, unless two of them have the same name. */
+    /** A copy of the rules. Throws {@link IllegalArgumentException} when two of them have the same name. */
     static List<QuotaRule> distinct(List<QuotaRule> rules) {
         Set<String> names = new HashSet<>();
         for (QuotaRule rule : rules) {

@@ -6,12 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one tenant may claim and use, with the overrides of the member applied to its plan.
+ * The policy of one tenant: its plan, with the overrides of the member applied.
  *
- * @param plan the name of the plan, for people
- * @param parent the group that it is in, or null
- * @param share its claim on every pool
- * @param quotas its own, in the order of the policy; their names are unique
+ * @param plan the name of the plan, for people to read
+ * @param parent the group of the tenant, or null
+ * @param share the tenant's settings in every pool
+ * @param quotas the tenant's own quotas, in the order of the policy; their names are unique
  */
 public record TenantPolicy(
         TenantId id, String plan, @Nullable String parent, ShareSettings share, List<QuotaRule> quotas) {

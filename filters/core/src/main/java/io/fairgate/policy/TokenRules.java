@@ -6,20 +6,20 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a JSON Web Token (RFC 7519) must be like to name a tenant. Every token must have an expiry.
+ * The requirements for a JSON Web Token (RFC 7519) that names a tenant. Every token must have an expiry.
  *
- * @param issuer what its {@code iss} must be
- * @param audience what its {@code aud} must hold
- * @param claim the path to the claim that is the tenant's id, such as {@code tenant} or {@code org.tenant}; a claim
- *     whose name has dots, such as a URL, is found by its whole name first
- * @param algorithms of its signature, names of RFC 7518; only those of {@link #ALGORITHMS}
- * @param skew how far its issuer's clock may be off, for {@code exp} and {@code nbf}
+ * @param issuer the value that {@code iss} must have
+ * @param audience a value that {@code aud} must contain
+ * @param claim the path to the claim with the tenant's id, such as {@code tenant} or {@code org.tenant}; a claim whose name
+ *     has dots, such as a URL, is looked up by its whole name first
+ * @param algorithms the allowed signature algorithms, by their names in RFC 7518; only those of {@link #ALGORITHMS}
+ * @param skew how far the issuer's clock may be off, for {@code exp} and {@code nbf}
  */
 public record TokenRules(String issuer, String audience, String claim, Set<String> algorithms, Duration skew) {
 
     /**
-     * What may be allowed: signatures with a private key. Never {@code none}, and never an HMAC, whose key would be the
-     * public one that everybody can read.
+     * The algorithms that can be allowed: signatures with a private key. {@code none} and HMAC algorithms are not supported:
+     * the key of an HMAC would be the public key, which anyone can read.
      */
     public static final List<String> ALGORITHMS =
             List.of("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512");

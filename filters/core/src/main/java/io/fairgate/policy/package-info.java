@@ -1,4 +1,4 @@
-/** What an operator decides: who a tenant is, what it may claim and use, and which pools there are. Plain values. */
+/** The policy of an operator: tenants and their identification, shares and quotas, and pools. Plain values. */
 @NullMarked
 package io.fairgate.policy;
 

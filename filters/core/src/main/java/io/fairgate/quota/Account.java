@@ -5,26 +5,26 @@ import java.util.Iterator;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** All that one owner has used, and the lock of it. */
+/** All usages of one owner; its monitor is their lock. */
 final class Account {
 
-    /** So many usages are kept although a policy may not name them any more. */
+    /** With this many usages or more, those that the policy may not name any more are removed if unused. */
     static final int KEPT = 32;
 
     private final QuotaOwner owner;
     private final @Nullable UsageJournal journal;
     private final Map<UsageKey, Usage> usages = new HashMap<>(4); // most owners have two or three
 
-    /** The owner has another account by now, or none. */
+    /** Whether the account was dropped: the owner has another account now, or none. */
     private volatile boolean isDropped;
 
-    /** @param journal where usage is written down; null for nowhere */
+    /** @param journal the journal of calendar quotas and totals; null for none */
     Account(QuotaOwner owner, @Nullable UsageJournal journal) {
         this.owner = owner;
         this.journal = journal;
     }
 
-    /** What is used of a quota; nothing at first. In an account that was dropped meanwhile it is forgotten already. */
+    /** The usage of a quota, made when there is none. In an account that was dropped the usage is already forgotten. */
     synchronized Usage usage(Quota quota, Moment now) {
         UsageKey key = UsageKey.of(quota);
         if (isDropped) {
@@ -44,7 +44,7 @@ final class Account {
         return journal == null ? null : new JournaledUsage(journal, new JournalRecord.Key(owner, key), this);
     }
 
-    /** Writes down what is used, to the unit. */
+    /** Writes the exact usage to the journal. */
     synchronized void writeExactly() {
         for (Usage usage : usages.values()) {
             if (usage instanceof WindowUsage window) {
@@ -54,9 +54,10 @@ final class Account {
     }
 
     /**
-     * A policy that changes again and again names ever new quotas. Those of which nothing is used go, whoever still wants
-     * them: it finds them forgotten, and asks again. To be called once before all usages of a set are asked for, and not
-     * for each: those of the set that nobody has used yet would go in favour of each other, for ever.
+     * Removes usages of which nothing is used, when there are many: a policy that changes again and again names ever new
+     * quotas. A set that still refers to a removed usage finds it forgotten, and looks it up anew. To be called once before
+     * all usages of a set are looked up, and not for each: otherwise the unused ones of the set would displace each other for
+     * ever.
      */
     synchronized void makeRoom(Moment now) {
         if (usages.size() < KEPT) {
@@ -73,10 +74,11 @@ final class Account {
     }
 
     /**
-     * Ends the account, if forgetting it makes no difference. What still has a usage of it finds that forgotten, and asks for
-     * the owner's account anew.
+     * Drops the account, if forgetting it makes no difference. A set that still refers to one of its usages finds it
+     * forgotten, and looks up the owner's account anew.
      *
-     * @param evenIfUsed also when units of it are used, unless a record of them is on its way to the disk
+     * @param evenIfUsed drops it also when units are used, unless a record of them is being written to the disk
+     * @return whether it was dropped
      */
     synchronized boolean drop(Moment now, boolean evenIfUsed) {
         for (Usage usage : usages.values()) {
@@ -94,7 +96,7 @@ final class Account {
         return isDropped;
     }
 
-    /** How many quotas have a usage written down, for tests. */
+    /** The number of quotas with a usage, for tests. */
     synchronized int size() {
         return usages.size();
     }

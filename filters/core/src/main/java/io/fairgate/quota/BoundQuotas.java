@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A set of quotas with the balances that they are charged to, so that a decision need not look for them.
+ * A set of quotas with the balances to which they are charged, so that a decision need not look them up.
  *
- * <p>The locks of all owners are taken one inside the other, in the order of the owners, and so in the same order by all
- * sets, whatever tree a policy makes of the owners. They are held for arithmetic on a handful of values and two readings
- * of the clock: no signal and no code of a caller runs inside. An atomic reference to an immutable balance was turned
- * down: it cannot make several quotas all or nothing, and allocates for each charge.
+ * <p>The locks of all owners are taken one inside the other, in the order of the owners: all sets take them in the same
+ * order, in any hierarchy of owners. They are held for arithmetic on a handful of values and two readings of the clock; no
+ * signal and no user code runs under them. An atomic reference to an immutable balance was rejected: it cannot charge several
+ * quotas all or none, and allocates for each charge.
  */
 final class BoundQuotas {
 
@@ -24,15 +24,15 @@ final class BoundQuotas {
     private final Scheduler clock;
     private final @Nullable InstantSource calendar;
     private final Account[] accounts;
-    /** The enforced ones first. */
+    /** The quotas of the set, the enforced ones first. */
     private final OwnedQuota[] quotas;
 
     private final Usage[] usages;
-    /** Of each quota, the one of {@link #accounts} that has its usage. */
+    /** For each quota, the one of {@link #accounts} that has its usage. */
     private final Account[] accountOf;
 
     private final int enforced;
-    /** For each quota of the set, in its order, where it is in {@link #quotas}. */
+    /** For each quota, in the order of the set, its index in {@link #quotas}. */
     private final int[] places;
 
     private final Moment now = new Moment();
@@ -71,9 +71,10 @@ final class BoundQuotas {
     }
 
     /**
-     * Each of the five begins with the first lock, and goes on with the next one inside.
+     * Decides whether {@code units} would pass. Like all methods with a {@code depth}, it takes the first lock and calls itself
+     * for the next lock.
      *
-     * @param depth 0
+     * @param depth 0; the index of the lock to take in recursive calls
      */
     QuotaDecision check(long units, int depth) {
         synchronized (accounts[depth]) {
@@ -91,7 +92,7 @@ final class BoundQuotas {
         return pass(enforced, quotas.length, units) ? passed : passedBut(units);
     }
 
-    /** @param charge what will be settled; null when nothing will */
+    /** @param charge the charge to be settled later; null for units that will not be settled */
     QuotaDecision charge(long units, @Nullable QuotaCharge charge, int depth) {
         synchronized (accounts[depth]) {
             return depth + 1 < accounts.length ? charge(units, charge, depth + 1) : charge(units, charge);
@@ -103,7 +104,7 @@ final class BoundQuotas {
         if (isStale()) {
             return QuotaDecision.STALE;
         }
-        // Who has waited is counted anew, whatever becomes of it.
+        // A charge that has waited is decided anew; until then its units do not count as awaited.
         boolean hasWaited = charge != null && waitsNoMore(charge, charge.leave());
         QuotaDecision decision = decide(units, charge);
         if (hasWaited) {
@@ -133,7 +134,7 @@ final class BoundQuotas {
         return decision;
     }
 
-    /** Of a charge that was settled while it waited, and so was left out of what it waited for. */
+    /** Ends the wait of a charge that was settled while it waited: its units are not awaited any more. */
     void leave(QuotaCharge charge, int depth) {
         synchronized (accounts[depth]) {
             if (depth + 1 < accounts.length) {
@@ -148,9 +149,9 @@ final class BoundQuotas {
     /**
      * Corrects what was charged.
      *
-     * @param more units above what was charged; below 0 to give some back
-     * @return the quotas whose debt is owed by an account that has taken the place of one of these: it is to be charged when
-     *     these locks have been released, or the order of the locks would not hold
+     * @param more the units in addition to those charged; below 0 to return some of them
+     * @return the quotas whose account was dropped: the caller must charge their debts to the owners' present accounts after
+     *     these locks have been released, because otherwise the order of the locks would be broken
      */
     List<OwnedQuota> settle(QuotaCharge charge, long more, int depth) {
         synchronized (accounts[depth]) {
@@ -172,8 +173,8 @@ final class BoundQuotas {
     }
 
     /**
-     * Nothing of a usage was used when it was forgotten, or its window was over, so nothing of it can be given back. A debt
-     * is owed by the usage that has taken its place, which needs no mark for that.
+     * Settles one quota. A usage that was forgotten has nothing to return. A debt is charged to the usage that has replaced it,
+     * which needs no mark for that.
      */
     private void settle(int i, long mark, long more) {
         Usage usage = usages[i];
@@ -185,7 +186,7 @@ final class BoundQuotas {
         }
     }
 
-    /** How all stand for a request of {@code units}; null when this is stale. */
+    /** The balances for a request of {@code units}; null when this set is stale. */
     @Nullable
     List<Balance> balances(long units, int depth) {
         synchronized (accounts[depth]) {
@@ -201,7 +202,7 @@ final class BoundQuotas {
         }
     }
 
-    /** Of a decision that may be old: the balances may be elsewhere by now. */
+    /** The enforced balances for a decision that may be old: meanwhile its usages may have been forgotten. */
     private List<Balance> enforcedBalances() {
         return home.balancesNow(this, 0).stream()
                 .filter(balance -> balance.of().enforced())
@@ -241,10 +242,10 @@ final class BoundQuotas {
     }
 
     /**
-     * Has the units written down that are not.
+     * Has the units written that the journal does not cover.
      *
-     * @return false when they are as good as written at once, because nobody is to wait for the disk, or when the charge
-     *     was settled meanwhile
+     * @return false when they are covered at once, because the journal does not wait for the disk, or when the charge was
+     *     settled meanwhile
      */
     private boolean hasToWait(int count, @Nullable QuotaCharge charge) {
         if (charge == null || !charge.await(this, count)) {
@@ -255,7 +256,7 @@ final class BoundQuotas {
         return !areCovered(count, charge.units()) || !waitsNoMore(charge, charge.leave());
     }
 
-    /** @param at where it waited until now; null when it did not */
+    /** @param at the balances that the charge waited for until now; null when it did not wait */
     private static boolean waitsNoMore(QuotaCharge charge, @Nullable BoundQuotas at) {
         if (at != null) {
             at.await(charge.counted(), -charge.units());
@@ -269,7 +270,7 @@ final class BoundQuotas {
         }
     }
 
-    /** One that was forgotten would write over what has been written of the one that took its place. */
+    /** Leaves out forgotten usages, which would overwrite the records of the usages that have replaced them. */
     private void follow(int count) {
         for (int i = 0; i < count; i++) {
             if (!usages[i].isForgotten()) {
@@ -278,7 +279,7 @@ final class BoundQuotas {
         }
     }
 
-    /** The enforced ones let it pass: whatever refuses is not enforced. */
+    /** The decision when all enforced quotas pass, and some that are not enforced would refuse. */
     private QuotaDecision passedBut(long units) {
         List<String> wouldRefuse = balances(quotas.length, units).stream()
                 .filter(Balance::refuses)

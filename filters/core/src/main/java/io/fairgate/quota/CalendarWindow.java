@@ -9,19 +9,18 @@ import java.time.temporal.ChronoUnit;
 import java.time.temporal.TemporalAdjusters;
 
 /**
- * One hour, day, week or month of a zone, from its first instant to the first of the next; or all time.
+ * One hour, day, week or month of a time zone, from its first instant to the first instant of the next; or all time.
  *
- * <p>Days have 23 to 25 hours, sometimes 23.5, once none at all (Samoa, 30 December 2011); {@link
- * LocalDate#atStartOfDay(ZoneId)} knows, also where midnight itself is skipped. An hour is one of the zone's clock at the
- * offset of the moment; where the clock is set by less than an hour, the hour in which that happens ends early, and a new
- * one begins.
+ * <p>A day has 23 to 25 hours, sometimes 23.5, and once a day was skipped (Samoa, 30 December 2011);
+ * {@link LocalDate#atStartOfDay(ZoneId)} handles that, also where midnight itself is skipped. An hour is an hour of the zone's
+ * clock at the present offset; an hour in which the offset changes ends at the change, and a new one begins.
  *
- * @param startMillis since 1970, inclusive
- * @param endMillis since 1970, exclusive
+ * @param startMillis milliseconds since 1970, inclusive
+ * @param endMillis milliseconds since 1970, exclusive
  */
 record CalendarWindow(long startMillis, long endMillis) {
 
-    /** Of a quota whose units do not come back. */
+    /** The window of a total, which does not end. */
     static final CalendarWindow ALWAYS = new CalendarWindow(0, Long.MAX_VALUE);
 
     static CalendarWindow of(Quota.Calendar quota, Instant now) {
@@ -47,8 +46,8 @@ record CalendarWindow(long startMillis, long endMillis) {
         ZoneId zone = quota.zone();
         LocalDate first = first(now.atZone(zone).toLocalDate(), quota.per());
         LocalDate next = next(first, quota.per());
-        // Where clocks go back from just after midnight, the old date comes a second time (Newfoundland until 2011).
-        // The new window has begun by then and goes on, or an instant would lie in none.
+        // Where clocks are set back just after midnight, the old date occurs twice (Newfoundland until 2011).
+        // The new window has begun by then and continues, or an instant would be in no window.
         while (!now.isBefore(start(next, zone))) {
             first = next;
             next = next(first, quota.per());

@@ -13,24 +13,24 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The quotas of one process, kept in memory. They are gone when it ends, unless a {@link UsageJournal} keeps those of the
- * calendar and totals.
+ * The quotas of one process, in memory. Balances are lost when the process ends, except that a {@link UsageJournal} keeps
+ * those of calendar quotas and totals.
  *
- * <p>Decides on the subscriber's thread, from any number of threads, and hands the work to no other, unless units have to
- * be written down before they are given. Rates and sliding windows are exact to the nanosecond of the monotonic clock, calendars to the
- * millisecond of the wall clock; the package description explains both, and what changed numbers and a wall clock that
- * jumps do.
+ * <p>Decides on the subscriber's thread, for any number of threads, and changes threads only when units must be written to
+ * the journal before they are granted. Rates and sliding windows are exact to the nanosecond of the monotonic clock,
+ * calendars to the millisecond of the wall clock. The package description explains both, and the effects of changed numbers
+ * and of a wall clock that jumps.
  *
- * <p>Beside the port there is a way to the same decisions without a subscription, {@link #checkNow} and {@link
- * #chargeNow}, which allocate nothing for a request that passes.
+ * <p>{@link #checkNow} and {@link #chargeNow} make the same decisions without a subscription, and allocate nothing for a
+ * request that passes.
  *
  * <p>An owner costs one small entry for each quota from its first request on; a sliding window about half a kilobyte.
- * A usage is not evicted, because a forgotten usage is a refill; {@link #keep} and {@link #dropUnused} are for owners that are
- * there no more.
+ * A usage is not evicted, because a forgotten usage is a refill; {@link #keep} and {@link #dropUnused} are for owners that
+ * are no longer configured.
  */
 public final class EmbeddedQuotas implements Quotas {
 
-    /** So many owners that are not to be kept have a balance: some 20 to 50 MB. */
+    /** The most balances of owners that need not be kept: some 20 to 50 MB. */
     static final int MOST_UNKEPT = 50_000;
 
     private final Scheduler clock;
@@ -38,25 +38,25 @@ public final class EmbeddedQuotas implements Quotas {
     private final @Nullable UsageJournal journal;
     private final ConcurrentMap<QuotaOwner, Account> accounts = new ConcurrentHashMap<>();
 
-    /** Whose balances are to be kept; null for those of everybody. */
+    /** The owners whose balances are kept; null for all owners. */
     private volatile @Nullable Set<QuotaOwner> kept;
-    /** Those that have an account and are not to be kept, in the order in which they went. Guarded by itself. */
+    /** Owners with an account that need not be kept, in the order in which they stopped to be kept. Guarded by itself. */
     private final Set<QuotaOwner> unkept = new LinkedHashSet<>();
 
     /**
      * @param clock monotonic, for rates and sliding windows: only {@link Scheduler#now(TimeUnit)} is used, in
      *     nanoseconds; a program passes {@link io.fairgate.time.MonotonicScheduler#INSTANCE}
-     * @param calendar the wall clock, for calendars only
+     * @param calendar the wall clock, used only for calendar quotas
      */
     public EmbeddedQuotas(Scheduler clock, InstantSource calendar) {
         this(clock, calendar, null);
     }
 
     /**
-     * @param clock as above; what waited for the journal goes on on its workers
+     * @param clock as above; charges that waited for the journal continue on its workers
      * @param calendar as above
-     * @param journal keeps calendar quotas and totals over a restart; null for nothing. Its listener is told now when it
-     *     has usage of windows that have not begun
+     * @param journal keeps calendar quotas and totals over a restart; null for none. The constructor calls
+     *     {@link JournalListener#ranAhead} when the journal has usage of windows that have not begun
      */
     public EmbeddedQuotas(Scheduler clock, InstantSource calendar, @Nullable UsageJournal journal) {
         this.clock = clock;
@@ -99,7 +99,7 @@ public final class EmbeddedQuotas implements Quotas {
     }
 
     /**
-     * Like {@link #check}, at once.
+     * Like {@link #check}, without a subscription.
      *
      * @throws IllegalArgumentException when {@code units} is below 1
      */
@@ -117,9 +117,9 @@ public final class EmbeddedQuotas implements Quotas {
     }
 
     /**
-     * Takes {@code units} that will not be settled, at once.
+     * Charges {@code units} that will not be settled, without a subscription.
      *
-     * @return null when units have to be written down first: {@link #charge} has that done, and waits for it
+     * @return null when units must be written to the journal first: {@link #charge} writes them and waits
      * @throws IllegalArgumentException when {@code units} is below 1
      */
     public @Nullable QuotaDecision chargeNow(QuotaSet quotas, long units) {
@@ -145,7 +145,7 @@ public final class EmbeddedQuotas implements Quotas {
         if (actual < 0) {
             throw new IllegalArgumentException("actual: %d (expected: >= 0)".formatted(actual));
         }
-        // The sum of a balance and a debt stays far below what a long holds.
+        // Bounded, so that the sum of a balance and a debt stays far below the largest long.
         long more = Math.min(actual, 2 * Quota.MAX_LIMIT) - charge.units();
         BoundQuotas at = charge.end() ? charge.at() : null;
         if (at != null && more != 0) {
@@ -153,7 +153,7 @@ public final class EmbeddedQuotas implements Quotas {
         }
     }
 
-    /** A debt of a charge whose account was dropped. */
+    /** Charges a debt whose account was dropped to the present account of the owner. */
     private void owe(OwnedQuota owned, long units) {
         boolean isOwed = false;
         while (!isOwed) {
@@ -169,18 +169,18 @@ public final class EmbeddedQuotas implements Quotas {
     }
 
     /**
-     * Writes down exactly what is used, so that nothing of a chunk is lost. Whoever charges after that counts in memory
-     * and may have to be written again: it is for the end of a program, before the journal is closed.
+     * Writes the exact usage to the journal, so that the rest of no chunk is lost. To be called at the end of a program, before
+     * the journal is closed: charges after it need the journal again.
      */
     public void writeExactly() {
         accounts.values().forEach(Account::writeExactly);
     }
 
-    // ---- owners that are there no more ----
+    // ---- owners that are no longer configured ----
 
     /**
-     * Names the owners whose balances are to be kept. Those of all others are kept until nothing of them is used any more, so
-     * that an owner that goes and comes back soon has not got new units: {@link #dropUnused} drops them then.
+     * Sets the owners whose balances are kept. The balances of all other owners are kept until nothing of them is used any
+     * more, so that an owner that is removed and soon added again gets no new units; then {@link #dropUnused} drops them.
      */
     public void keep(Set<QuotaOwner> owners) {
         kept = Set.copyOf(owners);
@@ -191,10 +191,10 @@ public final class EmbeddedQuotas implements Quotas {
     }
 
     /**
-     * Drops the balances of owners that are not to be kept and of which nothing is used any more: rates are full again, and
-     * windows are over. Of others the {@value #MOST_UNKEPT} that were last to go are left.
+     * Drops the balances of owners that need not be kept and of which nothing is used any more: their rates are full again, and
+     * their windows are over. Of the others the {@value #MOST_UNKEPT} latest are kept.
      *
-     * @return how many are left
+     * @return how many balances of owners that need not be kept are left
      */
     public int dropUnused() {
         Moment now = now();
@@ -224,7 +224,7 @@ public final class EmbeddedQuotas implements Quotas {
         }
     }
 
-    // ---- where the balances are ----
+    // ---- accounts ----
 
     Account account(QuotaOwner owner) {
         Account known = accounts.get(owner);
@@ -277,7 +277,7 @@ public final class EmbeddedQuotas implements Quotas {
         }
     }
 
-    /** How many owners have a balance. */
+    /** The number of owners with a balance. */
     public int owners() {
         return accounts.size();
     }

@@ -18,41 +18,40 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The file of a journal: a line that says what it is, then one line for each record, of which the last of a key counts.
- * Appended to and forced to the disk; rewritten when most of its lines no longer count, by the rename of a new file. That
- * leaves out usages whose last window ended longer ago than it lasted: of tenants and quotas that are gone, nobody would
- * write another line.
+ * The file of a journal: a header line, then one line for each record, of which the last one of each key counts. Lines are
+ * appended and forced to the disk. When most lines no longer count, a new file is written and renamed. It leaves out usages
+ * whose last window ended longer ago than it lasted: for tenants and quotas that are gone, no further line would replace
+ * theirs.
  *
- * <p>A crash can leave a last line without its end: nobody was given anything for it, and it is cut off. Every other line
- * was on the disk as a whole. So when one is not what was written, something else than a crash has been at the file, and
- * what that line said of whom is unknown: such a file is refused, and left as it is. To leave the line out would give again
- * what it said was used.
+ * <p>A crash can leave an incomplete last line. No units were granted for it, and it is cut off. Every other line was on the
+ * disk as a whole. So if another line is damaged, the cause was not a crash, and the owner and the units of that line are
+ * unknown: such a file is refused and left as it is. Without the line, its units would be granted again.
  */
 final class JournalFile implements JournalStore {
 
     static final String HEADER = "fairgate usage 1";
 
-    /** So many lines that no longer count are not worth a new file. */
+    /** A rewrite is considered when the file has more lines than this, and then again after as many more lines. */
     private static final int SUPERSEDED = 1000;
 
     private final Path path;
     private final InstantSource calendar;
-    /** Read by others while it is written to. */
+    /** The last record of each key; other threads read it. */
     private final Map<JournalRecord.Key, JournalRecord> live = new ConcurrentHashMap<>();
     /**
-     * The last record of the window before that of the live one: what counts again when an operator takes out the lines
-     * of a window in the future.
+     * For each key, the last record of the window before that of the live record. It counts again when an operator deletes the
+     * lines of a window in the future.
      */
     private final Map<JournalRecord.Key, JournalRecord> before = new LinkedHashMap<>();
 
     private FileChannel channel;
-    /** The end of the last line that is on the disk for certain. */
+    /** The end of the last line that is certainly on the disk. */
     private long end;
 
     private int lines;
-    /** From how many lines on it is rewritten, at the earliest. */
+    /** The number of lines above which a rewrite is considered. */
     private int enough = SUPERSEDED;
-    /** Whether the name of the file leads to it for certain. */
+    /** Whether the directory entry of the file is certainly on the disk. */
     private boolean isNamed;
 
     private JournalFile(Path path, InstantSource calendar, FileChannel channel) {
@@ -62,10 +61,10 @@ final class JournalFile implements JournalStore {
     }
 
     /**
-     * Opens a file, and makes it when it does not exist.
+     * Opens a file, or makes it when it does not exist.
      *
-     * @param calendar the wall clock, for what is over
-     * @throws UnusableJournalException when it is another kind of file, or damaged
+     * @param calendar the wall clock, to find windows that are over
+     * @throws UnusableJournalException when the file is not a journal, or is damaged
      */
     static JournalFile open(Path path, InstantSource calendar) throws IOException {
         FileChannel channel =
@@ -98,9 +97,9 @@ final class JournalFile implements JournalStore {
         lines = all.size() - 1;
         end = (long) text.length() - torn.length();
         if (!torn.isEmpty() && JournalRecord.parse(torn.substring(0, torn.length() - 1)) != null) {
-            throw damaged(all.size() + 1); // whole, but for its end
+            throw damaged(all.size() + 1); // A complete record with a wrong last character: not left by a crash.
         }
-        // Forced, because what others are given from now on follows it.
+        // Forces the file to the disk: all later records follow these lines.
         append("");
     }
 
@@ -144,7 +143,7 @@ final class JournalFile implements JournalStore {
         }
     }
 
-    /** The last window that is over may still be wanted by a clock that is set back. */
+    /** Forgets usages whose window ended long ago. One that ended lately is kept, because the clock may be set back. */
     private void forgetWhatIsOver() {
         long now = calendar.millis();
         live.values().removeIf(record -> record.window().endedLongBefore(now));
@@ -178,7 +177,7 @@ final class JournalFile implements JournalStore {
         return position;
     }
 
-    /** What it does not succeed with is tried again later: all that counts is on the disk in the old file. */
+    /** Replaces the file by a new one. After a failure the old file still has all that counts, and a later call tries again. */
     private void rewrite() throws IOException {
         String text = HEADER + "\n" + text(before.values()) + text(live.values());
         Path next = path.resolveSibling(path.getFileName() + ".next");
@@ -200,7 +199,7 @@ final class JournalFile implements JournalStore {
             enough = SUPERSEDED;
             isNamed = false;
         } catch (IOException e) {
-            // As said above.
+            // The old file stays in use.
         } finally {
             if (written != null) {
                 written.close();
@@ -208,7 +207,7 @@ final class JournalFile implements JournalStore {
         }
     }
 
-    /** A name is on the disk when its directory is. Not every system can open a directory; such a one does not need it. */
+    /** Forces the directory entry to the disk. A system that cannot open a directory does not need that. */
     private void forceDirectory() throws IOException {
         FileChannel directory;
         try {

@@ -4,34 +4,35 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears how a {@link UsageJournal} fares. What it throws goes to Reactor's hook for dropped errors.
+ * Receives the state of a {@link UsageJournal}. An exception goes to Reactor's hook for dropped errors.
  *
- * <p>{@link #changed} is called at once, on any of several threads, one at a time, and is waited for: it notes how it is,
- * for whoever asks. The others are for people, and may take as long as a log does: they are called on a thread of their
- * own, one at a time, and not for what was over before its turn came.
+ * <p>{@link #changed} is called at once, on any of several threads, one call at a time, and the journal waits for it: it
+ * stores the state for health checks. {@link #failed} and {@link #recovered} are for logs and may take as long as a log does:
+ * they are called on a thread of their own, one at a time. Failures that begin and end during such a call may be left out.
  */
 public interface JournalListener {
 
     /**
-     * How it is from now on. Must not block: the journal waits for it.
+     * The state of the journal has changed. Must not block: the journal waits for it.
      *
-     * @param failure why it cannot be written; null when it can
+     * @param failure why the journal cannot be written; null when it can
      */
     void changed(@Nullable IOException failure);
 
     /**
-     * It cannot be written, or a write takes too long: from now on usage is counted in memory alone, and is lost if the
-     * process ends before it can be written.
+     * The journal cannot be written, or a write takes too long. From now on usage is counted in memory only, and is lost if
+     * the process ends before the journal can be written again.
      */
     void failed(IOException cause);
 
-    /** What is used is written again, that of the time between included. */
+    /** The journal is written again; the usage since the failure has been written too. */
     void recovered();
 
     /**
-     * Told at the start, on the thread of whoever starts, when units were used of windows that have not begun: the clock ran ahead then, or is behind now.
+     * At the start, the journal has usage of windows that have not begun: the clock was ahead then, or is behind now. Called on
+     * the thread that makes the {@link EmbeddedQuotas}.
      *
-     * @param what which they are, and what that means, in a sentence
+     * @param what the windows and the consequences, in one sentence
      */
     void ranAhead(String what);
 }

@@ -8,18 +8,18 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * That one process has a journal: a lock on a file beside it, not on the journal itself, which is replaced from time to
- * time. The system lets go of it when the process ends, however it ends.
+ * The lock by which one process owns a journal. It is on a file beside the journal, because the journal itself is replaced
+ * from time to time. The system releases it when the process ends, however it ends.
  */
 record JournalLock(Path file, FileChannel held) implements AutoCloseable {
 
     /**
-     * Those of this process. It must not even open the file of one that it has: on Linux closing any descriptor of a file
-     * gives away all locks that the process has on it.
+     * The lock files of this process. A process must not even open a lock file again: on Linux, closing any descriptor of a
+     * file releases all locks of the process on it.
      */
     private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
 
-    /** @throws UnusableJournalException when somebody else has it */
+    /** @throws UnusableJournalException when the journal is in use, by another process or by this one */
     static JournalLock of(Path path) throws IOException {
         Path file = path.resolveSibling(path.getFileName() + ".lock").toAbsolutePath();
         if (!OURS.add(file)) {

@@ -11,24 +11,24 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * Tells a listener how the journal fares: changes only, one at a time, and keeps what it throws away from the journal.
+ * Calls the listener of a journal: for changes only, one call at a time, and catches what it throws.
  *
- * <p>What may take long, a line in a log, is told on a thread of its own, which lives as long as there is something to
- * tell. That is a failure and its end at most: of those that came and went while a log took nothing the last is told, if
- * any, so nothing piles up, and what is told last is true.
+ * <p>Calls that may take long, such as a line in a log, run on a thread of their own, which lives as long as there are calls
+ * to make. At most a failure and its end are pending: of failures that began and ended while the log was slow at most the
+ * last one is reported. So calls do not pile up, and the last call reports the true state.
  */
 final class JournalNews {
 
-    /** So many usages are named when their windows have not begun. */
+    /** The most usages that are named when their windows have not begun. */
     private static final int NAMED = 5;
 
     private final JournalListener listener;
-    /** How it is by now; null when all is well. */
+    /** The present failure; null when the journal can be written. */
     private @Nullable IOException failure;
 
-    /** The last one of which nobody has heard yet. */
+    /** The last failure that was not reported to {@link JournalListener#failed} yet. */
     private @Nullable IOException untold;
-    /** Whether what was told last is a failure. */
+    /** Whether the last report was a failure. */
     private boolean isFailureTold;
 
     private @Nullable Thread teller;
@@ -38,9 +38,9 @@ final class JournalNews {
     }
 
     /**
-     * Returns as soon as the listener has {@linkplain JournalListener#changed taken it down}.
+     * Reports the state. Returns as soon as {@link JournalListener#changed} has returned.
      *
-     * @param latest what it is by now: several threads come here, and what one of them has seen may be over
+     * @param latest reads the present state: several threads call this, and the state that one of them has seen may be old
      */
     synchronized void tell(Supplier<@Nullable IOException> latest) {
         IOException cause = latest.get();
@@ -52,7 +52,7 @@ final class JournalNews {
                 Thread next = new Thread(this::tellAll, "fairgate-journal-news");
                 next.setDaemon(true);
                 guard(next::start);
-                // Without one, the next change tries again.
+                // If no thread could be started, the next change tries again.
                 teller = next.isAlive() ? next : null;
             }
         }
@@ -79,7 +79,7 @@ final class JournalNews {
         return null;
     }
 
-    /** Blocks until all is told, but no longer than {@code longest}. */
+    /** Blocks until all pending calls have been made, but no longer than {@code longest}. */
     void awaitTold(Duration longest) throws InterruptedException {
         Thread telling;
         synchronized (this) {
@@ -112,7 +112,7 @@ final class JournalNews {
         }
     }
 
-    /** To Reactor's hook for such errors; should that throw as well, nobody is left who could be told. */
+    /** Passes the error to Reactor's hook for dropped errors; if the hook throws as well, the error is lost. */
     private static void drop(Throwable bug) {
         try {
             Operators.onErrorDropped(bug, Context.empty());

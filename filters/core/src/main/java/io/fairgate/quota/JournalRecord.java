@@ -8,13 +8,13 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is written down of one usage.
+ * The record of one usage in a journal.
  *
- * @param used up to so many units of the window may have been given
+ * @param used at most this many units of the window have been granted
  */
 record JournalRecord(Key key, CalendarWindow window, long used) {
 
-    /** Whose usage of which quota. */
+    /** The owner and the quota of the usage. */
     record Key(QuotaOwner owner, UsageKey usage) {}
 
     private static final Pattern LINE = Pattern.compile(
@@ -25,9 +25,9 @@ record JournalRecord(Key key, CalendarWindow window, long used) {
         return checksum(text) + " " + text;
     }
 
-    /** What it is a record of: the same for all of a usage in one window. Names have no spaces, so none is escaped. */
+    /** Owner, quota and window: the same for all records of a usage in one window. Names have no spaces to escape. */
     String label() {
-        // Not formatted: that would write the digits of the locale.
+        // Not String.format, which would write the digits of the locale.
         return String.join(
                 " ",
                 key.owner.kind().name().toLowerCase(Locale.ROOT),
@@ -38,7 +38,7 @@ record JournalRecord(Key key, CalendarWindow window, long used) {
                 Long.toString(window.endMillis()));
     }
 
-    /** Null when the line is not what was written. */
+    /** Reads a line; null when it is damaged. */
     static @Nullable JournalRecord parse(String line) {
         Matcher parts = LINE.matcher(line);
         if (!parts.matches() || !checksum(parts.group(2)).equals(parts.group(1))) {

@@ -3,13 +3,14 @@ package io.fairgate.quota;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is written down of one usage, and when the next chunk is. A record "up to N units are used" is on the disk before
- * the units up to N are given; the next one is asked for when half a chunk is left, so that requests seldom wait. A chunk
- * is a hundredth of the limit, and at least one unit: of a limit below 200 each unit is written, one ahead.
+ * The journal entry of one usage: what is written, and when the next chunk is written. A record "up to N units are used" is
+ * on the disk before the units up to N are granted; the next record is submitted when half a chunk is left, so that requests
+ * seldom wait. A chunk is a hundredth of the limit, and at least one unit: with a limit below 200 each unit is written, one
+ * ahead.
  *
- * <p>What requests wait for is added up, and is in a record until they have come back for it or left. So a crowd that
- * comes while a record is on its way waits for one access to the disk and not each for its own; and when it leaves, what
- * was written for it is taken back, or a crash would make it used. Called under the lock of the account.
+ * <p>The units that requests wait for are added up, and are part of the records until these requests are charged or have
+ * ended. So requests that arrive during a write wait for one further write together. When they end without a charge, the
+ * units are taken back, because otherwise a crash would make them used. Called under the lock of the account.
  */
 final class JournaledUsage {
 
@@ -17,17 +18,17 @@ final class JournaledUsage {
     private final JournalRecord.Key key;
     private final Account account;
 
-    /** The record that is on the disk, or as good as that when the disk fails. */
+    /** The record that is on the disk, or would be if the disk had not failed. */
     private @Nullable JournalRecord written;
-    /** The one that was asked for last; it is on its way to the disk when it is not the one above. */
+    /** The record that was submitted last; it is being written when it is not {@link #written}. */
     private @Nullable JournalRecord asked;
-    /** Whether nobody may ask for another. */
+    /** Whether a larger record is being written; charges and settlements submit no other meanwhile. */
     private boolean isWriting;
 
-    /** Units of those who wait, for this usage or another that they are charged to as well. */
+    /** The units of waiting charges, whether they wait for this usage or for another of the same charge. */
     private long awaited;
 
-    // As it was found lately.
+    // The state of the usage at the last call.
     private CalendarWindow window = CalendarWindow.ALWAYS;
     private long used;
     private long limit;
@@ -43,24 +44,24 @@ final class JournaledUsage {
         }
     }
 
-    /** What an earlier process left. */
+    /** The record of an earlier process; null when there is none. */
     @Nullable
     JournalRecord found() {
         return written;
     }
 
-    /** Whether that many more units of the window may be given now. */
+    /** Whether {@code units} more of the window may be granted now. */
     boolean covers(CalendarWindow window, long used, long units, long limit) {
         find(window, used, limit);
         return used + units <= covered();
     }
 
-    /** @param units that somebody waits for; below 0 when nobody does any more */
+    /** @param units more units that a charge waits for; below 0 when it does not wait any more */
     void await(long units) {
         awaited += units;
     }
 
-    /** After a charge that was covered: writes down the next chunk when it is time to. */
+    /** After a charge that was covered: writes the next chunk when half of the last one is used. */
     void charged(CalendarWindow window, long used) {
         find(window, used, limit);
         if (covered() - used - awaited <= chunk() / 2) {
@@ -70,7 +71,7 @@ final class JournaledUsage {
         }
     }
 
-    /** After a settlement: writes down a debt, and takes back what is written of units that were given back. */
+    /** After a settlement: writes a debt, or takes back written units that were returned. */
     void settled(CalendarWindow window, long used, long limit) {
         find(window, used, limit);
         follow();
@@ -82,7 +83,7 @@ final class JournaledUsage {
         this.limit = limit;
     }
 
-    /** Writes down what is used or waited for and is not written, and takes back what is neither. */
+    /** Writes units that are used or awaited and not written yet, and takes back written units that are neither. */
     void follow() {
         if (used + awaited > covered()) {
             raise();
@@ -96,7 +97,7 @@ final class JournaledUsage {
         set(used);
     }
 
-    /** Whether nothing is on its way to the disk, and all that was written is of windows that are over. */
+    /** Whether no record is being written, and the last one is of a window that is over. */
     boolean isOver(long wallMillis) {
         return !isWriting && (asked == null || wallMillis >= asked.window().endMillis());
     }
@@ -113,7 +114,7 @@ final class JournaledUsage {
         return written == null || !written.window().equals(window) ? 0 : written.used();
     }
 
-    /** What is given back while a record is on its way is taken back from the next one. */
+    /** Takes back what is more than a chunk above use and demand; while a record is being written, the next one does that. */
     private void lower() {
         long enough = used + awaited + chunk();
         if (covered() > enough && !isWriting) {
@@ -121,7 +122,7 @@ final class JournaledUsage {
         }
     }
 
-    /** Counts here before it is on the disk, because it is less: nothing is given that the disk no longer knows of. */
+    /** Submits a smaller record, which counts here at once: no unit is granted that the disk does not know as used. */
     private void set(long less) {
         written = new JournalRecord(key, window, less);
         asked = written;
@@ -129,8 +130,9 @@ final class JournaledUsage {
     }
 
     /**
-     * What is used, what is waited for, and a chunk beyond that, which others may use up before those get theirs. Nothing
-     * when that much is covered: a lower record would take back what may be given by now.
+     * Submits a record of the used and awaited units and one chunk more, because other requests may use units before the
+     * waiting ones are charged. Does nothing when that much is covered: a smaller record would take back units that may have
+     * been granted by now.
      */
     private void raise() {
         long upTo = Math.max(used, Math.min(limit, used + awaited + chunk()));

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Now, on both clocks, so that all quotas of one decision see the same time. Read anew for each decision, after its locks
- * were taken: so time does not run back from one decision about a balance to the next.
+ * The present time on both clocks, so that all quotas of one decision see the same time. Read anew for each decision, after
+ * its locks were taken: so time does not go back from one decision about a balance to the next.
  */
 final class Moment {
 
@@ -29,12 +29,12 @@ final class Moment {
         }
     }
 
-    /** Of the monotonic clock, with an arbitrary origin; differences may wrap around. */
+    /** Nanoseconds of the monotonic clock, with an arbitrary origin; differences may wrap around. */
     long nanos() {
         return nanos;
     }
 
-    /** Of the wall clock since 1970, rounded down; windows of the calendar begin at whole milliseconds. */
+    /** Milliseconds of the wall clock since 1970, rounded down; calendar windows begin at whole milliseconds. */
     long wallMillis() {
         return wallMillis;
     }

@@ -3,13 +3,13 @@ package io.fairgate.quota;
 /**
  * One quota as it applies to a request.
  *
- * @param owner whose balance is charged
- * @param enforced whether it refuses; one that does not decides and is charged as if it did, and nobody is told but the
- *     operator
+ * @param owner the owner of the balance that is charged
+ * @param enforced false for a dry run: the quota decides and is charged as if it were enforced, but refuses no request, and
+ *     only the operator sees its decisions
  */
 public record OwnedQuota(QuotaOwner owner, Quota quota, boolean enforced) {
 
-    /** What it is called where quotas of several owners meet: a group's has the group's name in front of its own. */
+    /** The name among the quotas of several owners: that of a group's quota is {@code group/name}. */
     public String label() {
         return owner.kind() == QuotaOwner.Kind.GROUP ? owner.name() + "/" + quota.name() : quota.name();
     }

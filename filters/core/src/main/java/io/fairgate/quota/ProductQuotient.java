@@ -3,9 +3,9 @@ package io.fairgate.quota;
 /**
  * {@code factor * other / divisor}, exact although the product needs up to 103 bits.
  *
- * <p>Long division as on paper, with digits of 7 bits: a remainder is below {@link #MAX_DIVISOR}, so that it and the
- * next digit's product fit into 63 bits together. Six digits hold the largest limit. {@code BigInteger} would do the
- * same with several allocations per decision.
+ * <p>Long division with digits of 7 bits: a remainder is below {@link #MAX_DIVISOR}, so that it and the next digit's product
+ * fit into 63 bits together. Six digits hold the largest limit. {@code BigInteger} would do the same with several
+ * allocations for each decision.
  *
  * @param whole the quotient rounded down; {@code Long.MAX_VALUE} (with remainder 0) when it is larger than that
  * @param remainder 0 to {@code divisor - 1}

@@ -7,17 +7,17 @@ import java.util.regex.Pattern;
 /** Units that a tenant, or a group of tenants, may use per window. */
 public sealed interface Quota {
 
-    /** What it is called in header fields, metrics and refusals; unique among the quotas of its owner. */
+    /** The name in header fields, metrics and refusals; unique among the quotas of its owner. */
     String name();
 
     /** Units per window, at least 1. */
     long limit();
 
-    /** The largest limit: it is an Integer of a structured field (RFC 9651, 15 digits) with room for sums. */
+    /** The largest limit: an Integer of a structured field (RFC 9651, 15 digits) with room for sums. */
     long MAX_LIMIT = 1_000_000_000_000L;
 
     /**
-     * A rate, as the generic cell rate algorithm (ITU-T I.371, section A): in any interval of length {@code t} at most
+     * A rate, as the generic cell rate algorithm (ITU-T I.371, annex A): in any interval of length {@code t} at most
      * {@code burst + limit * t / per} units.
      *
      * @param per the window, from 1 ms to 366 days
@@ -33,8 +33,8 @@ public sealed interface Quota {
     }
 
     /**
-     * At most {@code limit} units in any window of the length {@code within}, wherever it begins; never more, and a
-     * little less: it takes up to a sixtieth of {@code within} longer until a unit comes back.
+     * At most {@code limit} units in any window of the length {@code within}, wherever it begins. It may admit a little less:
+     * a unit comes back up to a sixtieth of {@code within} later than it could.
      *
      * @param within the length of the window, from 1 ms to 366 days
      */
@@ -47,7 +47,7 @@ public sealed interface Quota {
     }
 
     /**
-     * Units per calendar hour, day, week or month of a time zone; the balance is full again when the next one begins.
+     * Units per calendar hour, day, week or month of a time zone; the balance is full again when the next window begins.
      */
     record Calendar(String name, long limit, CalendarUnit per, ZoneId zone) implements Quota {
         public Calendar {
@@ -56,7 +56,7 @@ public sealed interface Quota {
         }
     }
 
-    /** Units in all; what is used does not come back. */
+    /** Units in total; used units do not come back. */
     record Total(String name, long limit) implements Quota {
         public Total {
             requireName(name);
@@ -93,7 +93,7 @@ public sealed interface Quota {
     }
 }
 
-/** Holds the pattern, which an interface could only make public. */
+/** Holds the pattern, because a field of an interface would be public. */
 final class QuotaNames {
     static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 

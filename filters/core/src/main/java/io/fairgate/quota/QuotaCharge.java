@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The units that one request takes from its quotas: charged at most once, and at most once settled. Whatever ends a
- * request may settle it, also twice and before it was charged; a compare-and-set decides, and a charge that was settled
+ * The units that one request takes from its quotas: charged at most once, and settled at most once. Each event that ends a
+ * request may settle it, also repeatedly and before it was charged: a compare-and-set decides, and a charge that was settled
  * before it was made is not made any more.
  */
 public final class QuotaCharge {
@@ -20,17 +20,17 @@ public final class QuotaCharge {
 
     private final QuotaSet quotas;
     private final long units;
-    /** What each balance needs to find this charge again; written and read under its lock. */
+    /** For each quota, what its usage needs to find this charge again; guarded by the locks of the owners. */
     private final long[] marks;
 
-    /** How many of the quotas are charged, or waited for: those that are not enforced may not be. */
+    /** The number of quotas that are charged or waited for: those that are not enforced may be left out. */
     private int counted;
-    /** Where they are. */
+    /** The balances that are charged or waited for. */
     private @Nullable BoundQuotas at;
 
     private volatile int state;
 
-    /** @param units that are taken at first, at least 1; what is known later is for {@link Quotas#settle} */
+    /** @param units the units to charge at first, at least 1; {@link Quotas#settle} corrects them later */
     public QuotaCharge(QuotaSet quotas, long units) {
         if (units < 1) {
             throw new IllegalArgumentException("units: %d (expected: >= 1)".formatted(units));
@@ -53,14 +53,14 @@ public final class QuotaCharge {
         return state == CHARGED;
     }
 
-    // ---- under the locks of its balances, all but the end ----
+    // ---- under the locks of its balances, except for end() ----
 
-    /** Whether it may be charged now; then it counts as charged. Who settles sees where, and waits for that lock. */
+    /** To CHARGED; false when that is not possible. A settlement sees {@link #at} from then on, and waits for its locks. */
     boolean begin(BoundQuotas balances) {
         return open(CHARGED, balances, 0);
     }
 
-    /** Whether it may wait now; then its units count as waited for, until it does no more, or ends. */
+    /** To WAITING; false when that is not possible. Its units count as awaited until {@link #leave} or {@link #end}. */
     boolean await(BoundQuotas balances, int quotas) {
         return open(WAITING, balances, quotas);
     }
@@ -74,13 +74,13 @@ public final class QuotaCharge {
         return STATE.compareAndSet(this, OPEN, next);
     }
 
-    /** Where it has waited until now, and does no more; null when it did not, or has been settled. */
+    /** Ends the wait; returns the balances that it waited for, or null when it did not wait or has been settled. */
     @Nullable
     BoundQuotas leave() {
         return state == WAITING && STATE.compareAndSet(this, WAITING, OPEN) ? at : null;
     }
 
-    /** Whether it was charged and has not been settled; from now on it is, and waits no more. */
+    /** To SETTLED, and ends a wait; returns whether it was charged and had not been settled. */
     boolean end() {
         int before = STATE.getAndSet(this, SETTLED);
         if (before == WAITING) {

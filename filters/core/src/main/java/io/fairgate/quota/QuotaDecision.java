@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** What the quotas say of a request. A decision can be kept and asked from any thread. */
+/** The decision of the quotas about a request. It can be kept, and read by any thread. */
 public final class QuotaDecision {
 
-    /** Passes, because nothing limits it. */
+    /** The request passes, because no quota applies. */
     public static final QuotaDecision UNLIMITED = new QuotaDecision(true, List::of, List.of());
 
-    /** No answer: the balances are no longer where they were looked for. */
+    /** No decision: a usage was forgotten, and the balances must be looked up anew. */
     static final QuotaDecision STALE = new QuotaDecision(false, List::of, List.of());
 
-    /** No answer: units have to be written down before they are given. */
+    /** No decision yet: units must be written to the journal before they are granted. */
     static final QuotaDecision NOT_YET = new QuotaDecision(false, List::of, List.of());
 
     private final boolean allowed;
@@ -29,29 +29,29 @@ public final class QuotaDecision {
     /**
      * A request that passes.
      *
-     * @param balances how the enforced quotas stand, computed when somebody asks
+     * @param balances computes the balances of the enforced quotas, at each call
      * @param wouldRefuse the labels of the quotas that are not enforced and would refuse if they were
      */
     public static QuotaDecision passed(Supplier<List<Balance>> balances, List<String> wouldRefuse) {
         return new QuotaDecision(true, balances, wouldRefuse);
     }
 
-    /** A request that is refused, with how the enforced quotas stood for it. */
+    /** A request that is refused, with the balances of the enforced quotas at that moment. */
     public static QuotaDecision refused(List<Balance> balances) {
         List<Balance> atTheRefusal = List.copyOf(balances);
         return new QuotaDecision(false, () -> atTheRefusal, List.of());
     }
 
     /**
-     * How one quota stands.
+     * The balance of one quota.
      *
-     * @param remaining whole units left, never more than there are
-     * @param untilFull how long until nothing of this quota is used any more; {@link #NEVER} when that does not come
-     * @param retryAfter zero when this quota lets the request pass; else how long until the same request would pass
-     *     this quota; {@link #NEVER} when it asks for more than the quota will ever hold
+     * @param remaining the units left, rounded down to a whole number
+     * @param untilFull the time until nothing of this quota is used any more; {@link #NEVER} when that does not happen
+     * @param retryAfter zero when this quota lets the request pass; otherwise the time until the same request would pass
+     *     this quota; {@link #NEVER} when it asks for more than the quota will ever have
      */
     public record Balance(OwnedQuota of, long remaining, Duration untilFull, Duration retryAfter) {
-        /** Longer than any time: it does not come. */
+        /** Stands for a time that does not come. */
         public static final Duration NEVER = Duration.ofSeconds(Long.MAX_VALUE);
 
         public Quota quota() {
@@ -63,14 +63,14 @@ public final class QuotaDecision {
         }
     }
 
-    /** Whether it passes. */
+    /** Whether the request passes. */
     public boolean allowed() {
         return allowed;
     }
 
     /**
-     * How the enforced quotas stand, in the order of the set: for a refusal as they stood then, for a request that passes
-     * as they stand when this is called, its own charge and those of others since then included.
+     * The balances of the enforced quotas, in the order of the set. For a refusal, the balances at the refusal. For a request
+     * that passes, the balances when this is called, including its own charge and later charges of others.
      */
     public List<Balance> balances() {
         return balances.get();
@@ -86,12 +86,12 @@ public final class QuotaDecision {
                         .toList();
     }
 
-    /** The labels of the quotas that are not enforced and would have refused; only of a request that passes. */
+    /** The labels of the quotas that are not enforced and would have refused; empty for a request that is refused. */
     public List<String> wouldRefuse() {
         return wouldRefuse;
     }
 
-    /** How long until the same request would pass all quotas; zero when it passes. */
+    /** The time until the same request would pass all quotas; zero when it passes. */
     public Duration retryAfter() {
         return allowed
                 ? Duration.ZERO

@@ -4,14 +4,14 @@ import io.fairgate.tenant.TenantId;
 import java.util.Comparator;
 
 /**
- * Whose balance a quota is charged to: a tenant's own, or that of a group, which the tenants in it share. Ordered, so
- * that whoever charges several owners locks them in one order.
+ * The owner of a quota's balance: a tenant, or a group, whose balance the tenants in it share. Owners are ordered, so that a
+ * charge to several owners always takes their locks in the same order.
  *
- * @param name 1 to 64 characters of {@code [A-Za-z0-9._-]}; a tenant and a group may have the same
+ * @param name 1 to 64 characters of {@code [A-Za-z0-9._-]}; a tenant and a group may have the same name
  */
 public record QuotaOwner(Kind kind, String name) implements Comparable<QuotaOwner> {
 
-    /** What the name is the name of. */
+    /** The kind of owner. */
     public enum Kind {
         TENANT,
         GROUP

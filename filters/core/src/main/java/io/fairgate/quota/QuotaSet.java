@@ -8,19 +8,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All quotas that apply to the requests of one tenant on one route: its own, and those of each group that it is in. Made
- * once for a policy, not for each request, because a backend remembers with it where the balances are.
+ * All quotas that apply to the requests of one tenant on one route: its own, and those of each group above it. Made once for
+ * a policy, not for each request, because a backend stores a reference to the balances in it.
  *
  * <p>Immutable, and safe for any number of threads.
  */
 public final class QuotaSet {
 
-    /** Limits nothing. */
+    /** No quotas. */
     public static final QuotaSet NONE = new QuotaSet(List.of());
 
     private final List<OwnedQuota> quotas;
 
-    /** Where the balances are in the backend that was asked last; a program has one. */
+    /** The balances in the backend that used the set last; a program has one backend. */
     private volatile @Nullable BoundQuotas bound;
 
     private volatile boolean refusedLast;
@@ -45,7 +45,7 @@ public final class QuotaSet {
         return quotas.isEmpty() ? NONE : new QuotaSet(List.copyOf(quotas));
     }
 
-    /** The enforced quotas of a tenant that shares none. */
+    /** The quotas of a tenant without groups, all enforced. */
     public static QuotaSet of(TenantId tenant, Quota... quotas) {
         List<OwnedQuota> owned = new ArrayList<>();
         for (Quota quota : quotas) {
@@ -54,7 +54,7 @@ public final class QuotaSet {
         return of(owned);
     }
 
-    /** In the order in which they are reported. */
+    /** The quotas, in the order in which they are reported. */
     public List<OwnedQuota> quotas() {
         return quotas;
     }
@@ -64,14 +64,14 @@ public final class QuotaSet {
     }
 
     /**
-     * Whether the latest decision about a request of this set refused it. A hint, written without a lock: for a caller that
-     * could leave a check out, because the charge that follows at once decides the same.
+     * Whether the latest decision for this set was a refusal. A hint, written without a lock, for callers that can leave out a
+     * check because the charge that follows at once makes the same decision.
      */
     public boolean refusedLast() {
         return refusedLast;
     }
 
-    /** Written only when it changes: all requests of the tenant read it. */
+    /** Stores the hint; writes it only when it changes, because all requests of the tenant read it. */
     void note(QuotaDecision decision) {
         if (refusedLast == decision.allowed()) {
             refusedLast = !decision.allowed();

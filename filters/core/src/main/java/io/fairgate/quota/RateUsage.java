@@ -4,26 +4,26 @@ import io.fairgate.quota.QuotaDecision.Balance;
 import java.time.Duration;
 
 /**
- * What is used of a rate: the counter X and the last conformance time LCT of the continuous-state leaky bucket (ITU-T
- * I.371, annex A), without rounding; see the package description for the units, and for what a settlement may give back.
+ * The usage of a rate: the counter X and the last conformance time LCT of the continuous-state leaky bucket (ITU-T I.371,
+ * annex A), without rounding. The package description explains the parts of units, and what a settlement may return.
  */
 final class RateUsage extends Usage {
 
     private final long partsPerUnit;
 
-    /** The numbers that what is used was judged by. */
+    /** The quota as it was at the last charge or settlement. */
     private Quota.Rate rate;
     /** Whole units used: up to the burst, and with debts up to one limit more. */
     private long units;
-    /** Of one more unit, below {@link #partsPerUnit}. */
+    /** The used part of one more unit, below {@link #partsPerUnit}. */
     private long parts;
-    /** When that much was used, on the monotonic clock. */
+    /** The time of {@link #units} and {@link #parts}, in nanoseconds of the monotonic clock. */
     private long atNanos;
-    /** Units that were ever charged; wraps around. */
+    /** The sum of all units that were ever charged; wraps around. */
     private long everCharged;
 
-    // What all that has become under the numbers and at the moment last asked for. Nothing is used of it but by the
-    // calls that have just computed it.
+    // The state at the last look: at its time, and with the numbers of its quota. Only the call that has just looked
+    // may use it.
     private long unitsNow;
     private long partsNow;
     private long nowNanos;
@@ -36,7 +36,7 @@ final class RateUsage extends Usage {
         this.atNanos = nowNanos;
     }
 
-    /** @param now the same {@code per}; limit and burst may have changed */
+    /** @param now the quota with the same {@code per}; limit and burst may have changed */
     private void look(Quota.Rate now, long nanos) {
         rateNow = now;
         unitsNow = units;
@@ -56,7 +56,7 @@ final class RateUsage extends Usage {
         long limit = rateNow.limit();
         long whole;
         long rest;
-        // Almost always the product fits; the long way round may allocate.
+        // The product almost always fits; ProductQuotient may allocate.
         if (Math.multiplyHigh(limit, elapsed) == 0 && limit * elapsed >= 0) {
             whole = limit * elapsed / partsPerUnit;
             rest = limit * elapsed - whole * partsPerUnit;
@@ -118,7 +118,7 @@ final class RateUsage extends Usage {
         }
     }
 
-    /** Waits beyond 292 years, which the clock cannot measure either, are told as about 292 years. */
+    /** Reports waits beyond 292 years, which the clock cannot measure either, as about 292 years. */
     @Override
     Balance balance(OwnedQuota quota, long asked, Moment now) {
         look((Quota.Rate) quota.quota(), now.nanos());
@@ -137,7 +137,7 @@ final class RateUsage extends Usage {
         return passes(asked) ? Duration.ZERO : untilReturned(asked - (rateNow.burst() - unitsNow), now);
     }
 
-    /** The first nanosecond after which that many units and the part have been returned, counted from {@code now}. */
+    /** The time from {@code now} until that many units and the part of a unit have been returned, rounded up. */
     private Duration untilReturned(long someUnits, Moment now) {
         long limit = rateNow.limit();
         ProductQuotient nanos = ProductQuotient.of(someUnits, partsPerUnit, limit);

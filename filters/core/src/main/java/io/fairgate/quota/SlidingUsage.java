@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * What is used of a sliding window: a ring of counts, one for each sixtieth of the window. A window of any position
- * touches at most 61 of those parts, and all of them are counted: so it never holds more than the limit. What that costs is
- * precision: units come back when their whole part has left the window, up to a sixtieth of it later than they could.
+ * The usage of a sliding window: a ring of counts, one for each sixtieth of the window. A window of any position touches at
+ * most 61 of those parts, and all of them are counted: so no window holds more than the limit. The price is precision:
+ * units come back when their whole part has left the window, up to a sixtieth of the window later than they could.
  */
 final class SlidingUsage extends Usage {
 
@@ -15,7 +15,7 @@ final class SlidingUsage extends Usage {
 
     private final long partNanos;
     private final long originNanos;
-    /** The counts of the latest parts, each at its number modulo their number. */
+    /** The counts of the latest parts; the count of a part is at its number modulo the length. */
     private final long[] counts = new long[PARTS + 1];
 
     /** The number of the latest part that was reached. */
@@ -28,7 +28,7 @@ final class SlidingUsage extends Usage {
         originNanos = nowNanos;
     }
 
-    /** Lets go of the parts that no window reaches any more. That depends on nothing but time, so a look may do it. */
+    /** Clears the parts that no window reaches any more. That depends only on time, so a query may do it. */
     private void look(Moment now) {
         long current = (now.nanos() - originNanos) / partNanos;
         if (current - latest > PARTS) {
@@ -87,7 +87,7 @@ final class SlidingUsage extends Usage {
         return new Balance(quota, remaining, used == 0 ? Duration.ZERO : untilReturned(used, now), retryAfter);
     }
 
-    /** How long until at least that many of the used units have left every window. */
+    /** The time until at least that many of the used units have left every window. */
     private Duration untilReturned(long units, Moment now) {
         long returned = 0;
         long part = latest - PARTS - 1;

@@ -4,8 +4,8 @@ import io.fairgate.quota.QuotaDecision.Balance;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an owner has used of one quota. All calls are made under the owner's lock. Only a charge and a settlement change
- * what is used; all else may be asked any number of times, and with other numbers of the same quota.
+ * What an owner has used of one quota. All calls are made under the owner's lock. Only a charge and a settlement change what
+ * is used; the other methods may be called any number of times, also with other numbers of the same quota.
  */
 abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
 
@@ -14,15 +14,15 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
     /** Whether {@code units} pass now. */
     abstract boolean passes(Quota quota, long units, Moment now);
 
-    /** Whether that many units, which pass, may be given at once; if not, they have to be written down first. */
+    /** Whether {@code units}, which pass, may be granted at once; if not, they must be written to the journal first. */
     boolean isCovered(Quota quota, long units) {
         return true;
     }
 
-    /** @param units that somebody waits for; below 0 when nobody does any more */
+    /** @param units more units that a charge waits for; below 0 when it does not wait any more */
     void await(long units) {}
 
-    /** Has written down what is used or waited for, and not what is neither. */
+    /** Brings the journal into agreement with the units that are used or awaited. */
     void follow() {}
 
     /**
@@ -33,20 +33,20 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
     abstract long charge(long units);
 
     /**
-     * Corrects an earlier charge. What is given back goes to where it was charged; a debt is charged now.
+     * Corrects an earlier charge. Units are returned to the window of the charge; a debt is charged now.
      *
-     * @param mark what the charge returned; of no meaning when {@code more} is above 0
-     * @param more units above what was charged; below 0 to give some of them back
+     * @param mark the result of {@link #charge}; ignored when {@code more} is above 0
+     * @param more the units in addition to those charged; below 0 to return some of them
      */
     abstract void settle(Quota quota, long mark, long more, Moment now);
 
-    /** How the quota stands for a request of {@code units}; 0 asks for nothing. */
+    /** The balance, and the wait of a request of {@code units}; 0 for no request. */
     abstract Balance balance(OwnedQuota quota, long units, Moment now);
 
     /** Whether forgetting it would make no difference. */
     abstract boolean isNothing(Moment now);
 
-    /** Whether a record of it is on its way to the disk. */
+    /** Whether a record of the usage is being written to the disk. */
     boolean isBeingWritten() {
         return false;
     }
@@ -55,12 +55,12 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
         forgotten = true;
     }
 
-    /** Whether it no longer counts, because nothing of it was used when its owner forgot it. */
+    /** Whether the usage no longer counts, because its account has removed it. */
     boolean isForgotten() {
         return forgotten;
     }
 
-    /** @param journaled where a window's usage is written down; null for nowhere */
+    /** @param journaled the journal entry of a calendar quota or a total; null without a journal */
     static Usage of(Quota quota, Moment now, @Nullable JournaledUsage journaled) {
         if (quota instanceof Quota.Rate rate) {
             return new RateUsage(rate, now.nanos());

@@ -22,20 +22,20 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A file that keeps what is used of calendar quotas and totals over a restart. Units are written down as used before they
- * are given, a chunk at a time: a crash forgets no unit that was given, and loses at most the rest of a chunk.
+ * A file that keeps the usage of calendar quotas and totals over a restart. Units are written as used before they are
+ * granted, a chunk at a time: a crash forgets no granted unit, and loses at most the rest of a chunk.
  *
- * <p>All writing is done on a thread of its own, and all telling on another. Whatever was asked for while it wrote is
- * written together, and forced to the disk once. When the file cannot be written, the listener is told, quotas go on to
- * be counted in memory, and each
- * further write is another attempt, which also writes what the failed ones did not. A write that takes longer than
- * {@link #LONGEST_WRITE} is a failure until it returns: a disk that hangs must not hold up more than one that fails.
+ * <p>All writing is done on a thread of its own, and the slow calls of the listener on another. Records that are submitted
+ * during a write are written together afterwards, and forced to the disk once. When the file cannot be written, the listener
+ * is called, quotas continue to be counted in memory, and each further write is another attempt, which includes the records
+ * of the failed ones. A write that takes longer than {@link #LONGEST_WRITE} counts as failed until it returns, so that a disk
+ * that hangs delays requests no more than a disk that fails.
  *
- * <p>One process has the file; a lock beside it refuses others.
+ * <p>One process uses the file; a lock file beside it keeps others out.
  */
 public final class UsageJournal implements AutoCloseable {
 
-    /** Far above what a busy disk takes, and about as long as somebody waits for an answer. */
+    /** Far longer than a busy disk takes, and about as long as a client waits for an answer. */
     static final Duration LONGEST_WRITE = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_END = Duration.ofSeconds(10);
@@ -52,20 +52,20 @@ public final class UsageJournal implements AutoCloseable {
 
     // ---- under the lock of this object, which is held for nothing that takes time ----
 
-    /** What is to be written next, the last of each usage; what could not be written is in it as well. */
+    /** The records to write next: the last one of each usage, including those of failed writes. */
     private Map<JournalRecord.Key, JournalRecord> next = new LinkedHashMap<>();
-    /** Who is answered after that: first who wrote, because the others ask those again. */
+    /** The callbacks to run after that: those of records first, because the others then look at the usages of these. */
     private Deque<Runnable> waiting = new ArrayDeque<>();
-    /** Whether somebody has asked for something since the last batch was taken. */
+    /** Whether anything was submitted since the last batch was taken. */
     private boolean isAsked;
-    /** What is with the thread now. */
+    /** The batch that the thread is writing; null when it writes none. */
     private @Nullable Batch running;
-    /** Whether that takes so long that nobody waits for it any more. */
+    /** Whether that write takes so long that no callback waits for it any more. */
     private boolean isSlow;
 
     private boolean isScheduled;
     private boolean isClosed;
-    /** Why it cannot be written; null when it can. */
+    /** Why the journal cannot be written; null when it can. */
     private @Nullable IOException failure;
 
     private static final class Batch {
@@ -87,11 +87,11 @@ public final class UsageJournal implements AutoCloseable {
     }
 
     /**
-     * Opens the file, or makes it in a directory that exists. Blocks, as files do.
+     * Opens the file, or makes it in an existing directory. Blocks on file operations.
      *
-     * @param clock for the timer of a write that takes too long
-     * @param calendar the wall clock, for windows that have been over for so long that they need not be kept
-     * @throws UnusableJournalException saying in one sentence why it cannot be used
+     * @param clock for the timer that detects slow writes
+     * @param calendar the wall clock, to find windows that ended so long ago that they need not be kept
+     * @throws UnusableJournalException saying in one sentence why the file cannot be used
      */
     public static UsageJournal open(Path path, Scheduler clock, InstantSource calendar, JournalListener listener) {
         try {
@@ -100,7 +100,7 @@ public final class UsageJournal implements AutoCloseable {
                         "usage journal %s: a link to what is not there (expected: a file, or a link to one that exists)"
                                 .formatted(path));
             }
-            // One file under two names has one lock, and it is the file that is replaced, not a link to it.
+            // The real path: a file with two names has one lock, and rewriting replaces the file, not a link to it.
             Path file = Files.exists(path) ? path.toRealPath() : path;
             JournalLock lock = JournalLock.of(file);
             try {
@@ -117,26 +117,28 @@ public final class UsageJournal implements AutoCloseable {
         }
     }
 
-    /** What is on the disk of a usage, from this process or one before; null when nothing is. */
+    /** The record of a usage that is on the disk, from this process or an earlier one; null when there is none. */
     @Nullable
     JournalRecord found(JournalRecord.Key key) {
         return onDisk.get(key);
     }
 
-    /** Tells the listener when units are charged to windows that have not begun. */
+    /** Calls {@link JournalListener#ranAhead} when the journal has usage of windows that have not begun. */
     void tellOfWindowsAfter(Instant now) {
         news.tellOfWindowsAfter(now, onDisk.values());
     }
 
     /**
-     * @param done runs when the record is on the disk, or as good as that because it could not be written: on the
-     *     journal's thread, or on that of the timer, or at once here, when nobody is to wait for the disk
+     * Submits a record.
+     *
+     * @param done runs when the record is on the disk, or when its write has failed: on the journal's thread or on the
+     *     timer's; or at once on this thread, when the disk is too slow or the journal is closed
      */
     void write(JournalRecord record, Runnable done) {
         ask(record, done);
     }
 
-    /** Completes, on one of the same threads, when all that was asked for before the subscription is done. */
+    /** Completes when all records submitted before the subscription are done, on a thread on which {@code done} runs. */
     Mono<Void> written() {
         return Mono.create(sink -> ask(null, sink::success));
     }
@@ -158,7 +160,7 @@ public final class UsageJournal implements AutoCloseable {
                 }
             }
         }
-        // The disk is too slow, or it is too late for it; nobody is to wait.
+        // The disk is too slow, or the journal is closed: the caller must not wait.
         answer.run();
     }
 
@@ -181,7 +183,7 @@ public final class UsageJournal implements AutoCloseable {
         }
     }
 
-    /** Null when nobody has asked for anything; what could not be written waits for somebody who does. */
+    /** The next batch; null when nothing was submitted. The records of a failed write wait for the next submission. */
     private synchronized @Nullable Batch take() {
         isScheduled = isAsked;
         if (!isAsked) {
@@ -205,12 +207,12 @@ public final class UsageJournal implements AutoCloseable {
         } catch (IOException e) {
             cause = e;
         } catch (RuntimeException | Error bug) {
-            // The thread goes on, because others wait for it, and the next attempt may succeed.
+            // The thread continues, because callbacks wait for it and the next attempt may succeed.
             cause = new IOException(bug);
         }
         watch.dispose();
         synchronized (this) {
-            // What failed is written with the next batch, unless there is something newer.
+            // The records of a failed write go into the next batch, unless there are newer ones.
             if (cause != null) {
                 batch.records.forEach(record -> next.putIfAbsent(record.key(), record));
             }
@@ -220,7 +222,7 @@ public final class UsageJournal implements AutoCloseable {
         }
     }
 
-    /** On the timer's thread: from now on nobody waits until it returns. */
+    /** On the timer's thread: runs all callbacks, and from now on none waits until the write returns. */
     private void tooSlow(Batch batch) {
         Deque<Runnable> released = new ArrayDeque<>();
         synchronized (this) {
@@ -242,10 +244,9 @@ public final class UsageJournal implements AutoCloseable {
     }
 
     /**
-     * Writes what has been asked for, and lets go of the file. Blocks until that is done, at most ten seconds; a disk
-     * that takes longer keeps the file, and others out of it, until it is done or the process ends. Then it waits, for a
-     * second at most, for a listener that has not heard everything. Only the first call does anything; what is charged
-     * after it is not written, and does not wait.
+     * Writes the submitted records and closes the file. Blocks until that is done, for at most ten seconds. If the disk takes
+     * longer, the file stays locked until the write is done or the process ends. Then waits for pending calls of the listener,
+     * for at most one second. Only the first call does anything. Units that are charged later are not written and do not wait.
      */
     @Override
     public void close() {
@@ -286,7 +287,7 @@ public final class UsageJournal implements AutoCloseable {
         try {
             resource.close();
         } catch (Exception e) {
-            // What could be written is on the disk, and the system lets go of the rest when the process ends.
+            // All that could be written is on the disk, and the system closes the file when the process ends.
         }
     }
 }

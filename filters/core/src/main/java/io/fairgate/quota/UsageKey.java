@@ -3,8 +3,7 @@ package io.fairgate.quota;
 import java.util.Locale;
 
 /**
- * What a balance is kept under. Another window is another balance: the change back and forth of a policy must not refill
- * either.
+ * The key of a balance. Another window has another balance, so that changing a policy back and forth refills neither.
  *
  * @param window the kind of the quota and the length of its window, in words
  */
@@ -21,7 +20,7 @@ record UsageKey(String name, String window) {
         } else {
             window = "total";
         }
-        // The same few for all tenants, of which each would otherwise keep its own.
+        // Interned, because all tenants use the same few texts.
         return new UsageKey(quota.name(), window.intern());
     }
 }

@@ -6,26 +6,26 @@ import java.time.Instant;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
-/** What is used of a calendar quota in the window that was reached last, or of one that does not come back. */
+/** The usage of a calendar quota in the window that was reached last, or of a total. */
 final class WindowUsage extends Usage {
 
-    /** The latest that was reached by a charge; null before the first. */
+    /** The latest window that a charge has reached; null before the first charge. */
     private @Nullable CalendarWindow window;
 
     private @Nullable ZoneId zone;
-    /** Units charged to it; above the limit when that was lowered, or as a debt. */
+    /** The units charged to {@link #window}; above the limit after the limit was lowered, or with a debt. */
     private long used;
 
     private final @Nullable JournaledUsage journaled;
 
-    // What the last look found. The window in which a zone's clock stands takes long to compute, so it is kept.
+    // The result of the last look. The current window of a zone takes long to compute, so it is kept.
     private CalendarWindow windowNow = CalendarWindow.ALWAYS;
     private @Nullable ZoneId zoneNow;
     private long usedNow;
     private @Nullable CalendarWindow looked;
     private @Nullable ZoneId lookedIn;
 
-    /** @param journaled where it is written down, and what was written before; null for nowhere */
+    /** @param journaled the journal entry of the usage, with what an earlier process wrote; null without a journal */
     WindowUsage(@Nullable JournaledUsage journaled) {
         this.journaled = journaled;
         JournalRecord found = journaled == null ? null : journaled.found();
@@ -35,7 +35,7 @@ final class WindowUsage extends Usage {
         }
     }
 
-    /** @param quota the same unit; limit and zone may have changed */
+    /** @param quota the quota of this usage, whose limit and zone may have changed */
     private void look(Quota quota, Moment now) {
         if (quota instanceof Quota.Calendar calendar) {
             look(calendar, now.wallMillis());
@@ -63,8 +63,7 @@ final class WindowUsage extends Usage {
             windowNow = current;
             usedNow = 0;
         } else {
-            // An earlier window means that the clock was set back: its count is gone, and a fresh one would be a
-            // refill.
+            // The clock was set back into an earlier window. Its count is gone, and a new one would be a refill.
             windowNow = last.isAfter(current) ? last : current;
             usedNow = used;
         }
@@ -150,7 +149,7 @@ final class WindowUsage extends Usage {
         if (journaled == null) {
             return last == null || used == 0 || now.wallMillis() >= last.endMillis();
         }
-        // What is written down is a chunk more than what is used, and would be found again.
+        // The journal has a chunk more than what is used, and a new usage would find that.
         return (last == null || now.wallMillis() >= last.endMillis()) && journaled.isOver(now.wallMillis());
     }
 }

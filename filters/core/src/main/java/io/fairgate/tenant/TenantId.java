@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 /**
  * The name of a tenant: 1 to 64 characters out of {@code [A-Za-z0-9._-]}.
  *
- * <p>The alphabet is that narrow because an id ends up in headers, metric tags, logs and keys of a backend; none of
- * those has to escape it.
+ * <p>The alphabet is narrow because an id is used in headers, metric tags, logs and keys of a backend, and none of them has
+ * to escape it.
  *
  * @param value the id as it was sent
  */
@@ -18,8 +18,8 @@ public record TenantId(String value) {
     private static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9._-]{1," + MAX_LENGTH + "}");
 
     /**
-     * The one tenant that all ids which are not members share, when the policy lets unknown ids in. Members may not
-     * begin with an underscore, so nobody can be configured under this name.
+     * The one tenant that all ids share which are not members, when the policy admits unknown ids. The id of a member may not
+     * begin with an underscore, so no member can have this id.
      */
     public static final TenantId UNKNOWN = new TenantId("_unknown");
 

@@ -1,4 +1,4 @@
-/** Who is charged for a request. */
+/** Tenants: the customers, teams or programs that are charged for requests. */
 @NullMarked
 package io.fairgate.tenant;
 

@@ -9,11 +9,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Durations as Spring's simple style writes them, and as ISO 8601 does. A number alone is none: what it counts would be a
+ * Reads durations in Spring's simple style and in ISO 8601. A number without a unit is not a duration: its unit would be a
  * guess.
  */
 public final class DurationText {
-    /** What messages say that was expected. */
+    /** The text for the "expected" part of error messages. */
     public static final String EXPECTED = "a duration such as 250ms, 1s, 5m, 2h or 1d";
 
     private static final Pattern SIMPLE = Pattern.compile("(-?[0-9]+)(ms|s|m|h|d)");
@@ -27,8 +27,10 @@ public final class DurationText {
     private DurationText() {}
 
     /**
-     * Null when the text is no duration. One that is too long to count is the longest there is: the records of the
-     * core then refuse it and say what they allow.
+     * Reads a duration. One that is too long for a {@link Duration} becomes the longest one: the records of the core then
+     * refuse it and name their bounds.
+     *
+     * @return null when the text is not a duration
      */
     public static @Nullable Duration parse(String text) {
         Matcher simple = SIMPLE.matcher(text);

@@ -8,17 +8,17 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A scheduler whose clock cannot be set: {@link #now} is {@link System#nanoTime}.
+ * A scheduler with a monotonic clock: {@link #now} is {@link System#nanoTime}.
  *
- * <p>Reactor's own schedulers answer {@code now} from the wall clock, which jumps; a wait or a hold measured on it
- * would jump along.
+ * <p>Reactor's own schedulers take {@code now} from the wall clock, which can jump; waits and holds measured on it would be
+ * wrong.
  *
- * <p>What has a delay, if only of zero, runs on two threads of its own, so that a work that holds up the threads of
- * {@link Schedulers#parallel()}, where all else runs, does not hold up timers as well.
+ * <p>Tasks with a delay, even of zero, run on two threads of their own. All other tasks run on
+ * {@link Schedulers#parallel()}. So a work that blocks those threads does not delay the timers.
  */
 public final class MonotonicScheduler implements Scheduler {
 
-    /** The instance that a program shares; disposing of it does nothing. */
+    /** The only instance, shared by the whole program; disposing of it does nothing. */
     public static final Scheduler INSTANCE = new MonotonicScheduler();
 
     private final Scheduler timers = Schedulers.fromExecutorService(threads());

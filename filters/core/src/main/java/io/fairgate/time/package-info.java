@@ -1,4 +1,4 @@
-/** The one source of time: a Reactor {@code Scheduler} is clock and timer in one. */
+/** The source of time: a Reactor {@code Scheduler} is both the clock and the timers. */
 @NullMarked
 package io.fairgate.time;
 

@@ -10,12 +10,12 @@ import java.util.Objects;
 import java.util.function.ToIntFunction;
 
 /**
- * What happened in a simulation, and what follows from it. Everything is computed from the events alone; the scheduler
- * is not asked, because it is what the log testifies about.
+ * The events of a simulation, and the figures that follow from them. All figures are computed from the events alone and not
+ * taken from the scheduler, because the log is evidence about the scheduler.
  *
- * @param workload what was run; its n-th tenant has the index n here
- * @param events in the order in which they happened
- * @param spans the time between the events: who held and who waited
+ * @param workload the workload that was run; its n-th tenant has the index n here
+ * @param events the events, in the order in which they happened
+ * @param spans the times between the events, with the permits held and the requests waiting
  */
 public record EventLog(Workload workload, List<Event> events, List<Span> spans) {
 
@@ -28,15 +28,15 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
     }
 
     /**
-     * One thing that happened.
+     * One event.
      *
      * @param tenant index of the tenant in the workload
      * @param request number of the request, unique in the log
      */
     public record Event(long at, Kind kind, int tenant, long request, int permits) {}
 
-    /** A time in which nothing happened; arrays have one number for each tenant. */
-    @SuppressWarnings("ArrayRecordComponent") // compared by nobody, and there are many of them
+    /** A time between two events; the arrays have one number for each tenant. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared, and there are many of them.
     public record Span(long from, long to, int[] inFlight, int[] waiting) {
         long nanos() {
             return to - from;
@@ -60,7 +60,7 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
         }
     }
 
-    /** How long a request waited, and how long of that as the first of its tenant. */
+    /** How long a request waited, and how much of that as the first of its tenant. */
     public record Wait(int tenant, long grantedAt, long nanos, long nanosAsHead) {}
 
     public EventLog {
@@ -84,7 +84,7 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
         return permitNanos(Span::inFlightInAll, from, to) / whole;
     }
 
-    /** When a tenant held at least so many permits for the first time. */
+    /** When a tenant first held at least {@code permits}. */
     public Duration firstHolding(int tenant, int permits) {
         return spans.stream()
                 .filter(span -> span.inFlight()[tenant] >= permits)

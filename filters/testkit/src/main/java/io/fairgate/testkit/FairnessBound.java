@@ -3,15 +3,15 @@ package io.fairgate.testkit;
 import io.fairgate.testkit.EventLog.Span;
 
 /**
- * How far two tenants that both had something waiting drifted apart in permit-time per weight, and how far they may:
+ * How far two tenants drifted apart in permit-time per weight while both were backlogged, and how far they may:
  *
  * <pre>{@code |dS_f/w_f - dS_g/w_g| <= (H + k * D) * (U_f/w_f + U_g/w_g)}</pre>
  *
  * with the gain H, the longest hold D, the most permits U that each has held until then, and k = 1 when every request
- * asks for one permit, else 2: permits may have to be collected for a large request first. What a tenant held before the two
- * met counts too: it may bring a debt along, which it works off while the other is served. It is the form of SFQ(D) (Jin,
- * Chase, Kaur, 2004), for a gain that does not move, a memory without end, and no caps or guarantees. It is about tenants
- * whose requests ask for one permit each: what idles for a large request is charged to its tenant, and no event tells it.
+ * asks for one permit, else 2: permits may have to be collected for a large request first. What a tenant held before both
+ * were backlogged counts too: it may have a debt, which it pays back while the other is served. This is the bound of SFQ(D)
+ * (Jin, Chase, Kaur, 2004), for a fixed gain, an unlimited memory, and no caps or guarantees. It applies to tenants whose
+ * requests ask for one permit each: what idles for a large request is charged to its tenant, and is not in the events.
  *
  * @param observed the largest drift, in seconds per weight, of the pair and time that came closest to the bound
  * @param allowed the bound of that pair and time
@@ -29,7 +29,7 @@ public record FairnessBound(double observed, double allowed) {
         return other.ratio() > ratio() ? other : this;
     }
 
-    /** The worst of all pairs of tenants in a log, over all times in which both were backlogged throughout. */
+    /** The worst bound of all pairs of tenants in a log, over all times in which both were backlogged throughout. */
     public static FairnessBound worstOf(EventLog log) {
         boolean single = log.workload().loads().stream().allMatch(load -> load.permits() == 1);
         double reach = log.workload().gain().toNanos() + (single ? 1.0 : 2.0) * log.longestHoldNanos();
@@ -50,7 +50,7 @@ public record FairnessBound(double observed, double allowed) {
                 .allMatch(load -> load.permits() == 1);
     }
 
-    /** Two tenants; the drift is the distance of the extremes of a running difference. */
+    /** Two tenants. Their drift is the distance between the extremes of the running difference of their permit-time. */
     private static final class Pair {
         private final EventLog log;
         private final int f;

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/** Does what another scheduler does, but for what a test makes different. */
+/** Forwards all calls to another scheduler; a test overrides what it wants to change. */
 public abstract class ForwardingScheduler implements Scheduler {
 
     private final Scheduler time;

@@ -7,13 +7,13 @@ import java.util.Random;
  * How long simulated requests hold their permits.
  *
  * @param kind the distribution
- * @param mean its mean
+ * @param mean the mean of the distribution; for {@link Kind#PARETO} before its tail is cut at 60 s
  * @param jitter for {@link Kind#UNIFORM}: half the width, as a part of the mean; for {@link Kind#BIMODAL}: how often a hold
  *     is a long one
  */
 public record Holds(Kind kind, Duration mean, double jitter) {
 
-    /** Distributions. */
+    /** The kinds of distributions. */
     public enum Kind {
         CONSTANT,
         UNIFORM,
@@ -25,7 +25,7 @@ public record Holds(Kind kind, Duration mean, double jitter) {
     }
 
     private static final double PARETO_EXPONENT = 1.2;
-    /** Where the tail is cut: at the maximum hold of a pool that says nothing else. */
+    /** The longest hold of the Pareto distribution, in nanoseconds: the default maximum hold of a pool. */
     private static final double LONGEST_NANOS = 60e9;
 
     private static final double LONG_TO_SHORT = 100;
@@ -47,12 +47,12 @@ public record Holds(Kind kind, Duration mean, double jitter) {
         return new Holds(Kind.PARETO, mean, 0);
     }
 
-    /** One in {@code 1 / often} holds is a hundred times as long as the others. */
+    /** One in {@code 1 / often} holds is a hundred times as long as the others. The mean is that of all holds. */
     public static Holds bimodal(Duration mean, double often) {
         return new Holds(Kind.BIMODAL, mean, often);
     }
 
-    /** At least a nanosecond, so that a closed loop always gets on. */
+    /** A random hold in nanoseconds, at least 1, so that time always advances in a closed loop. */
     long draw(Random random) {
         double nanos = switch (kind) {
             case CONSTANT -> mean.toNanos();

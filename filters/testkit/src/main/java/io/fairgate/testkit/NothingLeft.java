@@ -12,8 +12,8 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * After each test: nothing in flight and nothing waiting in all pools that it watches, and when these are closed, no timer
- * left.
+ * Asserts after each test that nothing is in flight and nothing waits in the pools that it watches, and that no timer is left
+ * after these pools are closed.
  */
 public final class NothingLeft implements AfterEachCallback {
 
@@ -43,7 +43,7 @@ public final class NothingLeft implements AfterEachCallback {
                 assertThat(tenant.waiting()).isZero();
             });
         }
-        // What a pool still watches when nothing is left in it ends with it.
+        // Closing a pool ends timers that it still has when nothing is left in it.
         pools.forEach(pool -> pool.close(Duration.ZERO).subscribe());
         for (TestTime time : timers) {
             assertThat(time.timersLeft()).as("timers left").isZero();
@@ -52,7 +52,7 @@ public final class NothingLeft implements AfterEachCallback {
         timers.clear();
     }
 
-    /** The status of a pool, when another thread that may still be at work in it is done. */
+    /** The status of a pool, after another thread that may still be at work in it is done. */
     public static PoolStatus statusOf(PermitPool pool) {
         return Objects.requireNonNull(pool.snapshot().block(Duration.ofSeconds(30)));
     }

@@ -51,7 +51,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.test.StepVerifier;
 
 /**
- * What every pool of permits does, whatever its backend. All in virtual time, and each test ends with nothing in
+ * The contract of permit pools, which every backend must pass. All tests use virtual time, and each ends with nothing in
  * flight, nothing waiting and no timer left.
  */
 public abstract class PermitPoolContract {
@@ -62,7 +62,7 @@ public abstract class PermitPoolContract {
     protected final TestTime time = new TestTime();
     private final RecordingListener listener = new RecordingListener();
 
-    /** The pool under test; its shares, clock, timers and listener are these. */
+    /** Makes the pool under test, with these shares, this clock for its timers, and this listener. */
     protected abstract PermitPool newPool(
             PoolSettings settings, TenantShares shares, Scheduler time, PoolListener listener);
 
@@ -79,7 +79,7 @@ public abstract class PermitPoolContract {
         return PermitRequest.of(tenant).withHome(Runnable::run);
     }
 
-    /** A work that runs until it is told to end, and knows what became of it. */
+    /** A work that runs until {@link #complete}, and counts its starts and cancellations. */
     private static final class Work {
         final Sinks.Empty<Void> end = Sinks.empty();
         final AtomicInteger started = new AtomicInteger();
@@ -131,7 +131,7 @@ public abstract class PermitPoolContract {
         return NothingLeft.statusOf(pool).waiting();
     }
 
-    // ---- what it is for ----
+    // ---- basics ----
 
     @Test
     void nothing_is_asked_for_before_subscription() {
@@ -217,7 +217,7 @@ public abstract class PermitPoolContract {
                 .verify();
     }
 
-    // ---- cases 1 to 4: the races of cancellation ----
+    // ---- races of cancellation ----
 
     @Test
     void case_1_cancelled_before_the_grant_frees_the_place_at_once() {
@@ -516,7 +516,7 @@ public abstract class PermitPoolContract {
         assertThat(cancelled).hasValue(1);
     }
 
-    // ---- cases 5 to 8: where the work runs ----
+    // ---- where the work runs ----
 
     @Test
     void case_5_a_hundred_thousand_immediate_completions_do_not_grow_the_stack() {
@@ -592,7 +592,7 @@ public abstract class PermitPoolContract {
         first.complete();
     }
 
-    /** An event loop: runs what it is given here and now, and keeps what is for later. */
+    /** An event loop that runs tasks at once on the calling thread, and keeps the tasks of timers. */
     private static final class EventLoop extends ScheduledThreadPoolExecutor {
         final List<Runnable> later = new ArrayList<>();
         private final boolean takesTimers;
@@ -890,7 +890,7 @@ public abstract class PermitPoolContract {
     void every_hold_ends_at_its_time_whether_the_permit_lay_open_or_was_waited_for() {
         PermitPool pool = poolOf(PoolSettings.ofPermits(20).withMaxWait(Duration.ofSeconds(100)), TenantShares.EQUAL);
         Map<Integer, Long> endedAt = new HashMap<>();
-        // The first ones lie open, in an order in which the timer has to be set anew; then one comes that has to wait.
+        // The first requests take open permits, in an order in which the timer must be set anew; then one has to wait.
         for (int i : new int[] {9, 5, 7, 3, 8, 5, 6, 4}) {
             hold(pool, request("a").withMaxHold(Duration.ofSeconds(i)), i, endedAt);
             time.advanceBy(Duration.ofMillis(100));
@@ -949,7 +949,7 @@ public abstract class PermitPoolContract {
         second.complete();
     }
 
-    // ---- found by looking for what could go wrong ----
+    // ---- special cases ----
 
     @Test
     void when_who_permits_are_collected_for_has_to_leave_the_others_get_them() {
@@ -980,7 +980,7 @@ public abstract class PermitPoolContract {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // as callers do that nobody checks
+    @SuppressWarnings("NullAway") // A caller without null checks can do this.
     void a_request_without_a_tenant_cannot_be_made() {
         assertThatThrownBy(() -> PermitRequest.of((TenantId) null)).hasMessage("tenant");
     }
@@ -1146,7 +1146,7 @@ public abstract class PermitPoolContract {
         work.complete();
     }
 
-    // ---- handles that are waited for ----
+    // ---- acquired handles ----
 
     @Test
     void a_handle_is_waited_for_and_its_permits_come_back_when_it_is_released() {
@@ -1214,7 +1214,7 @@ public abstract class PermitPoolContract {
         handles.get(0).release();
     }
 
-    // ---- permits that are held already ----
+    // ---- restored permits, and the state of the pool ----
 
     @Test
     void what_is_restored_is_held_though_there_may_be_none_left_and_others_wait_until_enough_have_come_back() {
@@ -1430,7 +1430,7 @@ public abstract class PermitPoolContract {
         }
     }
 
-    /** Lets the test send signals that a well-behaved publisher would not. */
+    /** Lets the test send signals that a correct publisher would not send. */
     private static final class Misbehaving extends Mono<Integer> {
         private @Nullable CoreSubscriber<? super Integer> actual;
 
@@ -1445,7 +1445,7 @@ public abstract class PermitPoolContract {
         }
     }
 
-    /** The same, as a stream. */
+    /** Like {@link Misbehaving}, as a {@link Flux}. */
     private static final class MisbehavingStream extends Flux<Integer> {
         private @Nullable CoreSubscriber<? super Integer> actual;
 
@@ -1460,7 +1460,7 @@ public abstract class PermitPoolContract {
         }
     }
 
-    /** Writes down every signal, also those that must not come. */
+    /** Records every signal, also signals that must not come. */
     private static final class Recording implements CoreSubscriber<Integer> {
         private final List<String> signals;
         private @Nullable Subscription subscription;
@@ -1495,7 +1495,7 @@ public abstract class PermitPoolContract {
         }
     }
 
-    /** Emits its element, and takes its time to complete. */
+    /** Emits its element, and does not complete. */
     private static final class EmitsAndGoesOn extends Mono<Integer> {
         private final Integer element;
 
@@ -1510,7 +1510,7 @@ public abstract class PermitPoolContract {
         }
     }
 
-    /** Subscribes without a subscription, and gives it later. */
+    /** Calls {@code onSubscribe} only when the test says so. */
     private static final class LateSubscription extends Mono<Integer> {
         private final AtomicInteger cancelled;
         private @Nullable CoreSubscriber<? super Integer> actual;

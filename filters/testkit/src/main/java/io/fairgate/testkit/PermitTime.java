@@ -4,7 +4,7 @@ import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.EventLog.Kind;
 import java.util.List;
 
-/** The permit-time that each tenant of a simulation used from some moment on, and how long it waited for a grant. */
+/** The permit-time that each tenant of a simulation used from a given moment on, and its longest wait for a grant. */
 public final class PermitTime implements Simulation.Observer {
 
     private final Workload workload;
@@ -28,12 +28,12 @@ public final class PermitTime implements Simulation.Observer {
         this.longestGap = new long[tenants.size()];
     }
 
-    /** The part of the permit-time that the pool had to give, idle time included. */
+    /** The tenant's part of the permit-time that the pool could give, including idle permits. */
     public double partOfPool(int tenant) {
         return used[tenant] / ((double) workload.permits() * (now - from));
     }
 
-    /** The part of the permit-time that was used. */
+    /** The tenant's part of the permit-time that was used. */
     public double share(int tenant) {
         double sum = 0;
         for (double one : used) {

@@ -8,19 +8,20 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Random sequences of operations against something that checks itself after each, with the failing sequence shrunk.
+ * Runs random sequences of operations against a subject that checks itself after each operation, and shrinks a failing
+ * sequence.
  *
  * <p>Each scenario has a seed of its own. When one fails, operations are left out, in ever smaller runs, as long as the
- * rest still fails; then the seed and what is left are the message of the error. {@code -Dfairgate.seed=SEED} runs that
- * one scenario alone. For dropping to make sense every sequence must be applicable: let an operation name its object by
- * an index modulo what exists, and do nothing when nothing exists. {@code -Dfairgate.scenarios=PERCENT} runs a part of them,
- * for who runs them hundreds of times.
+ * rest still fails; then the error message shows the seed and the remaining operations. {@code -Dfairgate.seed=SEED} runs
+ * one scenario alone. Shrinking requires that every sequence is applicable: let an operation name its object by an index
+ * modulo the number of objects, and do nothing when there is none. {@code -Dfairgate.scenarios=PERCENT} runs only a part of
+ * the scenarios, for repeated runs.
  *
- * @param <O> an operation; its {@code toString} is what the message shows
+ * @param <O> an operation; the error message shows its {@code toString}
  */
 public final class SeededModel<O> {
 
-    /** Where a run starts, and what may happen in it. */
+    /** The start of a run, and the operations that may happen in it. */
     public interface Scenario<O> {
         /** The next operation of a random sequence. */
         O operation(Random random);
@@ -31,19 +32,19 @@ public final class SeededModel<O> {
 
     /** One run of a scenario. */
     public interface Trial<O> {
-        /** Does the operation and checks what came of it; throws when it is wrong. */
+        /** Executes the operation and checks the result; throws when it is wrong. */
         void apply(O operation);
 
         /** Checks that only make sense after the last operation. */
         default void end() {}
     }
 
-    /** What a failing sequence was shrunk to. */
+    /** A failing sequence, and its error. */
     private record Failure<O>(List<O> operations, Throwable cause) {}
 
     private static final long FIRST_SEED = 20_240_601;
 
-    /** Shrinking is a convenience: it gives up after so many runs. */
+    /** Shrinking gives up after this many runs. */
     private static final int MOST_ATTEMPTS = 3_000;
 
     private static final int PERCENT = Integer.getInteger("fairgate.scenarios", 100);
@@ -61,12 +62,12 @@ public final class SeededModel<O> {
         this.length = length;
     }
 
-    /** The part of a number, at least 1, that belongs to the part of the scenarios that is run. */
+    /** The same part of a number, at least 1, as the part of the scenarios that is run. */
     public static int partOf(int all) {
         return Math.max(1, (int) ((long) all * PERCENT / 100));
     }
 
-    /** Whether all scenarios are run: of a part, only what holds in each of them is to be expected. */
+    /** Whether all scenarios are run. If only a part is run, a test can assert only what holds in each scenario. */
     public static boolean runsAll() {
         return PERCENT >= 100;
     }
@@ -74,8 +75,8 @@ public final class SeededModel<O> {
     /**
      * Runs all scenarios.
      *
-     * @param scenario draws a scenario from a source of chance
-     * @throws AssertionError naming seed, scenario and the shrunk operations of the first that fails
+     * @param scenario draws a random scenario
+     * @throws AssertionError with the seed, the scenario and the shrunk operations of the first scenario that fails
      */
     public void check(Function<Random, ? extends Scenario<O>> scenario) {
         Long only = Long.getLong("fairgate.seed");
@@ -102,7 +103,7 @@ public final class SeededModel<O> {
         }
     }
 
-    /** The failure, with the operations up to the one that failed, or null. */
+    /** Runs the operations; returns the failure, with the operations up to the one that failed, or null. */
     private static <O> @Nullable Failure<O> run(Scenario<O> scenario, List<O> operations) {
         Trial<O> trial = scenario.start();
         int done = 0;
@@ -132,7 +133,7 @@ public final class SeededModel<O> {
         return least;
     }
 
-    /** Drops every run of this many operations that the failure does not need. */
+    /** Drops every run of {@code run} operations that the failure does not need. */
     private Failure<O> dropOneRun(Scenario<O> scenario, Failure<O> failure, int run) {
         Failure<O> least = failure;
         for (int end = least.operations().size(); end > 0 && attempts < MOST_ATTEMPTS; end -= run) {

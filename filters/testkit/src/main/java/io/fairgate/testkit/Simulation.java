@@ -14,19 +14,18 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * Runs a workload against the scheduler on virtual time and writes down what happened.
+ * Runs a workload against the scheduler in virtual time and records the events.
  *
- * <p>All that happens at one instant is told to the scheduler before it grants: tenants that start together start
- * equal.
+ * <p>All events of one instant reach the scheduler before it grants, so that tenants that start together start equal.
  */
 public final class Simulation {
 
-    /** Sees what happens, in its order. */
+    /** Receives the events, in their order. */
     interface Observer {
         void happened(long at, Kind kind, Load load, long request);
     }
 
-    /** Something that will happen; events of one instant in the order in which they were planned. */
+    /** A planned event; events of one instant happen in the order in which they were planned. */
     private record Event(long at, long order, Runnable action) {}
 
     /** A request of one connection. */
@@ -66,20 +65,20 @@ public final class Simulation {
         this.random = new Random(workload.seed());
     }
 
-    /** Runs it to its end. */
+    /** Runs the workload to its end. */
     public static EventLog run(Workload workload) {
         EventLog.Writer log = new EventLog.Writer(workload);
         return log.close(new Simulation(workload, log).run());
     }
 
-    /** Runs it to its end and keeps sums only, however many requests there are. */
+    /** Runs the workload to its end and keeps only sums, however many requests there are. */
     public static PermitTime measure(Workload workload, Duration from) {
         PermitTime permitTime = new PermitTime(workload, from.toNanos());
         permitTime.until(new Simulation(workload, permitTime).run());
         return permitTime;
     }
 
-    /** Returns when it ended. */
+    /** Runs the workload; returns the time of its end. */
     private long run() {
         for (Load load : workload.loads()) {
             plan(load.from().toNanos(), () -> start(load));
@@ -98,7 +97,7 @@ public final class Simulation {
         return end;
     }
 
-    /** Of the workload, or of the scheduler, which ends collections by itself. */
+    /** The next event of the workload, or the next end of a collection in the scheduler. */
     private long nextInstant() {
         Event next = events.peek();
         return Math.min(next == null ? Long.MAX_VALUE : next.at(), Math.max(now, scheduler.nextEndOfCollection()));
@@ -138,7 +137,7 @@ public final class Simulation {
         }
     }
 
-    /** Its client leaves if it waits still, and another one comes. */
+    /** If the request still waits, its client leaves, and another one comes. */
     private void leave(Request request) {
         if (waiting.remove(request)) {
             scheduler.cancel(request, now);

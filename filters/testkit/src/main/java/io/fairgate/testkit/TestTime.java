@@ -10,8 +10,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * Virtual time that knows which timers are still to fire. Reactor's own virtual scheduler counts timers that were
- * disposed of until their time comes, so it cannot tell a timer that was left behind from one that was cleaned up.
+ * Virtual time that knows which timers are pending. Reactor's own virtual scheduler counts disposed timers until their time
+ * comes, so it cannot tell a timer that was left behind from one that was disposed of.
  */
 public final class TestTime implements Scheduler {
 

@@ -7,11 +7,11 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A pool and what its tenants do to it.
+ * A pool and the loads of its tenants.
  *
- * @param settings what the scheduler's rules are set to
- * @param gain the gain of the key for good; zero lets it follow the holds
- * @param seed of the holds
+ * @param settings the settings of the scheduler
+ * @param gain a fixed gain of the key; zero for a gain that follows the holds
+ * @param seed the seed of the random holds
  */
 public record Workload(
         int permits,
@@ -26,12 +26,12 @@ public record Workload(
         loads = List.copyOf(loads);
     }
 
-    /** With the settings that a gateway uses. */
+    /** With the default settings, and a gain that follows the holds. */
     public static Workload of(int permits, TenantShares shares, Duration length, long seed, Load... loads) {
         return new Workload(permits, shares, List.of(loads), length, FairnessSettings.USUAL, Duration.ZERO, seed);
     }
 
-    /** With a gain that does not follow the holds. */
+    /** With a fixed gain. */
     public Workload withGain(Duration gain) {
         return new Workload(permits, shares, loads, length, settings, gain, seed);
     }
@@ -44,7 +44,7 @@ public record Workload(
         return new Workload(permits, shares, loads, length, settings, gain, seed);
     }
 
-    /** In the order of their first loads; a tenant may have several, one after another. */
+    /** The tenants, in the order of their first loads; a tenant may have several loads, one after another. */
     public List<TenantId> tenants() {
         return loads.stream().map(Load::tenant).distinct().toList();
     }

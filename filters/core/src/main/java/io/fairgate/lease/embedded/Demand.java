@@ -21,42 +21,42 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What a lease waits for, and the answer for all who ask how that went.
+ * The permits that a lease waits for, and the answer for the calls that wait with it.
  *
- * <p>Of several pools it waits in the queue of one, holding nothing; once that one grants, it takes what it wants of the
- * others if they have it now, and otherwise gives all back and waits in the queue of the one that had not. So nobody waits
- * while it holds, and no order of pools can lock two holders against each other.
+ * <p>A demand for permits of several pools waits in the queue of one pool, and holds nothing. Once that pool grants, it takes
+ * the permits of the others if they are free; otherwise it releases all and waits in the queue of the pool that lacked
+ * permits. So no demand waits while it holds permits, and two demands cannot deadlock in any order of pools.
  */
 final class Demand {
 
     /**
-     * Who repeats its call mostly has lost the call before; and all who wait are told on the thread that gave the permits back,
-     * so that a crowd of them would hold up a pool.
+     * The most calls that wait for one demand. A client that repeats a call has mostly lost the call before; and all waiting
+     * calls are answered on the thread that released the permits, so that many of them would delay a pool.
      */
     private static final int MOST_CALLERS = 4;
 
     private final Leases leases;
     private final OpenLease lease;
     private final Map<String, Integer> wants;
-    /** From the grant on; null when the grant does not change when the lease expires. */
+    /** The time to expiry from the grant on; null when the grant does not change the expiry. */
     private final @Nullable Duration ttl;
 
     private final long askedAt;
-    /** Who asks for the answer, in the order in which they came; the lock of this list is held for a few steps. */
+    /** The calls that wait for the answer, in their order; the lock of this list is held for a few steps. */
     private final Deque<Sinks.One<Boolean>> callers = new ArrayDeque<>(1);
 
     private @Nullable Boolean told;
     private @Nullable Throwable failed;
 
-    /** In whose queue it is. Guarded by the lock of {@link OpenLeases}, as all that changes. */
+    /** The pool in whose queue the demand waits. Guarded by the lock of {@link OpenLeases}. */
     private String pool;
 
-    /** By which {@link LeaseQueue} knows its place; guarded likewise. */
+    /** Its number in its {@link LeaseQueue}. Guarded by the lock of {@link OpenLeases}. */
     int number;
 
     private final Sinks.Empty<Void> asked = Sinks.empty();
 
-    /** The subscription to that pool. */
+    /** The subscription to the pool in whose queue the demand waits. */
     private final Disposable.Swap asking = Disposables.swap();
 
     Demand(Leases leases, OpenLease lease, LeaseRequest request, long now) {
@@ -80,7 +80,7 @@ final class Demand {
         return pool;
     }
 
-    /** How many it asks of the pool in whose queue it is. */
+    /** The number of permits that it wants of the pool in whose queue it waits. */
     int permits() {
         return wants.getOrDefault(pool, 0);
     }
@@ -98,7 +98,7 @@ final class Demand {
         return LeaseRequest.ask(lease.tenant, wants.getOrDefault(from, 1));
     }
 
-    /** Completes when the first pool has been asked. */
+    /** Completes when the permits of the first pool have been requested. */
     Mono<Void> asked() {
         return asked.asMono();
     }
@@ -107,25 +107,26 @@ final class Demand {
         asked.tryEmitEmpty();
     }
 
-    /** Into the queue of another pool. */
+    /** Moves to the queue of another pool. */
     void moveTo(String next) {
         pool = next;
     }
 
-    /** What hears the answer of that pool. */
+    /** The subscriber for the answer of a pool; replaces that for an earlier pool. */
     CoreSubscriber<HeldPermits> attempt(String from) {
         Attempt attempt = new Attempt(from);
         asking.update(attempt);
         return attempt;
     }
 
-    /** Leaves the queue, and every one that it would still have come to. */
+    /** Leaves the queue of the pool, and enters no other queue any more. */
     void leave() {
         asking.dispose();
     }
 
     /**
-     * True when the permits are held, false when they are not wanted any more, or not yet; errors when they are not to be had.
+     * Emits true when the lease holds the permits, and false when it still waits for them after {@code patience} or does not
+     * want them any more. Errors when a pool refused them or the lease has ended.
      */
     Mono<Boolean> outcome(Duration patience, Scheduler time) {
         Sinks.One<Boolean> caller = Sinks.one();

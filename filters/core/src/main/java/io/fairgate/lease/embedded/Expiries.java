@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leases by the time at which they expire: a heap in which each knows its place, so that extending one takes as many steps
- * as the heap is deep. Not safe for threads.
+ * Leases by their expiry: a binary heap in which each lease knows its place, so that an extension takes at most as many steps
+ * as the heap is deep. Not thread-safe.
  */
 final class Expiries {
 
@@ -17,13 +17,13 @@ final class Expiries {
     private @Nullable OpenLease[] heap = new OpenLease[FEW];
     private int size;
 
-    /** The one that expires first; null when there is none. */
+    /** The lease that expires first; null when there is none. */
     @Nullable
     OpenLease first() {
         return heap[0];
     }
 
-    /** Puts it where its time belongs, also when it is in here already. */
+    /** Adds the lease, or moves it to the place of its present expiry. */
     void set(OpenLease lease) {
         if (lease.place == NOWHERE) {
             if (size == heap.length) {

@@ -1,10 +1,10 @@
 package io.fairgate.lease.embedded;
 
 /**
- * How many leases there are.
+ * Numbers of leases.
  *
- * @param open all
- * @param holding those that hold permits
- * @param waiting those that wait for permits; of several pools one may hold some and wait for more
+ * @param open all leases
+ * @param holding the leases that hold permits
+ * @param waiting the leases that wait for permits; a lease of several pools may hold some and wait for more
  */
 public record LeaseCount(int open, int holding, int waiting) {}

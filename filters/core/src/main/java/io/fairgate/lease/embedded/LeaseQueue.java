@@ -4,18 +4,18 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Who waits in one pool, of one tenant, in the order in which they came; and how many are before each, which every status
- * tells, so that counting them one by one would make many who ask often a burden on all.
+ * The demands of one tenant's leases in one pool, in the order of arrival, and the place of each in that order. Every status
+ * reports the place, so counting the demands before it one by one would be too slow with many leases that poll.
  *
- * <p>Each gets a number when it comes. A Fenwick tree counts the numbers that are taken, and when all have been given out,
- * those who are still there are numbered anew. Each step takes the logarithm of how many there are.
+ * <p>Each demand gets a number when it arrives. A Fenwick tree counts the numbers that are taken; when all numbers have been
+ * used, the demands that still wait are numbered anew. Each step takes time in proportion to the logarithm of their number.
  */
 final class LeaseQueue {
 
     private static final int FEWEST = 16;
 
     private final Set<Demand> waiting = new LinkedHashSet<>();
-    /** At i, how many numbers are taken of the last (i's lowest bit) up to i. Numbers begin at 1. */
+    /** The Fenwick tree: entry i counts the taken numbers in (i - lowest bit of i, i]. Numbers begin at 1. */
     private int[] taken = new int[FEWEST];
 
     private int lastNumber;
@@ -30,7 +30,7 @@ final class LeaseQueue {
         number(demand);
     }
 
-    /** False when it is not here. */
+    /** False when the demand is not in this queue. */
     boolean remove(Demand demand) {
         boolean isHere = waiting.remove(demand);
         if (isHere) {
@@ -40,7 +40,7 @@ final class LeaseQueue {
         return isHere;
     }
 
-    /** From 1 on. */
+    /** The place of the demand in the queue; the first is 1. */
     int place(Demand demand) {
         int sum = 0;
         for (int i = demand.number; i > 0; i -= Integer.lowestOneBit(i)) {
@@ -53,12 +53,12 @@ final class LeaseQueue {
         return waiting.size();
     }
 
-    /** That all of them want of this pool. */
+    /** The sum of the permits that the demands want of this pool. */
     long permits() {
         return permits;
     }
 
-    /** When the one asked that has waited for longest; one that came from another pool's queue may have asked earlier. */
+    /** When the first demand of the queue was made; a demand that came from another pool's queue may be older. */
     long firstAskedAt() {
         return waiting.iterator().next().askedAt();
     }
@@ -75,7 +75,7 @@ final class LeaseQueue {
         }
     }
 
-    /** As many numbers again as there are demands, so that this is seldom. */
+    /** Numbers all demands anew, and leaves room for as many more, so that this is seldom needed. */
     private void numberAnew() {
         taken = new int[Math.max(FEWEST, 2 * waiting.size() + 1)];
         lastNumber = 0;

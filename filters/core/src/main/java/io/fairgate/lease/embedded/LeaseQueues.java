@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Which leases wait in which pool, by tenant, in the order in which they came. A pool serves those of one tenant in that
- * order, beside whatever else the tenant has waiting there. Guarded by the lock of {@link OpenLeases}.
+ * The demands that wait in each pool, by tenant, in the order of arrival. A pool serves the leases of a tenant in that order,
+ * among the tenant's other requests. Guarded by the lock of {@link OpenLeases}.
  */
 final class LeaseQueues {
 
@@ -20,7 +20,7 @@ final class LeaseQueues {
 
     private int size;
 
-    /** How many leases wait. */
+    /** The number of leases that wait. */
     int size() {
         return size;
     }
@@ -39,13 +39,13 @@ final class LeaseQueues {
         });
     }
 
-    /** Of one that waits. */
+    /** The place of a waiting demand among those of its tenant in its pool; the first is 1. */
     int place(Demand demand) {
         LeaseQueue queue = queues.get(Key.of(demand));
         return queue == null ? 1 : queue.place(demand);
     }
 
-    /** Takes a step for each tenant whose leases wait somewhere. */
+    /** The demand of leases that wait in a pool. Takes time in proportion to the number of queues. */
     PoolDemand demand(String pool, long now) {
         int leases = 0;
         long permits = 0;

@@ -6,17 +6,17 @@ import io.fairgate.permit.PermitPool;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pools whose permits are leased. Which there are, and for how long they lease, may change meanwhile: they are asked each
- * time. By any thread, and some of them hold the lock of {@link Leases}, so that the answer must be at hand.
+ * The pools whose permits are leased. The pools and their bounds may change at any time; {@link Leases} looks them up each
+ * time. Called by any thread, also under the lock of {@link Leases}: implementations must not block.
  */
 @FunctionalInterface
 public interface LeasedPools {
 
-    /** Null when there is none of that name. */
+    /** The pool with this name; null when there is none. */
     @Nullable
     PermitPool find(String name);
 
-    /** For how long its permits are leased at most; each lease is bounded by all pools of which it holds any. */
+    /** The bounds of leases of a pool's permits; a lease is bounded by all pools of which it holds permits. */
     default LeaseBounds bounds(String pool) {
         return LeaseBounds.WIDEST;
     }

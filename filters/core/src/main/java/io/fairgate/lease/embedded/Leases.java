@@ -28,16 +28,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Permits under an id and an expiry, for holders that are not a request: batch jobs, workers, crawlers. They come from the
- * same pools as those of requests, by the same rules, and come back by themselves when their holder falls silent.
+ * Permits under an id and an expiry, for holders that are not requests: batch jobs, workers, crawlers. They come from the
+ * same pools as the permits of requests, by the same rules, and are released when their holder falls silent.
  *
- * <p>A lease is opened with nothing in it, and takes permits: most take those of one pool, once; some of several pools, at
- * once or one after the other. It waits for one thing at a time, and keeps its place in the queue for as long as it lasts,
- * whether somebody waits for the answer or not. It ends when it is released or expires, and gives back all that it holds
- * and its place at that moment: there is no sweep, and every call sees each lease that is due as gone.
+ * <p>A lease is opened without permits, and then takes permits: most leases those of one pool, once; some those of several
+ * pools, at once or one after the other. A lease waits for one set of permits at a time, and keeps its place in the queue
+ * for as long as it lasts, whether a caller waits for the answer or not. It ends when it is released or expires, and at that
+ * moment gives back its permits and its place in the queue: there is no sweep, and every call sees an expired lease as gone.
  *
- * <p><b>Threads.</b> From any thread. One lock guards what is noted here; signals, listeners and pools are called outside
- * of it. No call blocks but for that lock, which is held for a few steps.
+ * <p><b>Threads.</b> Safe for any thread. One lock guards the state; signals, listeners and pools are called outside of the
+ * lock. A call can block only on that lock, which is held for a few steps.
  */
 public final class Leases {
 
@@ -60,13 +60,13 @@ public final class Leases {
         this.open = new OpenLeases(time, (lease, now, after) -> end(lease, End.EXPIRED, now, after));
     }
 
-    // ---- what holders do ----
+    // ---- calls of holders ----
 
     /**
-     * Opens a lease that holds nothing.
+     * Opens a lease without permits.
      *
-     * @param holder what its holder calls itself, for those who look at it
-     * @return false, and nothing has changed, when there is one with this id
+     * @param holder the name that the holder gives itself, for people to read
+     * @return false, and nothing has changed, when a lease with this id exists
      */
     public boolean open(LeaseId id, TenantId tenant, String holder, LeaseTerm term) {
         return opened(id, tenant, holder, term) != null;
@@ -84,17 +84,16 @@ public final class Leases {
     }
 
     /**
-     * Asks for permits, or goes on to wait for them: whoever asks again for the same keeps the place that the first one got.
-     * What the lease holds already of a pool is not asked for again. Lazy; each subscription asks.
+     * Requests permits, or continues to wait for them: a repeated call for the same permits keeps the place in the queue of the
+     * first call. Pools of which the lease holds permits already are left out. Lazy; each subscription is a call.
      *
-     * @param check looks at the lease before anything is asked, and throws what is to be told instead; the lock is held
-     *     meanwhile
-     * @return true when the lease holds the permits; false when it waits for them still, after the patience of the caller or
-     *     when several others have asked again since, or has given its place back.
-     *     Errors with {@link LeaseGoneException} when it is not there or ends meanwhile, with
-     *     {@link PermitRefusedException} when a pool refuses, with {@link IllegalArgumentException} when
-     *     there is no such pool, with {@link IllegalStateException} when it waits for something else, and with what
-     *     {@code check} throws. Cancelling it leaves the lease where it is.
+     * @param check examines the lease before anything is requested, under the lock; an exception of it becomes the error
+     * @return true when the lease holds the permits; false when it still waits, because the caller's patience is over or
+     *     several later calls wait for the same answer, or when the lease has given its place back.
+     *     Errors with {@link LeaseGoneException} when the lease does not exist or ends meanwhile, with
+     *     {@link PermitRefusedException} when a pool refuses, with {@link IllegalArgumentException} when a pool does not
+     *     exist, with {@link IllegalStateException} when the lease waits for other permits, and with what {@code check}
+     *     throws. Cancelling it changes nothing: the lease keeps waiting.
      */
     public Mono<Boolean> take(LeaseId id, LeaseRequest request, Consumer<LeaseStatus> check) {
         return Mono.defer(() -> {
@@ -109,9 +108,9 @@ public final class Leases {
     }
 
     /**
-     * Completes when the pool has been asked, and has seen to all that it had been asked before. Another thread may have
-     * begun to ask for this lease and not have come to it, or may be at work in the pool, which grants what is free a moment
-     * later: the answer must not be that the lease waits.
+     * Completes when the request has reached the pool and the pool has processed all earlier calls. Another thread may be about
+     * to request the permits, or may be at work in the pool, which grants free permits a moment later: in both cases the answer
+     * must not be that the lease waits.
      */
     private Mono<?> settled(Demand demand) {
         return demand.asked().then(Mono.defer(() -> {
@@ -120,7 +119,7 @@ public final class Leases {
         }));
     }
 
-    /** Null when the lease holds what is asked. */
+    /** The demand for the permits that the lease lacks; null when it holds all of them. */
     private @Nullable Demand demand(
             OpenLease lease, LeaseRequest request, Consumer<LeaseStatus> check, long now, Aftermath after) {
         check.accept(status(lease, now));
@@ -161,9 +160,9 @@ public final class Leases {
     }
 
     /**
-     * Makes a lease last for that long from now on, as far as its maximum hold and the bounds of its pools allow.
+     * Makes a lease last for {@code ttl} from now on, within its maximum hold and the bounds of its pools.
      *
-     * @return how long it lasts; null, and nothing has changed, when it is not there
+     * @return how long it lasts; null, and nothing has changed, when the lease does not exist
      */
     public @Nullable Duration extend(LeaseId id, Duration ttl) {
         return open.locked((now, after) -> {
@@ -181,9 +180,9 @@ public final class Leases {
     }
 
     /**
-     * Ends a lease: what it holds comes back, and whoever waits for it is told.
+     * Ends a lease: its permits are released, and calls that wait for it error with {@link LeaseGoneException}.
      *
-     * @return false when it is not there
+     * @return false when the lease does not exist
      */
     public boolean release(LeaseId id) {
         return open.did((now, after) -> {
@@ -197,11 +196,11 @@ public final class Leases {
     }
 
     /**
-     * Gives back what a lease holds of one pool, or its place in the queue there; the lease goes on. If it waits for other
-     * pools as well, it asks for those anew.
+     * Gives back the permits that a lease holds of one pool, or its place in the queue there; the lease goes on. If it waited
+     * for permits of other pools as well, it requests those anew.
      *
-     * @return false when it has nothing to do with that pool
-     * @throws LeaseGoneException when it is not there
+     * @return false when the lease neither holds permits of that pool nor waits for them
+     * @throws LeaseGoneException when the lease does not exist
      */
     public boolean giveBack(LeaseId id, String pool) {
         return open.did((now, after) -> {
@@ -228,9 +227,9 @@ public final class Leases {
         });
     }
 
-    // ---- what others ask ----
+    // ---- queries ----
 
-    /** How a lease stands; null when it is not there. */
+    /** The status of a lease; null when it does not exist. */
     public @Nullable LeaseStatus status(LeaseId id) {
         return open.locked((now, after) -> {
             OpenLease lease = open.find(id);
@@ -247,34 +246,34 @@ public final class Leases {
         return lease.status(waiting, now);
     }
 
-    /** The ids of all leases, in no order. Takes a step for each. */
+    /** The ids of all leases, in no order. Takes time in proportion to their number. */
     public List<LeaseId> ids() {
         return Objects.requireNonNull(open.locked(
                 (now, after) -> open.all().stream().map(lease -> lease.id).toList()));
     }
 
-    /** The ids of the leases of one tenant, in no order. Takes a step for each of them. */
+    /** The ids of the leases of one tenant, in no order. Takes time in proportion to their number. */
     public List<LeaseId> ids(TenantId tenant) {
         return Objects.requireNonNull(open.locked((now, after) -> open.ids(tenant)));
     }
 
-    /** How many leases one tenant has. */
+    /** The number of leases of one tenant. */
     public int size(TenantId tenant) {
         return Objects.requireNonNull(open.locked((now, after) -> open.count(tenant)));
     }
 
-    /** How many there are. */
+    /** The number of all leases. */
     public int size() {
         return Objects.requireNonNull(open.locked((now, after) -> open.all().size()));
     }
 
-    /** How many there are of each kind. */
+    /** The numbers of open, holding and waiting leases. */
     public LeaseCount count() {
         return Objects.requireNonNull(open.locked((now, after) ->
                 new LeaseCount(open.all().size(), holding, open.queues().size())));
     }
 
-    /** What leases wait for in a pool. Takes a step for each tenant whose leases wait somewhere. */
+    /** The demand of leases that wait in a pool. Takes time in proportion to the queues of all pools and tenants. */
     public PoolDemand demand(String pool) {
         return Objects.requireNonNull(open.locked((now, after) -> open.queues().demand(pool, now)));
     }
@@ -282,12 +281,13 @@ public final class Leases {
     // ---- after a restart ----
 
     /**
-     * Opens a lease that holds permits already, though the pools of this process have not granted them: after a restart, for
-     * a holder that has proof of what it held ({@link PermitPool#restore}). Its bounds count from when it was first granted,
-     * and its new fencing token is larger than its old one.
+     * Opens a lease that holds permits already, although the pools of this process have not granted them: after a restart, for
+     * a holder that has proof of what it held ({@link PermitPool#restore}). Its bounds count from the first grant, and its new
+     * fencing token is larger than its old one.
      *
-     * @return false, and nothing has changed, when there is one with this id. Errors with {@link PermitRefusedException} when
-     *     a pool refuses, which the listener is told, and then there is no lease
+     * @return false, and nothing has changed, when a lease with this id exists. Errors with {@link PermitRefusedException}
+     *     when a pool refuses, which is reported to the listener; then there is no lease. Errors with
+     *     {@link IllegalArgumentException} when a pool does not exist
      */
     public Mono<Boolean> restore(LeaseId id, TenantId tenant, String holder, LeaseTerm term, HeldBefore before) {
         return Mono.defer(() -> {
@@ -296,7 +296,7 @@ public final class Leases {
             Duration ttl = permits.keySet().stream()
                     .map(pool -> pools.bounds(pool).maxTtl())
                     .reduce(term.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
-            // This one, and no later one with its id: it may end while the pools are asked.
+            // All steps act on this object, not on the id: it may end meanwhile, and a later lease may have the id.
             OpenLease lease = opened(id, tenant, holder, new LeaseTerm(ttl, term.maxHold()));
             if (lease == null) {
                 return Mono.just(false);
@@ -316,7 +316,7 @@ public final class Leases {
         });
     }
 
-    /** Cancelled by a caller that has been answered already, such as one that fails to pass the answer on, it changes nothing. */
+    /** Ends a lease whose restore has failed or was cancelled. A cancellation after the answer changes nothing. */
     private void undoRestore(OpenLease lease) {
         var unused = open.did((now, after) -> {
             if (!lease.isGone && !lease.isRestored) {
@@ -367,9 +367,9 @@ public final class Leases {
         return pool;
     }
 
-    // ---- what is asked of pools, and what they answer ----
+    // ---- requests to pools, and their answers ----
 
-    /** Outside the lock. A pool may have gone since the lease asked. */
+    /** Requests the permits of one pool, outside the lock. The pool may have been removed since the lease asked for it. */
     private void ask(Demand demand, String name) {
         PermitPool pool = pools.find(name);
         if (pool == null) {
@@ -379,7 +379,7 @@ public final class Leases {
                     new IllegalArgumentException("pool: %s (expected: one that there is)".formatted(name)));
             return;
         }
-        // The handle of who need not wait is smaller, and there may be many for long.
+        // The handle of a request that need not wait is smaller, and many may be held for long.
         HeldPermits atOnce = pool.tryAcquire(demand.request(name));
         if (atOnce == null) {
             pool.acquire(demand.request(name)).subscribe(demand.attempt(name));
@@ -388,7 +388,10 @@ public final class Leases {
         }
     }
 
-    /** With what this pool has granted: takes all else that is wanted, or gives back and goes to wait where it lacks. */
+    /**
+     * One pool has granted its permits. Takes the permits of the other pools if they are free; otherwise releases what was
+     * taken and waits in the queue of the pool that lacked permits.
+     */
     void granted(Demand demand, String from, HeldPermits permits) {
         Map<String, HeldPermits> taken = new TreeMap<>();
         taken.put(from, permits);
@@ -447,7 +450,7 @@ public final class Leases {
         });
     }
 
-    /** As long as asked, or as the pools allow of which it holds permits, or wants them. */
+    /** The time to expiry, cut to the bounds of all pools of which the lease holds or wants permits. */
     private long ttlNanos(OpenLease lease, Duration asked) {
         long most = asked.toNanos();
         for (OpenLease.Grant grant : lease.grants) {
@@ -461,7 +464,7 @@ public final class Leases {
         return most;
     }
 
-    /** When it is over whatever its holder does. */
+    /** The time at which the lease ends even if its holder extends it. */
     private long lastEnd(OpenLease lease) {
         long end = lease.endsAt;
         for (OpenLease.Grant grant : lease.grants) {
@@ -478,7 +481,7 @@ public final class Leases {
         lease.grants.add(grant);
     }
 
-    /** What it held comes back when the lock has been left. */
+    /** Removes the grant; its permits are released after the lock. */
     private void lose(OpenLease lease, OpenLease.Grant grant, Aftermath after) {
         lease.grants.remove(grant);
         if (lease.grants.isEmpty()) {
@@ -487,7 +490,7 @@ public final class Leases {
         after.then(grant.permits()::release);
     }
 
-    /** The lease stays open: its holder may ask again, and it expires when it is not asked for. */
+    /** A pool has refused. The lease stays open: its holder may ask again, and it expires if the holder does not. */
     void refused(Demand demand, RefusalReason reason, Throwable why) {
         var unused = open.did((now, after) -> {
             if (isWanted(demand)) {
@@ -515,7 +518,7 @@ public final class Leases {
     private void end(OpenLease lease, End how, long now, Aftermath after) {
         LeaseStatus status = status(lease, now);
         open.remove(lease);
-        // Before anybody is given what it held: who accounts for both would count too many in between.
+        // Before its permits go to the next: a listener that adds up both would count too many in between.
         after.then(() -> listener.ended(status, how));
         List.copyOf(lease.grants).forEach(grant -> lose(lease, grant, after));
         Demand waits = lease.waits;

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A lease as {@link Leases} keeps it. All of it is guarded by the lock of {@link OpenLeases}. */
+/** The state of an open lease. All of it is guarded by the lock of {@link OpenLeases}. */
 final class OpenLease {
 
     final LeaseId id;
@@ -20,16 +20,16 @@ final class OpenLease {
 
     /** When it expires, by the clock of {@link Leases}, in nanoseconds. */
     long expiresAt;
-    /** What its holder was told when it extended it last: a grant makes it no shorter. */
+    /** The expiry that the last extension promised to the holder: a grant does not make it earlier. */
     long extendedUntil;
-    /** When no extension makes it last any longer. */
+    /** The end of the lease's maximum hold: no extension goes beyond. */
     long endsAt;
-    /** Where {@link Expiries} has it. */
+    /** Its place in {@link Expiries}. */
     int place = Expiries.NOWHERE;
-    /** Which of all leases it is: more than one may have an id, one after the other. */
+    /** Grows with each lease that is opened; several leases can have the same id one after the other. */
     long serial;
 
-    /** Its neighbours among the leases of its tenant. */
+    /** Its neighbours in {@link TenantLeases}. */
     @Nullable
     OpenLease before;
 
@@ -37,9 +37,9 @@ final class OpenLease {
     OpenLease behind;
 
     boolean isGone;
-    /** Whether it was held before a restart, and all of that is counted. */
+    /** Whether it was restored after a restart, with all of its permits counted by their pools. */
     boolean isRestored;
-    /** Mostly one; what a lease of several pools holds is in the order of the grants. */
+    /** Its permits, one entry for each pool, in the order of the grants; mostly one. */
     final List<Grant> grants = new ArrayList<>(1);
 
     @Nullable
@@ -49,7 +49,7 @@ final class OpenLease {
      * Permits of one pool.
      *
      * @param token the fencing token of this grant
-     * @param waitedNanos from asking to the grant
+     * @param waitedNanos the time from the request to the grant
      * @param at when they were granted, by the clock of {@link Leases}, in nanoseconds
      */
     record Grant(String pool, HeldPermits permits, long token, long waitedNanos, long at) {}

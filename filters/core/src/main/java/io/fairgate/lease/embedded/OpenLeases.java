@@ -19,28 +19,28 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /**
- * The leases that are open, under one lock, and the timer that ends those that are due.
+ * The open leases under one lock, and the timer that ends expired ones.
  *
- * <p>Each step takes the lock, first ends all that is due, and leaves what must be done outside of the lock for when it has
- * been left: signals, listeners, pools.
+ * <p>Each step takes the lock and first ends the leases that have expired. Calls that must not run under the lock (signals,
+ * listeners, pools) run after it.
  */
 final class OpenLeases {
 
-    /** A time that does not come. */
+    /** No time. */
     private static final long NEVER = Long.MAX_VALUE;
 
-    /** What becomes of one that is due; within the lock. */
+    /** Ends a lease that has expired; under the lock. */
     interface End {
         void expired(OpenLease lease, long now, Aftermath after);
     }
 
-    /** One step within the lock. */
+    /** One step under the lock. */
     interface Step<T> {
         @Nullable
         T take(long now, Aftermath after);
     }
 
-    /** What is to be done when the lock has been left. */
+    /** The calls to make after the lock has been released. */
     static final class Aftermath {
         private final List<Runnable> steps = new ArrayList<>(2);
 
@@ -48,7 +48,7 @@ final class OpenLeases {
             steps.add(step);
         }
 
-        /** What throws is a bug of a listener, and must not cost the others their permits. */
+        /** Runs all calls. One that throws is a bug of a listener, and must not cost other leases their permits. */
         private void run() {
             for (Runnable step : steps) {
                 try {
@@ -79,7 +79,7 @@ final class OpenLeases {
         this.end = end;
     }
 
-    /** One step, which sees no lease that is due. What it throws is thrown when all else has been seen to. */
+    /** Runs a step, which sees no expired lease. An exception of the step is thrown after the calls that follow the lock. */
     <T> @Nullable T locked(Step<T> step) {
         Aftermath after = new Aftermath();
         try {
@@ -102,7 +102,7 @@ final class OpenLeases {
         return Boolean.TRUE.equals(locked(step));
     }
 
-    // ---- within a step ----
+    // ---- under the lock ----
 
     @Nullable
     OpenLease find(LeaseId id) {
@@ -165,7 +165,7 @@ final class OpenLeases {
         }
     }
 
-    /** Rings at the first expiry, or before: to set it anew for each extension would cost more than to ring for nothing. */
+    /** Sets the timer, which rings at the first expiry or before: setting it for each extension would cost more. */
     private void setTimer(long now) {
         OpenLease first = expiries.first();
         if (first == null) {
@@ -177,7 +177,7 @@ final class OpenLeases {
                 ringsAt = first.expiresAt;
                 timer = time.schedule(this::ring, Math.max(1, first.expiresAt - now), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException shutDown) {
-                ringsAt = NEVER; // Nothing expires by itself any more; every call still sees what is due as gone.
+                ringsAt = NEVER; // No lease expires by itself any more; each call still ends expired leases first.
             }
         }
     }

@@ -1,10 +1,10 @@
 package io.fairgate.lease.embedded;
 
 /**
- * What leases want of one pool and do not have yet.
+ * The demand of leases that wait in one pool.
  *
- * @param leases that wait there
- * @param permits that they ask for together
- * @param longestNanos since the one that has waited longest has asked; 0 when none waits
+ * @param leases the number of waiting leases
+ * @param permits the sum of the permits that they ask for
+ * @param longestNanos the longest wait of a lease that is first in the queue of its tenant; 0 when none waits
  */
 public record PoolDemand(int leases, long permits, long longestNanos) {}

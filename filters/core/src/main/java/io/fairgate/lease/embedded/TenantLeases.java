@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The leases of one tenant, linked by themselves, because there may be very many. Guarded by the lock of {@link OpenLeases}. */
+/** The leases of one tenant, a linked list through the leases, of which there may be many. Guarded as {@link OpenLease} is. */
 final class TenantLeases {
 
     private @Nullable OpenLease first;

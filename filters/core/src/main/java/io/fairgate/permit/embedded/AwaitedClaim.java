@@ -16,22 +16,24 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * Permits that somebody waits for and then has in hand: the subscription, the claim and the handle in one, because there
- * may be a hundred thousand of them for hours. That is also why it has over 250 lines.
+ * Permits that a subscriber waits for and then holds: the subscription, the claim and the handle in one object, because a
+ * hundred thousand of them may exist for hours.
  *
  * <pre>
- *   WAITING ──drain, or an open permit──▶ GRANTED ──at home, and requested──▶ HELD ──release, or held for too long──▶ RELEASED
- *      │                                    ├──its time was up on the way home──▶ RELEASED
- *      ├──drain──▶ REFUSED ──at home──▶ TOLD └──cancel, or never requested in its hold──▶ CANCELLED, RELEASED
+ *   WAITING ──drain, or an open permit──▶ GRANTED ──on loop, and requested──▶ HELD ──release, or held for too long──▶ RELEASED
+ *      │                                    ├──max-wait is up before the handover──▶ RELEASED
+ *      ├──drain──▶ REFUSED ──on loop──▶ TOLD └──cancel, or not requested within max-hold──▶ CANCELLED, RELEASED
  *      └──cancel──▶ CANCELLED
  * </pre>
+ *
+ * <p>{@code loop} is the request's event loop ({@link PermitRequest#home}).
  */
 final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits, Runnable {
 
     private static final int WAITING = 0;
     private static final int GRANTED = 1;
     private static final int HELD = 2;
-    // From here on it is over.
+    // From here on isOver() is true.
     private static final int RELEASED = 3;
     private static final int CANCELLED = 4;
     private static final int REFUSED = 5;
@@ -47,13 +49,13 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
 
     private volatile int state = WAITING;
     private volatile boolean requested;
-    /** The first step at home has been made, and was in time. */
+    /** Whether the claim has reached its event loop within the maximum wait. */
     private volatile boolean isHome;
 
     private long askedAt;
     private long waitUntil;
 
-    /** Only the thread that drains the pool, until it makes the claim ready. */
+    /** Written by the drain before it hands the claim to the dispatch. */
     private @Nullable RefusalReason refusal;
 
     AwaitedClaim(EmbeddedPermitPool pool, PermitRequest request, CoreSubscriber<? super HeldPermits> actual) {
@@ -64,7 +66,7 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         this.maxHold = request.maxHold();
     }
 
-    /** The beginning: takes an open permit, or asks the pool, and if it has to wait, says so. */
+    /** Takes an open permit, or submits the claim to the pool and calls {@code onWaiting} if it has to wait. */
     void start(PermitRequest request) {
         askedAt = pool.now();
         since = askedAt;
@@ -89,7 +91,7 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         }
     }
 
-    /** The beginning of permits that are held already: nothing is waited for but the drain. */
+    /** Starts with permits that are held already: it waits only for the drain. */
     void startRestored() {
         askedAt = pool.now();
         since = askedAt;
@@ -100,7 +102,7 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         }
     }
 
-    // ---- what the drain does and asks ----
+    // ---- used by the drain ----
 
     @Override
     protected boolean accept() {
@@ -123,7 +125,7 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         return waitUntil;
     }
 
-    /** As long as a pool allows at most is as good as for ever. */
+    /** The longest hold that a pool allows, 365 days, counts as unbounded. */
     @Override
     long maxHoldNanos() {
         Duration most = maxHold();
@@ -134,16 +136,16 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         return maxHold == null ? pool.settings().maxHold() : maxHold;
     }
 
-    // ---- at home ----
+    // ---- on the request's event loop ----
 
-    /** Continues on the request's executor; if that takes no more work, nothing is handed over. */
+    /** Resumes on the request's event loop. If that rejects the task, releases the permits and emits the error. */
     @Override
     void goHome() {
         try {
             if (home != null) {
                 home.execute(this);
             } else if (from != null && !isHome) {
-                run(); // It need not wait, and nobody else's thread is involved.
+                run(); // An open permit: it did not wait, and this is the subscribing thread.
             } else {
                 var unused = pool.time().schedule(this);
             }
@@ -157,7 +159,7 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         }
     }
 
-    /** What it has come home for: its turn has come, or will not, or its time is over. */
+    /** Acts on what the drain has decided: hands the permits over, reports a refusal, or ends a hold. */
     @Override
     public void run() {
         switch (state) {
@@ -179,7 +181,7 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
                 }
             }
             default -> {
-                // It has ended meanwhile, and whoever ended it has seen to everything.
+                // It has ended meanwhile, and the thread that ended it has done everything.
             }
         }
     }
@@ -196,14 +198,14 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         if (!isHome) {
             isHome = true;
             if (from == null) {
-                since = now; // Whoever took an open permit has held it since it asked.
+                since = now; // An open permit has been held since the request.
             }
             boundHold(now);
         }
         handOver(now);
     }
 
-    /** Of an open permit nobody else knows since when it is held. */
+    /** Bounds the hold of an open permit: only this claim knows when it began. */
     private void boundHold(long now) {
         long most = maxHoldNanos();
         if (from != null && most != Deadlines.NEVER) {
@@ -220,7 +222,7 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         }
     }
 
-    /** It was never requested for as long as it could have been held. */
+    /** Ends a hold whose handle was never requested. */
     private void giveUp() {
         if (STATE.compareAndSet(this, GRANTED, RELEASED)) {
             pool.giveBack(this);
@@ -246,7 +248,7 @@ final class AwaitedClaim extends TimedClaim implements Subscription, HeldPermits
         }
     }
 
-    /** What has been handed over is its holder's. */
+    /** Does nothing after the permits were handed over: then only the holder releases them. */
     @Override
     public void cancel() {
         if (STATE.compareAndSet(this, WAITING, CANCELLED) || STATE.compareAndSet(this, GRANTED, CANCELLED)) {

@@ -9,19 +9,19 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * When the drain has to look at claims by itself, and the one timer of the pool, which rings at the earliest of these
- * times. A timer for each wait and each hold would take longer than all else that a waiting request costs, and the threads
- * of the program would wait for each other at the lock of the timers.
+ * The deadlines of waits and holds, and the pool's only timer, which rings at the earliest of them. A timer for each wait
+ * and each hold would take longer than everything else that a waiting request costs, and threads would contend for the lock
+ * of the timers.
  *
- * <p>A heap in which each place has four below it: that makes it half as deep, and four times side by side in an array of
- * their own are fetched together. The timer is set anew only for an earlier time; that it rings and nothing is due any more
- * costs less than setting it for every change.
+ * <p>A 4-ary heap: it is half as deep as a binary one, and four times that lie side by side in their own array are fetched
+ * together. The timer is set anew only for an earlier time; a timer that rings when nothing is due costs less than setting
+ * it for every change.
  *
- * <p>Only the drain uses it, but for {@link #ringsAt}.
+ * <p>Only the drain uses it, except for {@link #ringsAt}.
  */
 final class Deadlines {
 
-    /** A time that does not come. */
+    /** No deadline. */
     static final long NEVER = Long.MAX_VALUE;
 
     /** The place of a claim that is not in here. */
@@ -37,13 +37,13 @@ final class Deadlines {
     private long[] times = new long[FEW];
     private @Nullable TimedClaim[] claims = new TimedClaim[FEW];
     private int size;
-    /** Places of claims that have left. */
+    /** The number of places whose claims were removed. */
     private int empty;
 
     private Disposable timer = Disposables.disposed();
     private volatile long ringsAt = NEVER;
 
-    /** @param ring what the timer runs, on a thread of {@code timers}: tells the drain to call {@link #rang} */
+    /** @param ring what the timer runs, on a thread of {@code timers}: it must make the drain call {@link #rang} */
     Deadlines(Scheduler timers, Runnable ring) {
         this.timers = timers;
         this.ring = ring;
@@ -51,17 +51,20 @@ final class Deadlines {
 
     // ---- the timer ----
 
-    /** The next time at which the pool looks at all whose time may be up; any thread may ask. */
+    /** The time for which the timer is set; any thread may call this. */
     long ringsAt() {
         return ringsAt;
     }
 
-    /** The timer has rung: from here on who depends on it has to say so, or is seen by the drain after this. */
+    /**
+     * The timer has rung and is not set any more. A thread that reads {@link #ringsAt} after this sends its deadline to the
+     * drain; the drain looks for the deadlines of threads that read it before.
+     */
     void rang() {
         ringsAt = NEVER;
     }
 
-    /** Has the timer ring at the earliest of the times in here, and at {@code other}; it may ring before. */
+    /** Sets the timer to the earliest deadline, or to {@code other} if that is earlier; it may ring earlier still. */
     void setTimer(long other, long now) {
         long next = Math.min(first(), other);
         if (next < ringsAt) {
@@ -70,7 +73,7 @@ final class Deadlines {
                 ringsAt = next;
                 timer = timers.schedule(ring, Math.max(0, next - now), TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException shutDown) {
-                // Nothing ends by itself any more; what is in flight still comes back.
+                // Without timers no wait or hold ends by itself any more; permits in flight are still released.
                 ringsAt = NEVER;
             }
         }
@@ -83,7 +86,7 @@ final class Deadlines {
 
     // ---- the heap ----
 
-    /** The earliest time in here. */
+    /** The earliest deadline, or {@link #NEVER}. */
     long first() {
         while (size > 0 && claims[0] == null) {
             removeFirst();
@@ -91,13 +94,13 @@ final class Deadlines {
         return size == 0 ? NEVER : times[0];
     }
 
-    /** The claim that is due now, which is to be set anew or removed; null when there is none. */
+    /** The first claim that is due, which the caller must set anew or remove; null when none is due. */
     @Nullable
     TimedClaim due(long now) {
         return first() <= now ? claims[0] : null;
     }
 
-    /** Has the claim looked at then, and not when it was to be before. */
+    /** Sets the deadline of the claim, in place of an earlier one. */
     void set(TimedClaim claim, long time) {
         remove(claim);
         if (time != NEVER) {
@@ -108,12 +111,12 @@ final class Deadlines {
         }
     }
 
-    /** For how many claims there is room now. */
+    /** The capacity of the heap, for tests. */
     int room() {
         return times.length;
     }
 
-    /** Leaves its place empty: who leaves from the midst of many would have to fetch others to have it filled. */
+    /** Removes the claim and leaves its place empty: filling a place in the middle of the heap would touch other claims. */
     void remove(TimedClaim claim) {
         int at = claim.placeByTime;
         if (at != NOWHERE) {
@@ -136,7 +139,7 @@ final class Deadlines {
         }
     }
 
-    /** Fills the empty places, which takes a step for each claim; as many have left before. */
+    /** Fills the empty places: a step for each claim, after removals in proportion to their number. */
     private void closeUp() {
         int filled = 0;
         for (int i = 0; i < size; i++) {

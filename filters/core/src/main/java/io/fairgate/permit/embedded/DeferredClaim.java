@@ -9,9 +9,9 @@ import org.reactivestreams.Subscription;
 import reactor.core.publisher.Operators;
 
 /**
- * A claim that is the subscription to a work before the work has given its own: what is requested meanwhile is passed on
- * when that comes, and a cancellation is as well. As Reactor's {@code Operators.DeferredSubscription}, which would be one
- * more object for each request.
+ * A claim that stands in for the subscription of its work until the work provides it: passes on the demand that was
+ * requested before, or a cancellation. Like Reactor's {@code Operators.DeferredSubscription}, which would be one more object
+ * for each request.
  */
 abstract class DeferredClaim extends TimedClaim implements Subscription {
 
@@ -54,7 +54,7 @@ abstract class DeferredClaim extends TimedClaim implements Subscription {
         }
     }
 
-    /** Cancels the work, at once or when it gives its subscription. */
+    /** Cancels the work, at once or as soon as it provides its subscription. */
     final void cancelUpstream() {
         Operators.terminate(UPSTREAM, this);
     }

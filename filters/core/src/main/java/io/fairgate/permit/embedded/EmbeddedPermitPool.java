@@ -33,47 +33,47 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.concurrent.Queues;
 
 /**
- * A pool inside this process.
+ * A pool in the memory of this process.
  *
- * <p><b>While nobody waits</b>, permits lie open ({@link OpenPermits}): who needs one takes it and puts it back, and
- * neither the scheduler nor another thread has to do with it.
+ * <p><b>The fast path.</b> While no request waits, free permits are open ({@link OpenPermits}): a request takes one by a
+ * compare-and-set and puts it back by another, without the scheduler and without another thread.
  *
- * <p><b>Otherwise</b> whoever has news (a new claim, a cancellation, permits given back) puts it into {@link #news} and
- * calls {@link #drain}. One thread at a time works the news off; the others have left already, so no thread ever waits for
- * another. That makes the scheduler plain single-threaded code. News is not an instruction: a claim in the queue only
- * means "look at me again", and the drain brings the scheduler into agreement with the claim's state. Telling it twice
- * changes nothing, which is what makes a double release impossible.
+ * <p><b>The drain.</b> Otherwise each change (a new claim, a cancellation, a release) becomes a command in {@link #news},
+ * followed by a call of {@link #drain}. One thread at a time executes the commands; the others have left already, so no
+ * thread ever waits for another. That keeps the scheduler plain single-threaded code. A claim in the queue is not an
+ * instruction: it only means "look at this claim", and the drain brings the scheduler into agreement with the claim's state.
+ * Doing so twice changes nothing, which makes a double release impossible.
  *
- * <p>What was granted goes to {@link #ready}, and is handed to the waiters' executors by a loop of its own: code of the
- * user never runs inside the drain, and a work that completes at once and thereby grants the next one does not nest. Both
- * loops hand over to the pool's scheduler after {@link #BATCH} steps: no thread works for the others for long.
+ * <p><b>The dispatch.</b> Granted claims go to {@link #ready}, and a second loop resumes them on their event loops. So user
+ * code never runs inside the drain, and a work that completes at once and thereby grants the next one does not nest. Both
+ * loops continue on the pool's scheduler after {@link #BATCH} steps, so that no thread works for the others for long.
  */
 public final class EmbeddedPermitPool implements PermitPool {
 
-    /** Claims beyond those that may wait that can be on their way to the drain. */
+    /** The most claims, in addition to {@code max-waiting}, that may be submitted and not yet seen by the drain. */
     private static final int MOST_ON_THEIR_WAY = 10_000;
-    /** Steps after which a loop lets another thread go on. */
+    /** Steps after which a loop continues on another thread. */
     private static final int BATCH = 256;
-    /** A time that the caller has not read off the clock. */
+    /** Stands for the time when the caller has not read the clock. */
     static final long UNKNOWN = -1;
-    /** For so many drains nobody must have waited before permits lie open again: opening and shutting costs a little. */
+    /** The fewest drains without a waiting claim before the fast path opens again: opening and shutting has a cost. */
     private static final int CALM = 64;
 
     private final String name;
     private final Scheduler time;
-    /** Times are counted from here. */
+    /** The zero of the pool's times, on the clock of {@link #time}. */
     private final long origin;
 
     private final PoolListener listener;
     private final boolean heard;
 
-    /** A {@link PoolClaim} to look at, or something to run. */
+    /** The commands for the drain: a {@link PoolClaim} to look at, or a {@link Runnable}. */
     private final Queue<Object> news = Queues.unboundedMultiproducer().get();
 
     private final AtomicInteger newsCount = new AtomicInteger();
-    /** Claims that ask and that the drain has not seen yet: who adds to them is faster than who works them off. */
+    /** Claims that were submitted and that the drain has not seen yet. Bounded: threads can submit faster than it works. */
     private final AtomicInteger onTheirWay = new AtomicInteger();
-    /** A {@link PoolClaim} to send home, or something to run. Only the drain adds to it, and one dispatch takes from it. */
+    /** The commands for the dispatch: a {@link PoolClaim} to resume, or a {@link Runnable}. Only the drain adds commands. */
     private final Queue<Object> ready = Queues.unbounded().get();
 
     private final AtomicInteger readyCount = new AtomicInteger();
@@ -89,29 +89,30 @@ public final class EmbeddedPermitPool implements PermitPool {
     private volatile OpenPermits open;
     private final Deadlines deadlines;
 
-    // Below: only the thread that drains.
+    // Below: only for the thread that drains.
     private final FairScheduler scheduler;
     private final List<PoolClaim> arrived = new ArrayList<>();
+    /** The drains since a claim last waited or needed a decision of the scheduler. */
     private int calm = Integer.MAX_VALUE;
     private boolean closing;
-    /** How many permits were restored, those that have come back included. */
+    /** The sum of all permits that were ever restored, including those that have been released since. */
     private long restored;
-    /** The time of this round: read once, because that takes as long as a grant. */
+    /** The time of this round of the drain: read once, because reading the clock takes as long as a grant. */
     private long round;
-    /** When the first of those that hold an open permit has to give it back, as far as it has to be seen to. */
+    /** The earliest known end of a hold of an open permit; {@link Deadlines#NEVER} when none is known. */
     private long firstOpen = Deadlines.NEVER;
 
     private Disposable patience = Disposables.disposed();
 
-    /** A pool for production: monotonic time, nobody listens. */
+    /** A pool on the monotonic clock, without a listener. */
     public EmbeddedPermitPool(String name, PoolSettings settings, TenantShares shares) {
         this(name, settings, shares, MonotonicScheduler.INSTANCE, PoolListener.NONE);
     }
 
     /**
      * @param time the clock and the timers; must be monotonic, as {@link MonotonicScheduler} and virtual time are
-     * @throws IllegalArgumentException when the tenants reserve more permits than there are, or their calculator says less than
-     *     1
+     * @throws IllegalArgumentException when the tenants reserve more permits than the pool has, or their calculator returns
+     *     less than 1
      */
     public EmbeddedPermitPool(
             String name, PoolSettings settings, TenantShares shares, Scheduler time, PoolListener listener) {
@@ -167,7 +168,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     @Override
     public Mono<PoolStatus> snapshot() {
         return Mono.create(sink -> tell(() -> {
-            // What is known so far is worked off first, or there would be free permits and somebody who waits.
+            // First grants what can be granted, or the snapshot would show free permits beside waiting requests.
             handOut();
             shutOpen();
             PoolStatus status = scheduler.present(round);
@@ -209,7 +210,7 @@ public final class EmbeddedPermitPool implements PermitPool {
                 0,
                 (patience.compareTo(PoolSettings.MAX_DURATION) < 0 ? patience : PoolSettings.MAX_DURATION).toNanos());
         return Mono.defer(() -> {
-            // The drain may be busy, and who comes after this must not find a permit that lies open still.
+            // At once, because the drain may be busy: later requests must not find an open permit any more.
             toBeClosed = true;
             unasked = MayTakeUnasked.NOBODY;
             tell(() -> {
@@ -223,11 +224,11 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     /**
-     * Changes size, bounds and shares while they are in use. Permits held and places in the queue stay; how far each
-     * tenant is ahead or behind stays. Takes effect at once unless another thread is at work in the pool, then soon.
+     * Changes size, bounds and shares while they are in use. Permits held, places in the queue, and how far each tenant is
+     * ahead or behind stay. Takes effect before it returns, unless another thread is at work in the pool: then soon after.
      *
-     * @throws IllegalArgumentException when the tenants reserve more permits than there are, or their calculator says less than
-     *     1; nothing is changed then
+     * @throws IllegalArgumentException when the tenants reserve more permits than the pool would have, or their calculator
+     *     returns less than 1; nothing is changed then
      */
     public void reconfigure(PoolSettings settings, TenantShares shares) {
         shares.requireFit(settings.permits());
@@ -245,19 +246,19 @@ public final class EmbeddedPermitPool implements PermitPool {
         });
     }
 
-    // ---- for the claims ----
+    // ---- used by the claims ----
 
-    /** In nanoseconds since the pool was made. */
+    /** The time in nanoseconds since the pool was made. */
     long now() {
         return time.now(TimeUnit.NANOSECONDS) - origin;
     }
 
-    /** The time when permits are taken, as far as somebody wants to hear of it: reading a clock takes as long as taking. */
+    /** The time, or {@link #UNKNOWN} when there is no listener: reading the clock takes as long as taking a permit. */
     long timeOfTaking() {
         return heard ? now() : UNKNOWN;
     }
 
-    /** How long the request may wait. */
+    /** The longest wait of the request. */
     long maxWaitNanos(PermitRequest request) {
         return (request.maxWait() == null ? settings.maxWait() : request.maxWait()).toNanos();
     }
@@ -270,7 +271,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         return listener;
     }
 
-    /** Takes one of the permits that lie open; true when the claim holds it now. */
+    /** Takes an open permit for the claim; returns whether the claim holds one now. */
     boolean takeOpen(PoolClaim claim) {
         if (mustAsk(claim)) {
             return false;
@@ -289,12 +290,12 @@ public final class EmbeddedPermitPool implements PermitPool {
         return unasked.includes(tenant) && open.hasFree();
     }
 
-    /** What only the scheduler can decide. */
+    /** Whether only the scheduler can decide about the claim. */
     private boolean mustAsk(PoolClaim claim) {
         return claim.permits() != 1 || !unasked.includes(claim.tenant());
     }
 
-    /** Has the permits of a claim that is over back, if it held any. */
+    /** Takes back the permits of a claim that is over, if it held any. */
     void giveBack(PoolClaim claim) {
         OpenPermits from = claim.from;
         if (from == null || !from.giveBack(claim)) {
@@ -303,10 +304,10 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     /**
-     * Asks the scheduler for permits.
+     * Submits the claim to the scheduler.
      *
-     * @param now what time it is, or {@link #UNKNOWN}
-     * @return false when so many ask that this one cannot even be looked at
+     * @param now the time, or {@link #UNKNOWN}
+     * @return false when too many claims were submitted that the drain has not seen yet; this one was not submitted then
      */
     boolean ask(PoolClaim claim, long now) {
         if (onTheirWay.incrementAndGet() > (long) settings.maxWaiting() + MOST_ON_THEIR_WAY) {
@@ -318,10 +319,10 @@ public final class EmbeddedPermitPool implements PermitPool {
         return true;
     }
 
-    /** Counts what a claim holds already. */
+    /** Counts permits that a claim holds already. */
     void restore(AwaitedClaim claim) {
         tell(() -> {
-            shutOpen(); // What lies open is nobody's in the eyes of the scheduler.
+            shutOpen(); // The scheduler does not count open permits.
             if (closing) {
                 refuse(claim, RefusalReason.DRAINING);
             } else if (scheduler.inFlight() + (long) claim.permits() > PoolSettings.MAX_PERMITS
@@ -336,14 +337,14 @@ public final class EmbeddedPermitPool implements PermitPool {
         });
     }
 
-    /** Has the claim looked at: its state has changed. */
+    /** Has the drain look at the claim, because its state has changed. */
     void look(PoolClaim claim) {
         tellAll(claim, UNKNOWN);
     }
 
     /**
-     * Has the hold of an open permit end when it is to end. As long as the claim is in its cell, the drain sees it there
-     * when the timer rings, which it may do in time already; otherwise the drain has to be told.
+     * Makes sure that the hold of an open permit ends in time. When the timer rings, the drain finds the claims that are still
+     * in their cells. If this claim is no longer there, or the timer does not ring by {@code holdUntil}, it needs a command.
      */
     void boundHold(TimedClaim claim) {
         OpenPermits from = claim.from;
@@ -372,7 +373,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     private void tellAll(Object what, long now) {
         if (newsCount.compareAndSet(0, 1)) {
-            // Nobody is at work and nothing is in the queue: there is no need to go through it.
+            // The drain is idle and its queue is empty, so the command can be executed without the queue.
             round = now == UNKNOWN ? now() : now;
             doOne(what, hear);
             drain(1);
@@ -407,7 +408,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    /** Goes on where another thread has left off. */
+    /** Continues the drain that another thread has handed over. */
     private void drainOn() {
         round = now();
         drain(startAgain(newsCount));
@@ -426,7 +427,7 @@ public final class EmbeddedPermitPool implements PermitPool {
             endWhatIsDue();
             do {
                 scheduler.grant(round, granted);
-                // Who has to leave may have been what others waited for.
+                // Permits may have been collected for a claim that was refused; the others get them now.
             } while (refuseWhoCannotWait());
             openWhenCalm();
             deadlines.setTimer(Math.min(firstOpen, scheduler.nextEndOfCollection()), round);
@@ -480,9 +481,10 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     /**
-     * After the grants, so that a bound of 0 still lets pass what need not wait.
+     * Refuses claims that are over a bound of waiting claims. Runs after the grants, so that a bound of 0 still admits claims
+     * that need not wait.
      *
-     * @return whether somebody had to leave
+     * @return whether a claim was refused
      */
     private boolean refuseWhoCannotWait() {
         int before = scheduler.waiting();
@@ -524,16 +526,16 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    // ---- what is over when its time is up ----
+    // ---- deadlines ----
 
-    /** Before the grants: nobody gets a permit when it has waited for too long. */
+    /** Ends waits and holds that are due. Runs before the grants: a claim that has waited for too long gets no permit. */
     private void endWhatIsDue() {
         TimedClaim claim = deadlines.due(round);
         for (int i = 0; i < BATCH && claim != null; i++) {
             if (claim.isWaiting()) {
                 takeOut(claim, scheduler.waitsForOwnCap(claim) ? RefusalReason.TENANT_CAP : RefusalReason.MAX_WAIT);
             } else {
-                // Its work is cancelled at home. Should it only be starting there, this is for the next time.
+                // Its event loop cancels the work. If the work is only starting there, the next deadline tries again.
                 deadlines.set(claim, endOfHold(claim));
                 expire(claim);
             }
@@ -557,7 +559,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    /** The timer has rung: also who holds an open permit may have to give it back. */
+    /** The timer has rung: ends the holds of open permits that are due, and finds the next one. */
     private void rang() {
         deadlines.rang();
         firstOpen = Deadlines.NEVER;
@@ -570,7 +572,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         });
     }
 
-    /** It is known now when an open permit is to come back; by now the permit may be the scheduler's. */
+    /** Notes the end of the hold of an open permit; meanwhile the scheduler may have come to count that permit. */
     private void watchHold(TimedClaim claim) {
         if (claim.isHolding()) {
             deadlines.set(claim, claim.holdUntil);
@@ -579,9 +581,9 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    // ---- permits that lie open ----
+    // ---- the fast path ----
 
-    /** From here on every permit is the scheduler's to give. */
+    /** Closes the fast path: from here on the scheduler grants every permit. */
     private void shutOpen() {
         scheduler.takeBack(open.shutAll(adopt));
         firstOpen = Deadlines.NEVER;
@@ -604,7 +606,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    // ---- the dispatch: hands waiters to their executors, outside the drain ----
+    // ---- the dispatch: resumes claims on their event loops, outside the drain ----
 
     private void sendHome() {
         if (!ready.isEmpty() && readyCount.getAndIncrement() == 0) {
@@ -633,7 +635,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     // ---- the two loops ----
 
-    /** Takes up to a batch out of the queue; true when there may be more. What throws is a bug, and the others go on. */
+    /** Executes up to a batch of commands; true when there may be more. A command that throws is a bug; the others go on. */
     private static boolean step(Queue<Object> queue, Consumer<Object> action) {
         for (int i = 0; i < BATCH; i++) {
             Object next = queue.poll();
@@ -653,13 +655,16 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    /** What was counted is in the queue, which is looked at again; without this a loop that never ends would overflow. */
+    /**
+     * Sets the count to 1, and the loop goes through the queue again: all that was counted is in there. Otherwise the count
+     * would overflow in a loop that never ends.
+     */
     private static int startAgain(AtomicInteger count) {
         count.addAndGet(1 - count.get());
         return 1;
     }
 
-    /** Lets another thread go on with the loop that this one is in; false when nobody can. */
+    /** Continues a loop on another thread; false when the scheduler is shut down. */
     private boolean handOver(Runnable loop) {
         try {
             Runnable on = () -> {

@@ -19,7 +19,7 @@ final class FluxWithPermit<T> extends Flux<T> {
         this.work = work;
     }
 
-    /** Serialized, because the end of the hold may come while an element is on its way. */
+    /** Serialized, because the hold may expire while an element is being emitted. */
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
         new Waiter<>(pool, request, work, Operators.serialize(actual)).start();

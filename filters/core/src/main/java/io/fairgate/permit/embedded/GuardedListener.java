@@ -7,7 +7,7 @@ import io.fairgate.tenant.TenantId;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/** Keeps what a listener throws away from the permits: a broken meter must not cost a permit. */
+/** Catches what a listener throws, so that a broken meter does not cost a permit. */
 record GuardedListener(PoolListener listener) implements PoolListener {
 
     @Override
@@ -38,7 +38,7 @@ record GuardedListener(PoolListener listener) implements PoolListener {
         }
     }
 
-    /** To Reactor's hook for such errors; should that throw as well, nobody is left who could be told. */
+    /** Passes the error to Reactor's hook for dropped errors; if the hook throws as well, the error is lost. */
     static void drop(Throwable bug) {
         try {
             Operators.onErrorDropped(bug, Context.empty());

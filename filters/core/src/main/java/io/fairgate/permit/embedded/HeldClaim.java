@@ -7,11 +7,11 @@ import io.fairgate.permit.HeldPermits;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * Permits that were taken without waiting: the handle of the caller and the claim in one.
+ * Permits that were taken without waiting: the caller's handle and the claim in one object.
  *
  * <pre>
  *   TRYING ──drain, or an open permit──▶ HELD ──release──▶ RELEASED
- *      └──the drain has none, or the caller does not wait for its answer──▶ GIVEN_UP
+ *      └──the drain has not granted it when {@code ask} returns──▶ GIVEN_UP
  * </pre>
  */
 final class HeldClaim extends PoolClaim implements HeldPermits {
@@ -32,11 +32,11 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
         this.pool = pool;
     }
 
-    /** Takes permits if they can be had now. */
+    /** Takes permits if they can be granted now. */
     boolean take() {
         since = pool.timeOfTaking();
         if (pool.takeOpen(this)) {
-            // Nobody else knows of it yet, but for the drain that may just be counting it.
+            // No other thread uses it yet, except the drain, which may be counting it just now.
             STATE.lazySet(this, HELD);
         } else {
             var unused = pool.ask(this, EmbeddedPermitPool.UNKNOWN);
@@ -55,8 +55,8 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
     }
 
     /**
-     * Either the cell takes the permit back, or it has been shut, and then the scheduler counts this claim and has to be
-     * told. Of two that release at once, the one that comes too late tells the scheduler of a claim that it does not have.
+     * Puts the permit back into its cell. If the cell has been shut, the scheduler counts this claim, and the drain must look
+     * at it. Of two concurrent calls the later one may also make the drain look, which finds nothing to release.
      */
     @Override
     public void release() {
@@ -80,13 +80,13 @@ final class HeldClaim extends PoolClaim implements HeldPermits {
         return state >= RELEASED;
     }
 
-    /** It gives up by itself when it has no answer. */
+    /** Never: {@link #take} gives up by itself when it has no answer. */
     @Override
     boolean refuse(RefusalReason reason) {
         return false;
     }
 
-    /** Its caller has waited for the answer, or has not. */
+    /** Nothing to resume: {@link #take} reads the state itself. */
     @Override
     void goHome() {}
 }

@@ -6,11 +6,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Whom {@link TenantShares#mayTakeUnasked} allows it, found out once: with each request it would take longer than taking
- * the permit.
+ * The tenants that may use the fast path, by {@link TenantShares#mayTakeUnasked}. Computed once for the shares: for each
+ * request it would take longer than taking the permit.
  *
  * @param others whether tenants that are not members may
- * @param exceptions members for which it is the other way round
+ * @param exceptions the members for which it is the other way round
  */
 record MayTakeUnasked(boolean others, Set<TenantId> exceptions) {
 

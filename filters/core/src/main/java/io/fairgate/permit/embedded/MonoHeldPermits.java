@@ -12,7 +12,7 @@ final class MonoHeldPermits extends Mono<HeldPermits> {
 
     private final Consumer<CoreSubscriber<? super HeldPermits>> start;
 
-    /** @param start makes a claim for a subscriber, and begins it */
+    /** @param start makes a claim for the subscriber, and starts it */
     MonoHeldPermits(Consumer<CoreSubscriber<? super HeldPermits>> start) {
         this.start = start;
     }

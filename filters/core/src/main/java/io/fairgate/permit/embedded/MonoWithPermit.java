@@ -27,8 +27,8 @@ final class MonoWithPermit<T> extends Mono<T> {
     }
 
     /**
-     * Keeps the element until the work has completed: an element that went on before could be followed by the error of
-     * an expired hold, and the permits are not to come back before the work has really ended.
+     * Keeps the element until the work has completed: an element that was passed on before could be followed by the error of
+     * an expired hold, and the permits must not come back before the work has really ended.
      */
     private static final class Waiter<T> extends PermitWaiter<T> {
         @SuppressWarnings("rawtypes")

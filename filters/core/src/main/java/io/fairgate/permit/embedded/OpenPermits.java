@@ -5,35 +5,35 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Permits that lie open while nobody waits: whoever comes takes one by a compare-and-set, and puts it back by another.
+ * The fast path: open permits, which a claim takes by one compare-and-set and puts back by another, while no claim waits.
  *
- * <p>Each cell is one permit. It is free (null), or taken (the claim that took it), or shut. The drain opens cells with
- * permits that the scheduler lends, and shuts them all before anybody has to wait; what it then finds in a cell is either
- * a free permit, which goes back to the scheduler, or a claim, which the scheduler counts from then on. Since every cell
- * changes hands by a single step, a permit is at each moment in exactly one place, and a claim that puts back what it took
- * either does so in time or sees that the cell is shut and tells the drain: no wake-up is lost on the way.
+ * <p>Each cell is one permit. A cell is free (null), or taken (it holds the claim that took it), or shut. The drain opens
+ * cells with permits that the scheduler lends, and shuts them all before a claim has to wait. In a cell it then finds either
+ * a free permit, which goes back to the scheduler, or a claim, which the scheduler counts from then on. Since every change
+ * of a cell is one atomic step, a permit is in exactly one place at each moment. A claim that puts its permit back either
+ * does so in time, or sees that the cell is shut and calls the drain: no wake-up is lost.
  *
- * <p>Threads: anyone takes and gives back; only the drain opens and shuts.
+ * <p>Threads: any thread takes and gives back; only the drain opens and shuts.
  */
 final class OpenPermits {
 
-    /** Cells are looked through one after the other, and shut one after the other: there is a bound to that. */
+    /** The most cells. They are searched and shut one after the other, which this bounds. */
     static final int MOST = 1024;
 
     private static final Object SHUT = new Object();
-    /** References that fill a cache line: threads begin to look that far apart. */
+    /** References in a cache line: threads begin their searches in different lines. */
     private static final int LINE = 16;
 
     private final AtomicReferenceArray<@Nullable Object> cells;
     private final int lines;
 
-    /** Whether it makes sense to look through the cells: while requests wait, all of them are shut. */
+    /** Whether a search can find a free cell: while claims wait, all cells are shut. */
     private volatile boolean isOpen;
 
-    /** Only for the drain: cells that are not shut. */
+    /** The number of cells that are not shut; only for the drain. */
     private int open;
 
-    /** As many cells as there are permits, within {@link #MOST}; all shut. */
+    /** One cell for each permit, at most {@link #MOST}; all shut. */
     OpenPermits(int permits) {
         int size = Math.min(permits, MOST);
         cells = new AtomicReferenceArray<>(size);
@@ -62,7 +62,7 @@ final class OpenPermits {
         return false;
     }
 
-    /** Whether one of the cells that {@link #take} looks at first is free; of a few more than that it says nothing. */
+    /** Whether one of the cells of the cache line in which {@link #take} begins is free; other cells are not searched. */
     boolean hasFree() {
         if (!isOpen) {
             return false;
@@ -77,12 +77,12 @@ final class OpenPermits {
         return false;
     }
 
-    /** Puts the permit back that the claim had taken; false when its cell has been shut meanwhile. */
+    /** Puts back the permit of the claim; false when its cell has been shut meanwhile. */
     boolean giveBack(PoolClaim claim) {
         return cells.compareAndSet(claim.cell, claim, null);
     }
 
-    /** Whether its cell still has the claim; once it has not, the drain knows of it. */
+    /** Whether the claim is still in its cell; if not, the drain has seen it. */
     boolean has(PoolClaim claim) {
         return cells.get(claim.cell) == claim;
     }
@@ -95,14 +95,14 @@ final class OpenPermits {
         return cells.length();
     }
 
-    // ---- only the drain ----
+    // ---- only for the drain ----
 
-    /** How many cells are shut. */
+    /** The number of cells that are shut. */
     int shut() {
         return cells.length() - open;
     }
 
-    /** Opens as many of the cells that are shut. */
+    /** Opens {@code count} of the cells that are shut. */
     void open(int count) {
         open += count;
         for (int i = 0, left = count; left > 0; i++) {
@@ -114,7 +114,7 @@ final class OpenPermits {
         isOpen = open > 0;
     }
 
-    /** Every claim that has taken a permit and not put it back, as far as that does not change meanwhile. */
+    /** Visits every claim that is in a cell; cells may change meanwhile. */
     void forEachTaken(Consumer<PoolClaim> action) {
         for (int i = 0; i < cells.length() && open > 0; i++) {
             if (cells.get(i) instanceof PoolClaim claim) {
@@ -126,7 +126,7 @@ final class OpenPermits {
     /**
      * Shuts all cells.
      *
-     * @param taken is told of each claim that had taken a permit, and from then on has to tell the drain when it is over
+     * @param taken gets each claim that has taken a permit; from then on such a claim must call the drain when it is over
      * @return how many of the permits were free
      */
     int shutAll(Consumer<PoolClaim> taken) {

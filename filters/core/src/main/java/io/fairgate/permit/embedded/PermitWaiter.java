@@ -28,22 +28,24 @@ import reactor.util.context.Context;
  * the claim in the scheduler's queue, with one state that only moves by compare-and-set:
  *
  * <pre>
- *   WAITING ──drain──▶ GRANTED ──home──▶ STARTING ──▶ RUNNING ──complete──▶ DONE
+ *   WAITING ──drain──▶ GRANTED ──loop──▶ STARTING ──▶ RUNNING ──complete──▶ DONE
  *      │  └──drain, also when     │  │        │  │        └──error, cancel, hold expired──▶ SETTLING ──▶ DONE
- *      │     its time is up──▶ REFUSED        │  └──cancel──▶ LEAVING ──▶ SETTLING ──▶ DONE
+ *      │     max-wait is up──▶ REFUSED        │  └──cancel──▶ LEAVING ──▶ SETTLING ──▶ DONE
  *      └──cancel──▶ CANCELLED     │  │        └──complete, or error──▶ as when RUNNING
- *                                 │  └──its time was up on the way home──▶ DONE
+ *                                 │  └──max-wait is up before the start──▶ DONE
  *                                 └──cancel──▶ CANCELLED
  * </pre>
  *
- * <p>STARTING lasts while the work is being subscribed. Who cancels meanwhile goes through LEAVING: the permits come back
- * when the work has been cancelled (CUT_SHORT until then) and its subscribing has returned (SUBSCRIBED until then),
- * whichever is later, for before both it may be doing something. SETTLING lasts until a work that was cut short has really
- * ended ({@link PermitRequest#settled}).
+ * <p>{@code loop} is the request's event loop ({@link PermitRequest#home}).
  *
- * <p>Who wins the step to a state without an exit has the pool look at the waiter once, and the pool takes back what it
- * had given. It is one object and not three operators because a permit that travels as an element between operators
- * can be lost on cancellation (reactor-core issue 3695).
+ * <p>STARTING lasts while the work is being subscribed. A cancellation in this time leads to LEAVING. Of the two events that
+ * must follow, the first leads to CUT_SHORT (the work has been cancelled) or SUBSCRIBED (the call of subscribe has returned),
+ * and the second to SETTLING: before both have happened the work may still be doing something. SETTLING lasts until a work
+ * that was cancelled or has failed has really ended ({@link PermitRequest#settled}).
+ *
+ * <p>The thread that makes the step to DONE or CANCELLED has the pool look at the waiter once, and the pool takes back what
+ * it had granted. All this is one object and not three operators, because a permit that is passed as an element between
+ * operators can be lost on cancellation (reactor-core issue 3695).
  */
 abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T>, Runnable {
 
@@ -55,7 +57,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     private static final int CUT_SHORT = 5;
     private static final int SUBSCRIBED = 6;
     private static final int SETTLING = 7;
-    // From here on it is over.
+    // From here on isOver() is true.
     private static final int DONE = 8;
     private static final int CANCELLED = 9;
     private static final int REFUSED = 10;
@@ -71,7 +73,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     private final Publisher<T> work;
 
     private volatile int state = WAITING;
-    /** The caller has left: what would be told to it is not told any more. */
+    /** Whether the subscriber has cancelled: it gets no error signal any more. */
     private volatile boolean left;
 
     private volatile @Nullable Disposable settleTimer;
@@ -80,7 +82,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
     private long waitUntil;
     private long startedAt;
 
-    /** Only the thread that drains the pool, until it makes the waiter ready. */
+    /** Written by the drain before it hands the waiter to the dispatch. */
     private @Nullable RefusalReason refusal;
 
     PermitWaiter(EmbeddedPermitPool pool, PermitRequest request, Publisher<T> work, CoreSubscriber<? super T> actual) {
@@ -91,7 +93,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         this.actual = actual;
     }
 
-    /** The beginning: takes an open permit, or asks the pool, and if it has to wait, says so. */
+    /** Takes an open permit, or submits the claim to the pool and calls {@code onWaiting} if it has to wait. */
     final void start() {
         Executor home = request.home();
         askedAt = home == null ? pool.timeOfTaking() : pool.now();
@@ -107,7 +109,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         }
     }
 
-    /** Here and now, unless it has a home to start on; that nobody had to wait is known already. */
+    /** Starts on this thread, unless the request has an event loop to start on. */
     private void startWithOpenPermit(@Nullable Executor home) {
         boolean here = home == null;
         if (!STATE.compareAndSet(this, WAITING, here ? STARTING : GRANTED)) {
@@ -134,7 +136,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         }
     }
 
-    // ---- the steps ----
+    // ---- state transitions ----
 
     /** WAITING to GRANTED, by the drain. */
     @Override
@@ -142,7 +144,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         return STATE.compareAndSet(this, WAITING, GRANTED);
     }
 
-    /** WAITING to REFUSED, by the drain. */
+    /** WAITING to REFUSED: by the drain, or by the subscribing thread when too many claims were submitted. */
     @Override
     final boolean refuse(RefusalReason reason) {
         refusal = reason;
@@ -180,10 +182,10 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         settle();
     }
 
-    /** What was kept of a work that is over is not passed on any more. */
+    /** Discards an element that was kept for a subscriber that will not get it. */
     void discard() {}
 
-    /** A work that was cancelled or failed may take a moment to end; until then its permits are not free. */
+    /** Gives the permits back when a work that was cancelled or has failed has really ended. */
     private void settle() {
         Mono<Void> settled = request.settled();
         if (settled == null) {
@@ -197,7 +199,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         }
     }
 
-    /** On the home's own clock when it has one: whatever it has to do to end the work is before that in its queue. */
+    /** Bounds the settling. Prefers a timer of the event loop: tasks that end the work are before it in the loop's queue. */
     private @Nullable Disposable settleAtTheLatest() {
         long nanos = Objects.requireNonNullElse(request.settleWithin(), PermitRequest.SETTLE_WITHIN)
                 .toNanos();
@@ -206,13 +208,13 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
                 Future<?> timer = loop.schedule(this::giveBackWhenSettled, nanos, TimeUnit.NANOSECONDS);
                 return () -> timer.cancel(false);
             } catch (RejectedExecutionException shutDown) {
-                // The pool's timers are still there.
+                // Use the pool's timers instead.
             }
         }
         try {
             return pool.time().schedule(this::giveBackWhenSettled, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException shutDown) {
-            // Then it comes back when the work says that it has settled.
+            // Without a timer, only the work's own settling gives the permits back.
             return null;
         }
     }
@@ -223,7 +225,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         }
     }
 
-    /** To DONE, because the work is complete; true when the signal may go on, permits given back. */
+    /** To DONE, because the work has completed. Returns true when the permits are back and the signal may be passed on. */
     final boolean complete() {
         boolean first = end(DONE);
         if (first) {
@@ -232,7 +234,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         return first;
     }
 
-    /** True for the one signal that ends the work. */
+    /** To the state {@code next} from STARTING or RUNNING; true only for the one signal that ends the work. */
     private boolean end(int next) {
         return STATE.compareAndSet(this, STARTING, next) || STATE.compareAndSet(this, RUNNING, next);
     }
@@ -245,7 +247,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         pool.tellReleased(this);
     }
 
-    // ---- what the drain asks ----
+    // ---- used by the drain ----
 
     @Override
     final boolean isOver() {
@@ -262,16 +264,16 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         return waitUntil;
     }
 
-    /** As long as a pool allows at most is as good as for ever. */
+    /** The longest hold that a pool allows, 365 days, counts as unbounded. */
     @Override
     final long maxHoldNanos() {
         Duration maxHold = maxHold();
         return maxHold.compareTo(PoolSettings.MAX_DURATION) < 0 ? maxHold.toNanos() : Deadlines.NEVER;
     }
 
-    // ---- at home ----
+    // ---- on the request's event loop ----
 
-    /** Continues on the request's executor; if that takes no more work, here and now, and starts nothing. */
+    /** Resumes on the request's event loop. If that rejects the task, resumes on this thread, and does not start the work. */
     @Override
     final void goHome() {
         try {
@@ -294,7 +296,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         }
     }
 
-    /** What the drain has sent it home for: its turn has come, or will not, or its time is over. */
+    /** Acts on what the drain has decided: starts the work, reports a refusal, or ends a hold. */
     @Override
     public final void run() {
         switch (state) {
@@ -306,12 +308,12 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
                 }
             }
             default -> {
-                // It has ended meanwhile, and whoever ended it has seen to everything.
+                // It has ended meanwhile, and the thread that ended it has done everything.
             }
         }
     }
 
-    /** A home that runs what it is given and then throws has it run twice. */
+    /** Once, because an event loop that runs a task and then throws makes it run twice. */
     private void tellRefusedOnce() {
         if (STATE.compareAndSet(this, REFUSED, TOLD)) {
             tellRefused(refusal == null ? RefusalReason.MAX_WAIT : refusal);
@@ -344,7 +346,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         leave(SUBSCRIBED, CUT_SHORT);
     }
 
-    /** Of the one who cancels the work and the one who subscribes it, whoever is done second sees to its permits. */
+    /** Called by the thread that cancels the work and by the one that subscribes it; the second one settles. */
     private void leave(int done, int doneByTheOther) {
         if (!STATE.compareAndSet(this, LEAVING, done) && STATE.compareAndSet(this, doneByTheOther, SETTLING)) {
             settleCutShort();
@@ -363,7 +365,7 @@ abstract class PermitWaiter<T> extends DeferredClaim implements CoreSubscriber<T
         }
     }
 
-    /** Of an open permit nobody else knows since when it is held. */
+    /** Bounds the hold of an open permit: only this waiter knows when it began. */
     private void boundHold(long maxHold) {
         if (maxHold != Deadlines.NEVER) {
             holdUntil = (startedAt == EmbeddedPermitPool.UNKNOWN ? pool.now() : startedAt) + maxHold;

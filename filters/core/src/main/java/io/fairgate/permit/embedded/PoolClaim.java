@@ -6,30 +6,33 @@ import io.fairgate.permit.RefusalReason;
 import io.fairgate.fairness.Claim;
 import org.jspecify.annotations.Nullable;
 
-/** A claim as the pool deals with it, from its arrival to the return of its permits. */
+/** A claim of an embedded pool, from its arrival to the release of its permits. */
 abstract class PoolClaim extends Claim {
 
-    /** In the place of a cell: it is on its way to the drain, as one of a bounded number. */
+    /** A value of {@link #cell}: the claim was submitted, and counts in the bound of such claims until the drain sees it. */
     static final int ON_ITS_WAY = -1;
 
-    /** Where it took an open permit, and in which cell; null when it asked the scheduler. Written before it is taken. */
+    /** The fast path from which it took its permit; null when the scheduler granted it. Written before the permit is taken. */
     @Nullable
     OpenPermits from;
 
+    /** The index of its cell in {@link #from}, or {@link #ON_ITS_WAY}. */
     int cell;
-    /** When it came to hold what it took, by the pool's clock; unknown when the pool does not look at the clock then. */
+    /**
+     * When the hold began, by the pool's clock; {@link EmbeddedPermitPool#UNKNOWN} when the pool did not read the clock then.
+     */
     long since;
 
     PoolClaim(PermitRequest request) {
         super(request.tenant(), request.requestClass(), request.permits());
     }
 
-    /** Whether it does not want its permits, or its place in the queue, any more. */
+    /** Whether the claim has ended, and needs neither its permits nor its place in the queue any more. */
     abstract boolean isOver();
 
-    /** Its turn does not come; true when this was news to it. */
+    /** Refuses the claim; returns false when it had ended before. */
     abstract boolean refuse(RefusalReason reason);
 
-    /** Continues where it belongs; called outside the drain. */
+    /** Resumes the request on its event loop; called outside the drain. */
     abstract void goHome();
 }

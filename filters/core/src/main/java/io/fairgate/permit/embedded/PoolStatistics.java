@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts what becomes of the requests of a pool: hand it to the pool as its listener. How the pool stands now, tenant by
- * tenant, is {@link PermitPool#snapshot}. May be read by any thread at any time; the figures are each exact, and need not
- * be of the same moment.
+ * Counts the outcomes of the requests of a pool: pass it to the pool as its listener. For the present state of the pool,
+ * tenant by tenant, see {@link PermitPool#snapshot}. Any thread may read it at any time; each figure is exact, but they may
+ * be of different moments.
  */
 public final class PoolStatistics implements PoolListener {
 
@@ -24,7 +24,7 @@ public final class PoolStatistics implements PoolListener {
     private final LongAdder heldPermitNanos = new LongAdder();
     private final Map<RefusalReason, LongAdder> refused = new EnumMap<>(RefusalReason.class);
 
-    /** All counts are zero. */
+    /** With all counts at zero. */
     public PoolStatistics() {
         for (RefusalReason reason : RefusalReason.values()) {
             refused.put(reason, new LongAdder());
@@ -62,27 +62,27 @@ public final class PoolStatistics implements PoolListener {
         return granted.sum();
     }
 
-    /** Requests that have given them back. */
+    /** Requests that have released their permits. */
     public long released() {
         return released.sum();
     }
 
-    /** Requests whose subscriber left before they began. */
+    /** Requests whose subscriber cancelled before the work started. */
     public long abandoned() {
         return abandoned.sum();
     }
 
-    /** Requests that were refused for that reason. */
+    /** Requests that were refused for {@code reason}. */
     public long refused(RefusalReason reason) {
         return adder(reason).sum();
     }
 
-    /** How long the granted ones have waited, together. */
+    /** The sum of the waits of all granted requests. */
     public Duration waited() {
         return Duration.ofNanos(waitedNanos.sum());
     }
 
-    /** Permit-time of all holds that have ended: permits times how long they were held. */
+    /** The permit-time of all holds that have ended: permits times how long they were held. */
     public Duration heldPermitTime() {
         return Duration.ofNanos(heldPermitNanos.sum());
     }

@@ -2,28 +2,28 @@ package io.fairgate.permit.embedded;
 
 import io.fairgate.permit.PermitRequest;
 
-/** A claim that neither waits nor holds for ever: the drain looks at it when its time is up ({@link Deadlines}). */
+/** A claim with a bounded wait and a bounded hold: the drain looks at it when its deadline is due ({@link Deadlines}). */
 abstract class TimedClaim extends PoolClaim {
 
-    /** Where {@link Deadlines} has it; only for the drain. */
+    /** The claim's place in {@link Deadlines}; only for the drain. */
     int placeByTime = Deadlines.NOWHERE;
 
     /**
-     * When it is to give its permits back, by the pool's clock; {@link Deadlines#NEVER} as long as that is not known. Of
-     * what was granted by the scheduler the drain knows it; of an open permit, who took it.
+     * The end of the hold of an open permit, by the pool's clock, written by the claim that took the permit;
+     * {@link Deadlines#NEVER} before that. For permits that the scheduler granted, the drain sets the deadline itself.
      */
     volatile long holdUntil = Deadlines.NEVER;
 
-    /** Whether its work is to be cancelled when it is sent home. */
+    /** Whether the hold has expired, so that the event loop must end it. */
     volatile boolean isHoldOver;
 
     TimedClaim(PermitRequest request) {
         super(request);
     }
 
-    /** When it is to stop waiting, by the pool's clock. */
+    /** The end of the longest wait, by the pool's clock. */
     abstract long waitUntil();
 
-    /** For how long it may hold its permits, in nanoseconds; {@link Deadlines#NEVER} for ever. */
+    /** The longest hold in nanoseconds; {@link Deadlines#NEVER} for no bound. */
     abstract long maxHoldNanos();
 }

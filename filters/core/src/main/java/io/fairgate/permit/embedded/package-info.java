@@ -1,4 +1,4 @@
-/** The pool in the memory of one process: {@link io.fairgate.permit.embedded.EmbeddedPermitPool} and its parts. */
+/** Pools in the memory of one process: {@link io.fairgate.permit.embedded.EmbeddedPermitPool} and its parts. */
 @NullMarked
 package io.fairgate.permit.embedded;
 

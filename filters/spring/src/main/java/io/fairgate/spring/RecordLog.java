@@ -100,7 +100,7 @@ final class RecordLog implements DisposableBean {
         }
     }
 
-    /** While it fails, the next record is what tries again: nobody waits for this one. */
+    /** False when no loss is to be reported, or the log cannot be written; the next record then tries again. */
     private boolean writeLost() {
         int count = lost.get();
         if (count == 0 || failing || !isWritten(Map.of("event", "records-lost", "count", count))) {

@@ -7,7 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggerContextListener;
+import ch.qos.logback.classic.spi.LoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.spi.FilterReply;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -44,6 +48,21 @@ class StderrLogTest {
         assertThat(root.getEffectiveLevel()).isEqualTo(Level.INFO);
         assertThat(changes.seen).hasSizeGreaterThanOrEqualTo(2).containsOnly("none");
         context.stop();
+    }
+
+    @Test
+    void an_event_below_the_level_is_not_written_although_it_passed_before_the_level_was_set() {
+        LoggerContext context = new LoggerContext();
+        Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        StderrLog.from("WARN", context);
+        Appender<ILoggingEvent> console = root.iteratorForAppenders().next();
+        assertThat(console.getFilterChainDecision(event(root, Level.DEBUG))).isEqualTo(FilterReply.DENY);
+        assertThat(console.getFilterChainDecision(event(root, Level.WARN))).isNotEqualTo(FilterReply.DENY);
+        context.stop();
+    }
+
+    private static ILoggingEvent event(Logger logger, Level level) {
+        return new LoggingEvent("", logger, level, "text", null, new Object[0]);
     }
 
     /** Where the top logger writes whenever its level changes. */

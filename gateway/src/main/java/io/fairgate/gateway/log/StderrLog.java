@@ -6,6 +6,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.filter.ThresholdFilter;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import java.util.List;
@@ -44,6 +45,9 @@ public final class StderrLog {
         context.reset();
         Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         root.setLevel(Level.toLevel(level, Level.WARN));
+        ThresholdFilter threshold = new ThresholdFilter();
+        threshold.setLevel(root.getLevel().levelStr);
+        threshold.start();
         PatternLayoutEncoder lines = new PatternLayoutEncoder();
         lines.setContext(context);
         lines.setPattern("%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level %logger{0}: %msg%n");
@@ -52,6 +56,8 @@ public final class StderrLog {
         console.setContext(context);
         console.setTarget("System.err");
         console.setEncoder(lines);
+        // For a thread that looked at the level before it was set, and writes only now.
+        console.addFilter(threshold);
         console.start();
         root.addAppender(console);
     }

@@ -108,10 +108,7 @@ public final class RecordLog implements DisposableBean {
         }
     }
 
-    /**
-     * Reports lost records. While the log fails, it is the next record that tries again, because nothing waits for this
-     * report.
-     */
+    /** False when no loss is to be reported, or the log cannot be written; the next record then tries again. */
     private boolean writeLost() {
         int count = lost.get();
         if (count == 0 || failing || !isWritten(Map.of("event", "records-lost", "count", count))) {

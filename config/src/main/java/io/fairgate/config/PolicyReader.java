@@ -1,14 +1,13 @@
 package io.fairgate.config;
 
-import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.config.yaml.PropertyNodes;
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.policy.PolicyFileReader;
 import io.fairgate.config.yaml.Mistakes;
 import io.fairgate.config.yaml.Placeholders;
+import io.fairgate.config.yaml.PropertyNodes;
 import io.fairgate.config.yaml.Value;
-import io.fairgate.config.policy.PolicyFileReader;
 import io.fairgate.config.yaml.YamlDocument;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

@@ -1,9 +1,8 @@
 package io.fairgate.config;
 
-import io.fairgate.config.model.Mistake;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.config.model.Mistake;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;

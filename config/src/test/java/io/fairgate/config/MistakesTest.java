@@ -1,14 +1,13 @@
 package io.fairgate.config;
 
-import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.config.model.Mistake;
-
 import static io.fairgate.config.PolicyReaderTest.IDENTIFY;
 import static io.fairgate.config.PolicyReaderTest.mistakes;
 import static io.fairgate.config.PolicyReaderTest.read;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;

@@ -1,14 +1,13 @@
 package io.fairgate.config;
 
-import io.fairgate.config.model.PolicyFile;
-import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.config.yaml.Placeholders;
-import io.fairgate.config.model.RouteDeclaration;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.RouteDeclaration;
+import io.fairgate.config.yaml.Placeholders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,13 +1,12 @@
 package io.fairgate.config;
 
-import io.fairgate.config.model.PolicyFile;
-import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.config.model.Mistake;
-import io.fairgate.config.model.RouteDeclaration;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.OnClientLeft;

@@ -1,11 +1,10 @@
 package io.fairgate.config;
 
-import io.fairgate.config.model.PolicyFile;
-
 import static io.fairgate.config.PolicyReaderTest.IDENTIFY;
 import static io.fairgate.config.PolicyReaderTest.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;

@@ -1,12 +1,11 @@
 package io.fairgate.config;
 
-import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.config.model.Mistake;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

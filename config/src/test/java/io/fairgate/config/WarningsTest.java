@@ -1,9 +1,8 @@
 package io.fairgate.config;
 
-import io.fairgate.config.model.Warning;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.config.model.Warning;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,13 +1,12 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.cli.ServeCommand;
-import io.fairgate.gateway.cli.CheckCommand;
 import io.fairgate.gateway.cli.ApiKeyCommand;
-import io.fairgate.gateway.cli.SampleCommand;
-import io.fairgate.gateway.cli.ThrottleCommand;
+import io.fairgate.gateway.cli.CheckCommand;
 import io.fairgate.gateway.cli.DemoCommand;
+import io.fairgate.gateway.cli.SampleCommand;
+import io.fairgate.gateway.cli.ServeCommand;
+import io.fairgate.gateway.cli.ThrottleCommand;
 import io.fairgate.gateway.start.Version;
-
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;

@@ -1,9 +1,8 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.start.KnownSettings;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.gateway.start.KnownSettings;
 import io.fairgate.policy.ApiKeyHash;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

@@ -1,12 +1,11 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.policy.PolicySource;
-import io.fairgate.gateway.start.GatewayRun;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.config.PolicyReader;
+import io.fairgate.gateway.policy.PolicySource;
+import io.fairgate.gateway.start.GatewayRun;
 import io.fairgate.quota.UnusableJournalException;
 import java.nio.file.Path;
 import java.util.Map;

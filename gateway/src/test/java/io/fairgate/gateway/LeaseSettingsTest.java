@@ -1,10 +1,9 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.start.StartFailedException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.gateway.start.StartFailedException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;

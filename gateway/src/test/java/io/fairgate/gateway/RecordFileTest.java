@@ -1,9 +1,8 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.log.RecordFile;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.gateway.log.RecordFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,10 +1,9 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.log.RecordFile;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Logger;
+import io.fairgate.gateway.log.RecordFile;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;

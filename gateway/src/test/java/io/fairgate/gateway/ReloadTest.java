@@ -1,9 +1,8 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.policy.PolicyReload;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.gateway.policy.PolicyReload;
 import io.fairgate.gateway.policy.PolicyReload.Result;
 import java.io.IOException;
 import java.net.URI;

@@ -1,13 +1,12 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.policy.PolicyRoutes;
-import io.fairgate.gateway.policy.InvalidRouteException;
-import io.fairgate.gateway.policy.RouteCheck;
-
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.config.PolicyReader;
+import io.fairgate.gateway.policy.InvalidRouteException;
+import io.fairgate.gateway.policy.PolicyRoutes;
+import io.fairgate.gateway.policy.RouteCheck;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;

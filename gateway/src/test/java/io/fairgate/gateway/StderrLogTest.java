@@ -1,7 +1,5 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.log.StderrLog;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.Level;
@@ -12,6 +10,7 @@ import ch.qos.logback.classic.spi.LoggerContextListener;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.spi.FilterReply;
+import io.fairgate.gateway.log.StderrLog;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

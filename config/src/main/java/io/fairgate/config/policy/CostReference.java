@@ -1,7 +1,6 @@
 package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.Value;
-
 import io.fairgate.quota.Quota;
 import java.util.Map;
 import java.util.function.Predicate;

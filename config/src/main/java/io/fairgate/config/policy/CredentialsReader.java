@@ -1,8 +1,7 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Value;
 import io.fairgate.config.yaml.Section;
-
+import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.ApiKeys;
 import io.fairgate.policy.IdentitySource;
@@ -91,9 +90,7 @@ final class CredentialsReader {
     private boolean isFirst(String what, Value item, Object shown) {
         Value first = places.putIfAbsent(what, item);
         if (first != null) {
-            item.mistake(
-                    shown.toString(),
-                    "each one once; %s has it already".formatted(first.fullPlace()));
+            item.mistake(shown.toString(), "each one once; %s has it already".formatted(first.fullPlace()));
         }
         return first == null;
     }

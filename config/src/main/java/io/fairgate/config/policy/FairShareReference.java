@@ -1,9 +1,8 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Value;
-
 import io.fairgate.config.policy.PoolsReader.Pool;
 import io.fairgate.config.policy.PoolsReader.Pools;
+import io.fairgate.config.yaml.Value;
 import io.fairgate.time.DurationText;
 import java.time.Duration;
 import java.util.Arrays;

@@ -1,10 +1,9 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Refusal;
-import io.fairgate.config.yaml.Value;
-import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Given;
-
+import io.fairgate.config.yaml.Refusal;
+import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.Value;
 import io.fairgate.fairness.ShareGroups;
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;

@@ -1,10 +1,9 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Value;
-import io.fairgate.config.yaml.Section;
-import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Given;
-
+import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.IdentitySource.CertificateName;

@@ -1,8 +1,7 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Value;
 import io.fairgate.config.yaml.Section;
-
+import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
 import java.util.LinkedHashSet;

@@ -2,7 +2,6 @@ package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.Nearest;
 import io.fairgate.config.yaml.Value;
-
 import io.fairgate.tenant.TenantId;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

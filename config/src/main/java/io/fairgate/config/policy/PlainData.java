@@ -1,7 +1,6 @@
 package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.Value;
-
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;

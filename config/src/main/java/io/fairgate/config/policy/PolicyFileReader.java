@@ -1,13 +1,12 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.config.yaml.Refusal;
-import io.fairgate.config.yaml.Value;
-import io.fairgate.config.yaml.Section;
-import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
-
+import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.config.yaml.Refusal;
+import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.Value;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Policy;
@@ -49,7 +48,9 @@ public final class PolicyFileReader {
         Section section = Section.open(file, known);
         if (section != null) {
             Value tenantsValue = section.require("tenants", "who may use the gateway, at least tenants.identify");
-            tenants = tenantsValue == null ? tenants : TenantsReader.read(tenantsValue, known == PolicyKeys.FILE ? RoutesReader.ids(section) : null);
+            tenants = tenantsValue == null
+                    ? tenants
+                    : TenantsReader.read(tenantsValue, known == PolicyKeys.FILE ? RoutesReader.ids(section) : null);
             Value poolsValue = section.get("pools");
             PoolsReader.Pools pools = poolsValue == null
                     ? PoolsReader.Pools.absent(section.mentions("pools"))

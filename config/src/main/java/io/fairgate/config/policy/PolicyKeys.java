@@ -1,7 +1,6 @@
 package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.KnownKeys;
-
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;

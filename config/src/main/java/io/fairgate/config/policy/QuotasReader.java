@@ -1,11 +1,10 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Nearest;
-import io.fairgate.config.yaml.Value;
-import io.fairgate.config.yaml.Section;
-import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Given;
-
+import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.config.yaml.Nearest;
+import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;

@@ -1,10 +1,9 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Value;
-import io.fairgate.config.yaml.Section;
 import io.fairgate.config.model.RouteDeclaration;
-
 import io.fairgate.config.policy.PoolsReader.Pools;
+import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.Value;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

@@ -1,8 +1,7 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Value;
 import io.fairgate.config.yaml.Given;
-
+import io.fairgate.config.yaml.Value;
 import io.fairgate.fairness.ShareSettings;
 
 /** Reads the share settings of a plan, a member, a group or a class. */

@@ -1,10 +1,9 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Nearest;
-import io.fairgate.config.yaml.Value;
-import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.KnownKeys;
-
+import io.fairgate.config.yaml.Nearest;
+import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.Value;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

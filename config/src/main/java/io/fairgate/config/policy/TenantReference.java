@@ -2,7 +2,6 @@ package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.Nearest;
 import io.fairgate.config.yaml.Value;
-
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -2,7 +2,6 @@ package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.Refusal;
 import io.fairgate.config.yaml.Value;
-
 import io.fairgate.policy.Cidr;
 import java.util.ArrayList;
 import java.util.List;

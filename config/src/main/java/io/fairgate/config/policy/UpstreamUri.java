@@ -1,7 +1,6 @@
 package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.Value;
-
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Locale;

@@ -1,7 +1,6 @@
 package io.fairgate.config.yaml;
 
 import io.fairgate.config.model.InvalidPolicyException;
-
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;

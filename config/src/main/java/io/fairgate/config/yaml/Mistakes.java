@@ -1,10 +1,9 @@
 package io.fairgate.config.yaml;
 
-import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.config.model.Warning;
 import io.fairgate.config.model.Mistake;
-
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.Warning;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -21,6 +20,7 @@ public final class Mistakes {
     private final String file;
     /** The common prefix of all properties; empty for a file. */
     private final String prefix;
+
     private final List<Placed> found = new ArrayList<>();
     private final List<Warning> warnings = new ArrayList<>();
     private final Set<List<Object>> seen = new HashSet<>();

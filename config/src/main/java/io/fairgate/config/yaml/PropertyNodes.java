@@ -1,6 +1,5 @@
 package io.fairgate.config.yaml;
 
-
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,7 +1,6 @@
 package io.fairgate.config.yaml;
 
 import io.fairgate.config.model.InvalidPolicyException;
-
 import java.io.StringReader;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.composer.Composer;

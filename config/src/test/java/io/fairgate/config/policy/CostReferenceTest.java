@@ -1,12 +1,11 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.PolicyReader;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.networknt.schema.InputFormat;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
+import io.fairgate.config.PolicyReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,6 @@
 package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.KnownKeys;
-
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TokenRules;

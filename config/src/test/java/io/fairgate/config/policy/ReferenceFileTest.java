@@ -1,13 +1,11 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.PolicyReader;
-
-import io.fairgate.config.model.PolicyFile;
-import io.fairgate.config.yaml.KnownKeys;
-import io.fairgate.config.model.RouteDeclaration;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.config.PolicyReader;
+import io.fairgate.config.model.PolicyFile;
+import io.fairgate.config.model.RouteDeclaration;
+import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Identification;

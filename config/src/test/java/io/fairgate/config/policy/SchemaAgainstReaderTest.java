@@ -1,15 +1,13 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.PolicyReader;
-
-import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.config.model.Mistake;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
+import io.fairgate.config.PolicyReader;
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.config.model.Mistake;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,5 @@
 package io.fairgate.config.yaml;
 
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;

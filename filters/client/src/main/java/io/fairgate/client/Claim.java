@@ -113,7 +113,8 @@ final class Claim {
             failures = 0;
             return told.isHeld() ? granted(told, asked) : waiting(asked);
         }
-        // A key cannot be used again after a refusal. But an earlier call may have opened something under it; then the key
+        // A key cannot be used again after a refusal. But an earlier call may have opened something under it; then the
+        // key
         // is kept until the server says that this has ended.
         boolean isRefusal = answer.problem() != null && (answer.status() == 429 || answer.status() == 503);
         boolean hasEnded = asked.wasInDoubt() && answer.is(409, "lease-ended");
@@ -157,7 +158,8 @@ final class Claim {
         if (left < Duration.ofMillis(1).toNanos()) {
             return Mono.error(LeaseException.stillWaiting());
         }
-        // When the server answers earlier than it had to, the next call waits, so that calls do not follow without a pause.
+        // When the server answers earlier than it had to, the next call waits, so that calls do not follow without a
+        // pause.
         boolean isEarly = now - asked.sentAt() < asked.patience().toNanos() / 2;
         pauseNanos = isEarly ? Math.min(left, calls.pauses().afterFailures(1)) : 0;
         return Mono.empty();

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,13 +3,13 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -9,10 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.lease.HeldBefore;
-import io.fairgate.lease.embedded.LeaseCount;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
+import io.fairgate.lease.embedded.LeaseCount;
 import io.fairgate.lease.embedded.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;

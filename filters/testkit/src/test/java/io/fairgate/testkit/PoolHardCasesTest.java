@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;

@@ -3,11 +3,11 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.ShareSettings;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;

@@ -1,7 +1,6 @@
 package io.fairgate.gateway.cli;
 
 import io.fairgate.gateway.start.Version;
-
 import io.fairgate.policy.ApiKeyHash;
 import java.io.BufferedReader;
 import java.io.IOException;

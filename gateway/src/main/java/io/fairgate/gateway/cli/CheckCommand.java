@@ -1,14 +1,13 @@
 package io.fairgate.gateway.cli;
 
-import io.fairgate.gateway.policy.PolicySource;
-import io.fairgate.gateway.start.StartFailedException;
-import io.fairgate.gateway.policy.PolicyReload;
-import io.fairgate.gateway.start.Version;
-import io.fairgate.gateway.start.GatewayRun;
-
 import io.fairgate.config.model.PolicyFile;
+import io.fairgate.gateway.policy.PolicyReload;
 import io.fairgate.gateway.policy.PolicyReload.Report;
 import io.fairgate.gateway.policy.PolicyReload.Result;
+import io.fairgate.gateway.policy.PolicySource;
+import io.fairgate.gateway.start.GatewayRun;
+import io.fairgate.gateway.start.StartFailedException;
+import io.fairgate.gateway.start.Version;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;

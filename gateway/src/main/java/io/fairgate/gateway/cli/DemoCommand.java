@@ -1,14 +1,13 @@
 package io.fairgate.gateway.cli;
 
-import io.fairgate.gateway.policy.PolicySource;
-import io.fairgate.gateway.start.StartFailedException;
-import io.fairgate.gateway.start.Version;
-import io.fairgate.gateway.start.GatewayRun;
-
 import io.fairgate.config.PolicyReader;
 import io.fairgate.gateway.cli.DemoReport.Phase;
 import io.fairgate.gateway.cli.DemoReport.Row;
 import io.fairgate.gateway.cli.DemoTraffic.Outcome;
+import io.fairgate.gateway.policy.PolicySource;
+import io.fairgate.gateway.start.GatewayRun;
+import io.fairgate.gateway.start.StartFailedException;
+import io.fairgate.gateway.start.Version;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;

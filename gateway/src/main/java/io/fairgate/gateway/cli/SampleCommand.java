@@ -1,8 +1,7 @@
 package io.fairgate.gateway.cli;
 
-import io.fairgate.gateway.start.Version;
-
 import io.fairgate.config.PolicyReference;
+import io.fairgate.gateway.start.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

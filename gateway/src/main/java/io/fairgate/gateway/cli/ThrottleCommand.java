@@ -1,9 +1,8 @@
 package io.fairgate.gateway.cli;
 
+import io.fairgate.gateway.http.HttpFace;
 import io.fairgate.gateway.log.StderrLog;
 import io.fairgate.gateway.start.Version;
-
-import io.fairgate.gateway.http.HttpFace;
 import io.fairgate.gateway.throttle.InvalidThrottleFileException;
 import io.fairgate.gateway.throttle.ThrottleFile;
 import io.fairgate.gateway.throttle.ThrottleServer;

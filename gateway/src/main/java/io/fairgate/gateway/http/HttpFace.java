@@ -73,7 +73,8 @@ public final class HttpFace {
             DisposableServer server = bounded(HttpServer.create(), HEADERS)
                     .runOn(loops)
                     .bindAddress(() -> address)
-                    .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // so that the end awaits answers
+                    .channelGroup(
+                            new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // so that the end awaits answers
                     .handle((request, response) -> isUri(request.uri())
                             ? spring.apply(request, response).contextWrite(LeftClients::notLogged)
                             : refuse(response, malformed.apply(request.uri())))

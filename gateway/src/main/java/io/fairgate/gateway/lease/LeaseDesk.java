@@ -330,7 +330,8 @@ final class LeaseDesk {
             }
             return leases.restore(mine.id(), mine.tenant(), ask.holder(), term(ask), proof.before())
                     .doOnError(refused -> forget(mine))
-                    // Other calls may have found the account meanwhile. They learn its result, also after a cancellation.
+                    // Other calls may have found the account meanwhile. They learn its result, also after a
+                    // cancellation.
                     .doFinally(end -> mine.open())
                     .flatMap(isHeld -> isHeld ? status(mine) : taken(mine))
                     .onErrorResume(LeaseDesk::isTooLarge, notAtOnce -> restoreByQueue(ask, check));

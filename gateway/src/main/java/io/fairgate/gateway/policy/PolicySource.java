@@ -1,7 +1,7 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.PolicyReader;
+import io.fairgate.config.model.PolicyFile;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param first the policy when the gateway started
  * @param file the file to read again; null when the policy is in no file, and so cannot change
  */
-public record PolicySource(String name, PolicyFile first, @Nullable Path file) {
+public record PolicySource(
+        String name, PolicyFile first, @Nullable Path file) {
 
     /** @throws io.fairgate.config.model.InvalidPolicyException with every mistake of the file */
     public static PolicySource of(Path file) {

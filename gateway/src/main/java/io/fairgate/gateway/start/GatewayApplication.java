@@ -1,9 +1,8 @@
 package io.fairgate.gateway.start;
 
-import io.fairgate.gateway.policy.PolicyFileConfiguration;
-
 import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.lease.LeaseConfiguration;
+import io.fairgate.gateway.policy.PolicyFileConfiguration;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;

@@ -1,8 +1,7 @@
 package io.fairgate.gateway.start;
 
-import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.log.RecordOutput;
-
+import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.policy.Policy;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,9 +1,8 @@
 package io.fairgate.gateway.start;
 
-import io.fairgate.gateway.log.LogFiles;
-
 import io.fairgate.config.yaml.Nearest;
 import io.fairgate.gateway.lease.LeaseSettings;
+import io.fairgate.gateway.log.LogFiles;
 import io.fairgate.spring.settings.FairgateProperties;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;

@@ -1,9 +1,8 @@
 package io.fairgate.gateway.start;
 
-import io.fairgate.gateway.policy.PolicyReload;
-
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
+import io.fairgate.gateway.policy.PolicyReload;
 import io.fairgate.permit.PoolSettings;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,5 @@
 package io.fairgate.gateway.start;
 
-
 import picocli.CommandLine.IVersionProvider;
 
 /** The version in the jar's manifest. */

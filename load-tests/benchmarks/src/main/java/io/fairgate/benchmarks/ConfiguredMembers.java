@@ -2,11 +2,11 @@ package io.fairgate.benchmarks;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaSets;

@@ -1,7 +1,7 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.PolicyReader;
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.policy.ApiKeyHash;
 import java.io.StringReader;
 import java.util.concurrent.TimeUnit;

@@ -1,7 +1,6 @@
 package io.fairgate.lease.embedded;
 
 import io.fairgate.lease.LeaseRequest;
-
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;

@@ -1,6 +1,5 @@
 package io.fairgate.lease.embedded;
 
-
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;
 import org.jspecify.annotations.Nullable;

@@ -1,15 +1,14 @@
 package io.fairgate.lease.embedded;
 
-import io.fairgate.lease.LeaseRequest;
-import io.fairgate.lease.LeaseListener;
-import io.fairgate.lease.HeldBefore;
-import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.HeldBefore;
+import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.LeaseStatus;
-
+import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseListener.End;
+import io.fairgate.lease.LeaseRequest;
+import io.fairgate.lease.LeaseStatus;
+import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.embedded.OpenLeases.Aftermath;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;

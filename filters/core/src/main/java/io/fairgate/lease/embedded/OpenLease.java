@@ -1,9 +1,8 @@
 package io.fairgate.lease.embedded;
 
-import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
-
+import io.fairgate.lease.LeaseTerm;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;

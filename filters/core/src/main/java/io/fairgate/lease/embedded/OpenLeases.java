@@ -2,7 +2,6 @@ package io.fairgate.lease.embedded;
 
 import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
-
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.Collection;

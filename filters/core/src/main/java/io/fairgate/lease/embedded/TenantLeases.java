@@ -1,7 +1,6 @@
 package io.fairgate.lease.embedded;
 
 import io.fairgate.lease.LeaseId;
-
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

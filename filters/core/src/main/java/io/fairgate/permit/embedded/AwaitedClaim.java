@@ -1,12 +1,11 @@
 package io.fairgate.permit.embedded;
 
-import io.fairgate.permit.PoolSettings;
-import io.fairgate.permit.PermitRequest;
-import io.fairgate.permit.RefusalReason;
-import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
-
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;

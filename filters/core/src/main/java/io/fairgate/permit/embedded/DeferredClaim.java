@@ -1,7 +1,6 @@
 package io.fairgate.permit.embedded;
 
 import io.fairgate.permit.PermitRequest;
-
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;

@@ -1,18 +1,17 @@
 package io.fairgate.permit.embedded;
 
-import io.fairgate.permit.PoolSettings;
-import io.fairgate.permit.PermitRequest;
-import io.fairgate.permit.PoolListener;
-import io.fairgate.permit.RefusalReason;
-import io.fairgate.permit.PermitPool;
-import io.fairgate.permit.HeldPermits;
-
 import io.fairgate.fairness.Claim;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.fairness.TenantStanding;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.RefusalReason;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
@@ -94,6 +93,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     private final List<PoolClaim> arrived = new ArrayList<>();
     /** The drains since a claim last waited or needed a decision of the scheduler. */
     private int calm = Integer.MAX_VALUE;
+
     private boolean closing;
     /** The sum of all permits that were ever restored, including those that have been released since. */
     private long restored;

@@ -1,7 +1,6 @@
 package io.fairgate.permit.embedded;
 
 import io.fairgate.permit.PermitRequest;
-
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;

@@ -2,7 +2,6 @@ package io.fairgate.permit.embedded;
 
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.RefusalReason;
-
 import io.fairgate.tenant.TenantId;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;

@@ -1,9 +1,8 @@
 package io.fairgate.permit.embedded;
 
+import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.RefusalReason;
-import io.fairgate.permit.HeldPermits;
-
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**

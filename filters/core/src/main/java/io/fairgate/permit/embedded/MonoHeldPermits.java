@@ -1,8 +1,7 @@
 package io.fairgate.permit.embedded;
 
-import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.HeldPermits;
-
+import io.fairgate.permit.PermitPool;
 import java.util.function.Consumer;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;

@@ -1,9 +1,8 @@
 package io.fairgate.permit.embedded;
 
+import io.fairgate.fairness.Claim;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.RefusalReason;
-
-import io.fairgate.fairness.Claim;
 import org.jspecify.annotations.Nullable;
 
 /** A claim of an embedded pool, from its arrival to the release of its permits. */

@@ -1,9 +1,8 @@
 package io.fairgate.permit.embedded;
 
+import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.RefusalReason;
-import io.fairgate.permit.PermitPool;
-
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.EnumMap;

@@ -1,9 +1,8 @@
 package io.fairgate.spring.actuator;
 
-import io.fairgate.spring.refusal.DecisionLog;
-import io.fairgate.spring.fairshare.PermitPools;
-
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.refusal.DecisionLog;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

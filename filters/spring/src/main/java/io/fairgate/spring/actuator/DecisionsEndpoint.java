@@ -1,7 +1,6 @@
 package io.fairgate.spring.actuator;
 
 import io.fairgate.spring.refusal.DecisionLog;
-
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

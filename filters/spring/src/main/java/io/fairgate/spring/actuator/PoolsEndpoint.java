@@ -1,10 +1,9 @@
 package io.fairgate.spring.actuator;
 
-import io.fairgate.spring.fairshare.PermitPools;
-
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.GroupStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.spring.fairshare.PermitPools;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

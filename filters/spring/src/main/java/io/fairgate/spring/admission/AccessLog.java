@@ -1,13 +1,12 @@
 package io.fairgate.spring.admission;
 
-import io.fairgate.spring.exchange.Exchanges;
-import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.RecordLog;
-
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.RecordLog;
 import java.net.InetAddress;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;

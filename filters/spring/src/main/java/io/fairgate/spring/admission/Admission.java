@@ -3,14 +3,13 @@ package io.fairgate.spring.admission;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.exchange.RouteRules;
-import io.fairgate.spring.refusal.RefusalHandler;
+import io.fairgate.spring.fairshare.FairShareRule;
+import io.fairgate.spring.fairshare.PermitStep;
 import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.TenantCheck;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
-import io.fairgate.spring.fairshare.FairShareRule;
-import io.fairgate.spring.fairshare.PermitStep;
-
+import io.fairgate.spring.refusal.RefusalHandler;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.Ordered;

@@ -1,19 +1,18 @@
 package io.fairgate.spring.admission;
 
-import io.fairgate.spring.settings.FairgateProperties;
+import io.fairgate.policy.Policy;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.fairshare.PermitStep;
+import io.fairgate.spring.identity.TenantCheck;
+import io.fairgate.spring.identity.TenantIdentifier;
+import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.RefusalMeters;
-import io.fairgate.spring.refusal.RefusalHandler;
+import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RecordLog;
-import io.fairgate.spring.identity.TenantIdentifier;
-import io.fairgate.spring.identity.TenantCheck;
-import io.fairgate.spring.quota.QuotaStep;
-import io.fairgate.spring.fairshare.PermitStep;
-import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.metrics.FairgateMeters;
-
-import io.fairgate.policy.Policy;
+import io.fairgate.spring.refusal.RefusalHandler;
+import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.InstantSource;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -45,7 +44,8 @@ public class AdmissionConfiguration {
 
     @Bean
     AccessLog fairgateAccessLog(FairgateProperties properties, RefusalMeters meters) {
-        RecordLog records = properties.accessLog() ? new RecordLog(RecordLog.ACCESS, meters.recordsLost(RecordLog.ACCESS)) : null;
+        RecordLog records =
+                properties.accessLog() ? new RecordLog(RecordLog.ACCESS, meters.recordsLost(RecordLog.ACCESS)) : null;
         return new AccessLog(records, InstantSource.system(), MonotonicScheduler.INSTANCE);
     }
 

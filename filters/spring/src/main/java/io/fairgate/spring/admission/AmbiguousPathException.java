@@ -1,9 +1,8 @@
 package io.fairgate.spring.admission;
 
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusedException;
 import io.fairgate.spring.refusal.RefusalTerms;
-
+import io.fairgate.spring.refusal.RefusedException;
 import org.springframework.http.HttpStatus;
 
 /** Servers read the path of the request in different ways. */

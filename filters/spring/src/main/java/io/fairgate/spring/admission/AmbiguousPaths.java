@@ -1,10 +1,9 @@
 package io.fairgate.spring.admission;
 
 import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.spring.refusal.Decisions;
-
 import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.refusal.RefusalMeters;
 import java.util.regex.Pattern;
 import org.springframework.web.server.ServerWebExchange;
 

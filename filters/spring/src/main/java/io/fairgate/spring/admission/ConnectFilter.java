@@ -1,7 +1,6 @@
 package io.fairgate.spring.admission;
 
 import io.fairgate.spring.refusal.RefusalMeters;
-
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.server.ServerWebExchange;

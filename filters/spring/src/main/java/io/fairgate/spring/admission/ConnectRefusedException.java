@@ -1,9 +1,8 @@
 package io.fairgate.spring.admission;
 
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusedException;
 import io.fairgate.spring.refusal.RefusalTerms;
-
+import io.fairgate.spring.refusal.RefusedException;
 import java.util.List;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;

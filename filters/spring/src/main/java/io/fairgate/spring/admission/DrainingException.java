@@ -1,8 +1,8 @@
 package io.fairgate.spring.admission;
 
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusedException;
 import io.fairgate.spring.refusal.RefusalTerms;
+import io.fairgate.spring.refusal.RefusedException;
 
 /** The gateway is shutting down and takes no new requests. */
 final class DrainingException extends RefusedException {

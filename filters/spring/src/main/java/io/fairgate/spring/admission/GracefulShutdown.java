@@ -1,8 +1,7 @@
 package io.fairgate.spring.admission;
 
-import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.spring.fairshare.PermitPools;
-
+import io.fairgate.spring.refusal.RefusalMeters;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;

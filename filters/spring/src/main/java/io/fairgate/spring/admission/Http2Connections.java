@@ -1,7 +1,6 @@
 package io.fairgate.spring.admission;
 
 import io.fairgate.spring.exchange.Exchanges;
-
 import io.netty.channel.Channel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;

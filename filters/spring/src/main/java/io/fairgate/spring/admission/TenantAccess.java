@@ -1,20 +1,19 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.RouteRules;
-import io.fairgate.spring.refusal.RefusalHandler;
-import io.fairgate.spring.refusal.RecordLog;
+import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.TenantIdentifier;
-import io.fairgate.spring.quota.QuotaStep;
-import io.fairgate.spring.quota.TenantCharge;
-import io.fairgate.spring.quota.RequestQuotas;
-import io.fairgate.spring.quota.QuotaRefusedException;
-import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.metrics.FairgateMeters;
-
-import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.quota.QuotaRefusedException;
+import io.fairgate.spring.quota.QuotaStep;
+import io.fairgate.spring.quota.RequestQuotas;
+import io.fairgate.spring.quota.TenantCharge;
 import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.refusal.RecordLog;
+import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.tenant.TenantId;
 import java.util.Map;
 import java.util.function.IntSupplier;

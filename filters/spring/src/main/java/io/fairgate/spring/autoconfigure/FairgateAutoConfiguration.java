@@ -1,18 +1,17 @@
 package io.fairgate.spring.autoconfigure;
 
-import io.fairgate.spring.settings.FairgateProperties;
-import io.fairgate.spring.policy.PolicyConfiguration;
-import io.fairgate.spring.refusal.RefusalConfiguration;
-import io.fairgate.spring.identity.IdentityConfiguration;
-import io.fairgate.spring.quota.QuotaConfiguration;
-import io.fairgate.spring.fairshare.FairShareConfiguration;
-import io.fairgate.spring.admission.AdmissionConfiguration;
-import io.fairgate.spring.metrics.MetricsConfiguration;
-import io.fairgate.spring.actuator.ActuatorConfiguration;
-
-import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.PolicyReader;
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.actuator.ActuatorConfiguration;
+import io.fairgate.spring.admission.AdmissionConfiguration;
+import io.fairgate.spring.fairshare.FairShareConfiguration;
+import io.fairgate.spring.identity.IdentityConfiguration;
+import io.fairgate.spring.metrics.MetricsConfiguration;
+import io.fairgate.spring.policy.PolicyConfiguration;
+import io.fairgate.spring.quota.QuotaConfiguration;
+import io.fairgate.spring.refusal.RefusalConfiguration;
+import io.fairgate.spring.settings.FairgateProperties;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

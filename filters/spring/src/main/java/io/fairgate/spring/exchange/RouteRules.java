@@ -1,6 +1,5 @@
 package io.fairgate.spring.exchange;
 
-
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import java.util.List;

@@ -1,10 +1,9 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.settings.FairgateProperties;
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.spring.refusal.Decisions;
-
-import io.fairgate.policy.Policy;
+import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;

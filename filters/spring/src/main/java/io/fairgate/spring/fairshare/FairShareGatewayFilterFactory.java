@@ -1,10 +1,9 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.settings.DurationSetting;
-
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.spring.exchange.RouteRules.RuleFilter;
+import io.fairgate.spring.settings.DurationSetting;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,7 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.exchange.RouteRule;
-
 import io.fairgate.permit.OnClientLeft;
+import io.fairgate.spring.exchange.RouteRule;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

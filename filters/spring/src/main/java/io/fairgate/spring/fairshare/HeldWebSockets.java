@@ -1,7 +1,6 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.exchange.Exchanges;
-
 import io.netty.channel.ChannelFutureListener;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,14 +1,13 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.policy.LivePolicy;
-
 import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.policy.LivePolicy;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,16 +1,15 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.exchange.Exchanges;
-import io.fairgate.spring.exchange.Forward;
-import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.ClientLeftException;
-
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.Forward;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.ClientLeftException;
+import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Decisions.Origin;
 import java.time.Duration;
 import java.util.concurrent.Executor;

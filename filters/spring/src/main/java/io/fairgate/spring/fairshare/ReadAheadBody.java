@@ -1,7 +1,6 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.refusal.ClientLeftException;
-
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.reactivestreams.Subscription;

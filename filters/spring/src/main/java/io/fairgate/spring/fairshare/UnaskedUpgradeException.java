@@ -1,8 +1,8 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusedException;
 import io.fairgate.spring.refusal.RefusalTerms;
+import io.fairgate.spring.refusal.RefusedException;
 
 /** The upstream answered with {@code 101 Switching Protocols}, which the request did not ask for. */
 final class UnaskedUpgradeException extends RefusedException {

@@ -1,8 +1,7 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.refusal.ClientLeftException;
-
 import io.fairgate.permit.OnClientLeft;
+import io.fairgate.spring.refusal.ClientLeftException;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -1,7 +1,6 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.refusal.ClientLeftException;
-
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.EventLoop;

@@ -1,7 +1,6 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.exchange.Exchanges;
-
 import java.util.concurrent.TimeUnit;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;

@@ -1,9 +1,8 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.exchange.HeaderAlias;
-
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.IdentitySource;
+import io.fairgate.spring.exchange.HeaderAlias;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;

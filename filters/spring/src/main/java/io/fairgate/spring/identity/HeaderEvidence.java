@@ -1,8 +1,7 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.exchange.Exchanges;
-
 import io.fairgate.policy.IdentitySource;
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
 import io.fairgate.tenant.TenantId;
 import java.net.InetAddress;

@@ -1,9 +1,8 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.exchange.Exchanges;
-
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;

@@ -1,11 +1,10 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.RefusalMeters;
-import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.metrics.FairgateMeters;
-
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.InstantSource;
 import org.springframework.beans.factory.ObjectProvider;

@@ -1,10 +1,9 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusedException;
-import io.fairgate.spring.refusal.RefusalTerms;
-
 import io.fairgate.policy.IdentitySource;
+import io.fairgate.spring.refusal.Refusal;
+import io.fairgate.spring.refusal.RefusalTerms;
+import io.fairgate.spring.refusal.RefusedException;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;

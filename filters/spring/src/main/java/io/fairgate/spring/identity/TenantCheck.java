@@ -1,10 +1,9 @@
 package io.fairgate.spring.identity;
 
 import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.spring.refusal.Decisions;
-
 import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.refusal.RefusalMeters;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 

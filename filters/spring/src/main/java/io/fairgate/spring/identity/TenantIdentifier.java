@@ -1,12 +1,11 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.policy.LivePolicy;
-
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
+import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;

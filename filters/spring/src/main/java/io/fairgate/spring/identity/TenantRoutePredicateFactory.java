@@ -1,7 +1,6 @@
 package io.fairgate.spring.identity;
 
 import io.fairgate.spring.policy.LivePolicy;
-
 import java.util.List;
 import java.util.function.Predicate;
 import org.springframework.cloud.gateway.handler.AsyncPredicate;

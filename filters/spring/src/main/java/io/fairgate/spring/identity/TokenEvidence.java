@@ -1,7 +1,5 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.exchange.Exchanges;
-
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
@@ -17,6 +15,7 @@ import com.nimbusds.jwt.proc.DefaultJWTClaimsVerifier;
 import com.nimbusds.jwt.proc.DefaultJWTProcessor;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.TokenRules;
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
 import io.fairgate.tenant.TenantId;
 import java.text.ParseException;

@@ -38,8 +38,8 @@ final class TokenReaders implements Evidence.Tokens {
 
     @Override
     public Evidence.Reader reader(IdentitySource.Jwt source) {
-        IssuerKeys issuer = keys.computeIfAbsent(
-                source.keys(), location -> new IssuerKeys(location, fetch::keys, fetched, time));
+        IssuerKeys issuer =
+                keys.computeIfAbsent(source.keys(), location -> new IssuerKeys(location, fetch::keys, fetched, time));
         return new TokenEvidence(source, issuer, clock);
     }
 

@@ -1,10 +1,5 @@
 package io.fairgate.spring.metrics;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.fairshare.ByteBudget;
-import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.fairshare.PermitsWithoutClient;
-
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.fairness.ShareGroups;
@@ -15,6 +10,10 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.fairshare.ByteBudget;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.fairshare.PermitsWithoutClient;
+import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;

@@ -1,14 +1,13 @@
 package io.fairgate.spring.metrics;
 
-import io.fairgate.spring.settings.FairgateProperties;
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.RefusalMeters;
-import io.fairgate.spring.fairshare.PermitPools;
-
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.Counter;

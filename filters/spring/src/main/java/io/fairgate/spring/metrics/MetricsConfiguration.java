@@ -1,13 +1,12 @@
 package io.fairgate.spring.metrics;
 
-import io.fairgate.spring.settings.FairgateProperties;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.policy.Policy;
+import io.fairgate.quota.Quotas;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.PermitsWithoutClient;
-
-import io.fairgate.policy.Policy;
-import io.fairgate.quota.Quotas;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -36,8 +35,8 @@ public class MetricsConfiguration {
             Quotas quotas,
             ByteBudget waitingBodies,
             FairgateMeters meters) {
-        FairgateGauges gauges =
-                new FairgateGauges(policy, pools, withoutClient, quotas, waitingBodies, meters, MonotonicScheduler.INSTANCE);
+        FairgateGauges gauges = new FairgateGauges(
+                policy, pools, withoutClient, quotas, waitingBodies, meters, MonotonicScheduler.INSTANCE);
         policy.add(gauges);
         return gauges;
     }

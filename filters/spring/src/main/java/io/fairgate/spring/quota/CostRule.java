@@ -1,8 +1,7 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.exchange.RouteRules;
 import io.fairgate.spring.exchange.RouteRule;
-
+import io.fairgate.spring.exchange.RouteRules;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 

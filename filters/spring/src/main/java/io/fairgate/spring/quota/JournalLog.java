@@ -1,8 +1,7 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.metrics.Meter;
-
 import io.fairgate.quota.JournalListener;
+import io.fairgate.spring.metrics.Meter;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

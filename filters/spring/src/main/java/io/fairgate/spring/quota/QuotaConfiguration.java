@@ -1,15 +1,14 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.settings.FairgateProperties;
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.RefusalMeters;
-import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.DecisionLog;
-import io.fairgate.spring.metrics.FairgateMeters;
-
 import io.fairgate.policy.Policy;
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.DecisionLog;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import java.nio.file.Path;
 import java.time.InstantSource;

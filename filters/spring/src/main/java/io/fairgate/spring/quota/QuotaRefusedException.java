@@ -1,12 +1,11 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusedException;
-import io.fairgate.spring.refusal.RefusalTerms;
-import io.fairgate.spring.refusal.RateLimitFields;
-
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.spring.refusal.RateLimitFields;
+import io.fairgate.spring.refusal.Refusal;
+import io.fairgate.spring.refusal.RefusalTerms;
+import io.fairgate.spring.refusal.RefusedException;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.http.HttpHeaders;

@@ -1,14 +1,5 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.exchange.Exchanges;
-import io.fairgate.spring.exchange.Forward;
-import io.fairgate.spring.exchange.RouteRules;
-import io.fairgate.spring.refusal.RefusalMeters;
-import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.RateLimitFields;
-import io.fairgate.spring.identity.IdentityRefusedException;
-
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.policy.TenantPolicy;
@@ -16,8 +7,16 @@ import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
-import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.Forward;
+import io.fairgate.spring.exchange.RouteRules;
+import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.refusal.RateLimitFields;
+import io.fairgate.spring.refusal.RefusalMeters;
 import io.netty.channel.EventLoop;
 import java.util.function.Supplier;
 import org.springframework.cloud.gateway.route.Route;

@@ -1,13 +1,12 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.DecisionLog;
-
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaOwner;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -1,7 +1,6 @@
 package io.fairgate.spring.quota;
 
 import io.fairgate.spring.exchange.WholeNumber;
-
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,9 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.policy.LivePolicy;
-
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.quota.QuotaSet;
+import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 

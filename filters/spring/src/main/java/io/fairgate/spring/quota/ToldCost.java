@@ -1,12 +1,11 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.exchange.Exchanges;
-import io.fairgate.spring.exchange.WholeNumber;
-import io.fairgate.spring.exchange.HeaderAlias;
-
 import static io.fairgate.spring.quota.CostGatewayFilterFactory.mistake;
 
 import io.fairgate.policy.Cidr;
+import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.exchange.HeaderAlias;
+import io.fairgate.spring.exchange.WholeNumber;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;

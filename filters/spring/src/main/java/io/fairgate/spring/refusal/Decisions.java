@@ -1,10 +1,9 @@
 package io.fairgate.spring.refusal;
 
-import io.fairgate.spring.exchange.Exchanges;
-
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import java.net.InetAddress;

@@ -1,10 +1,9 @@
 package io.fairgate.spring.refusal;
 
-import io.fairgate.spring.exchange.WholeNumber;
-
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.spring.exchange.WholeNumber;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;

@@ -1,8 +1,7 @@
 package io.fairgate.spring.refusal;
 
-import io.fairgate.spring.policy.LivePolicy;
-
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.policy.LivePolicy;
 import java.time.InstantSource;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;

@@ -1,7 +1,6 @@
 package io.fairgate.spring.refusal;
 
 import io.fairgate.spring.exchange.Exchanges;
-
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions.Decided;
 import java.util.LinkedHashMap;

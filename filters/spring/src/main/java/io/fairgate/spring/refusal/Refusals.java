@@ -1,13 +1,12 @@
 package io.fairgate.spring.refusal;
 
-import io.fairgate.spring.policy.LivePolicy;
-
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.policy.LivePolicy;
 import io.netty.handler.timeout.ReadTimeoutException;
 import java.io.IOException;
 import java.time.Duration;

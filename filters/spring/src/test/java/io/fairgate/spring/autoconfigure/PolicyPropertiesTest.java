@@ -1,7 +1,5 @@
 package io.fairgate.spring.autoconfigure;
 
-import io.fairgate.spring.settings.FairgateProperties;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,6 +10,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
+import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;

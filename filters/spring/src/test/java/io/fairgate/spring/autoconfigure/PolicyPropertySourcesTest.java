@@ -61,8 +61,7 @@ class PolicyPropertySourcesTest {
                 .getPropertySources()
                 .addFirst(new SystemEnvironmentPropertySource("test-systemEnvironment", variables));
         ConfigurationPropertySources.attach(environment);
-        return FairgateAutoConfiguration.policy(
-                ConfigurationPropertySources.get(environment), Binder.get(environment));
+        return FairgateAutoConfiguration.policy(ConfigurationPropertySources.get(environment), Binder.get(environment));
     }
 
     private static TenantPolicy member(Policy policy, String id) {

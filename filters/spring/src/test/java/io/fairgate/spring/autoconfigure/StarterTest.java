@@ -1,13 +1,5 @@
 package io.fairgate.spring.autoconfigure;
 
-import io.fairgate.spring.settings.DurationSetting;
-import io.fairgate.spring.refusal.RefusalHandler;
-import io.fairgate.spring.fairshare.FairShareGatewayFilterFactory;
-import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.admission.Admission;
-import io.fairgate.spring.actuator.PoolsEndpoint;
-import io.fairgate.spring.OwnLoop;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -19,6 +11,13 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.quota.Quota;
+import io.fairgate.spring.OwnLoop;
+import io.fairgate.spring.actuator.PoolsEndpoint;
+import io.fairgate.spring.admission.Admission;
+import io.fairgate.spring.fairshare.FairShareGatewayFilterFactory;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.refusal.RefusalHandler;
+import io.fairgate.spring.settings.DurationSetting;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import java.io.IOException;

@@ -1,10 +1,9 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.OwnLoop;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.PoolStatus;
+import io.fairgate.spring.OwnLoop;
 import io.fairgate.testkit.NothingLeft;
 import java.net.URI;
 import java.net.http.HttpClient;

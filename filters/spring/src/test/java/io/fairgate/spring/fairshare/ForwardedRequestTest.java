@@ -1,9 +1,8 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.refusal.ClientLeftException;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.spring.refusal.ClientLeftException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.io.buffer.DataBuffer;

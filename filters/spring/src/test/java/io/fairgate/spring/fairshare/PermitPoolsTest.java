@@ -1,9 +1,5 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.metrics.Meter;
-import io.fairgate.spring.metrics.FairgateMeters;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,6 +12,9 @@ import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.metrics.Meter;
+import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;

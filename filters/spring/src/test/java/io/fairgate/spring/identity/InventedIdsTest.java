@@ -1,12 +1,5 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.RefusalHandler;
-import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.DecisionLog;
-import io.fairgate.spring.refusal.RecordLog;
-import io.fairgate.spring.metrics.FairgateMeters;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,6 +12,12 @@ import io.fairgate.policy.KeySetLocation;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.policy.TokenRules;
+import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.DecisionLog;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.RecordLog;
+import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.InetAddress;

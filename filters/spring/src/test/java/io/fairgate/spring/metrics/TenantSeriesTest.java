@@ -1,10 +1,5 @@
 package io.fairgate.spring.metrics;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.fairshare.ByteBudget;
-import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.fairshare.PermitsWithoutClient;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
 
@@ -23,6 +18,10 @@ import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
+import io.fairgate.spring.fairshare.ByteBudget;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.fairshare.PermitsWithoutClient;
+import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import io.micrometer.core.instrument.Counter;

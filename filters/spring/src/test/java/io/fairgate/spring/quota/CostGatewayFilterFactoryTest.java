@@ -1,12 +1,11 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.exchange.RouteRules;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.spring.quota.CostGatewayFilterFactory.Config;
+import io.fairgate.spring.exchange.RouteRules;
 import io.fairgate.spring.exchange.RouteRules.RuleFilter;
+import io.fairgate.spring.quota.CostGatewayFilterFactory.Config;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;

@@ -1,14 +1,13 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.exchange.Exchanges;
-import io.fairgate.spring.metrics.Meter;
-import io.fairgate.spring.OwnLoop;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.OwnLoop;
+import io.fairgate.spring.exchange.Exchanges;
+import io.fairgate.spring.metrics.Meter;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;

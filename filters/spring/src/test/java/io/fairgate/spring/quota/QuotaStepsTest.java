@@ -1,8 +1,5 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.OwnLoop;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.permit.HeldPermits;
@@ -13,6 +10,8 @@ import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.OwnLoop;
+import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.time.MonotonicScheduler;
 import java.net.URI;

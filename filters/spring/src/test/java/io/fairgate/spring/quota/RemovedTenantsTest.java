@@ -1,8 +1,5 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.policy.LivePolicy;
-import io.fairgate.spring.refusal.DecisionLog;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.ShareSettings;
@@ -15,6 +12,8 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;

@@ -1,12 +1,11 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.spring.OwnLoop;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.OwnLoop;
 import io.fairgate.tenant.TenantId;
 import java.io.IOException;
 import java.net.URI;

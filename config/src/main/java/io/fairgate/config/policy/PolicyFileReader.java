@@ -42,6 +42,7 @@ public final class PolicyFileReader {
     }
 
     private static PolicyFile read(Value file, KnownKeys known, Map<String, String> filledIn) {
+        boolean withRoutes = known.keys().contains("routes");
         TenantsReader.Tenants tenants = TenantsReader.Tenants.NONE;
         Policy policy = new Policy(List.of(), Map.of(), null, Map.of());
         List<RouteDeclaration> routes = List.of();
@@ -50,12 +51,12 @@ public final class PolicyFileReader {
             Value tenantsValue = section.require("tenants", "who may use the gateway, at least tenants.identify");
             tenants = tenantsValue == null
                     ? tenants
-                    : TenantsReader.read(tenantsValue, known == PolicyKeys.FILE ? RoutesReader.ids(section) : null);
+                    : TenantsReader.read(tenantsValue, withRoutes ? RoutesReader.ids(section) : null);
             Value poolsValue = section.get("pools");
             PoolsReader.Pools pools = poolsValue == null
                     ? PoolsReader.Pools.absent(section.mentions("pools"))
                     : PoolsReader.read(poolsValue);
-            Value routesValue = known == PolicyKeys.FILE ? section.get("routes") : null;
+            Value routesValue = withRoutes ? section.get("routes") : null;
             routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants, filledIn);
             Value enforce = section.get("enforce");
             policy = policy(

@@ -81,7 +81,11 @@ public final class Mistakes {
         return warnings.stream().sorted(Comparator.comparingInt(Warning::line)).toList();
     }
 
-    /** @param readable what could be read in spite of the mistakes */
+    /**
+     * Ends the reading when there are mistakes.
+     *
+     * @param readable what could be read in spite of the mistakes
+     */
     public void throwIfAny(PolicyFile readable) {
         if (!found.isEmpty()) {
             found.sort(Comparator.comparingInt(Placed::index));

@@ -27,7 +27,11 @@ public final class PropertyNodes {
 
     private PropertyNodes() {}
 
-    /** @param tree maps of maps, with texts as leaves; a map whose keys are {@link Integer}s is a list */
+    /**
+     * The nodes of a tree of plain values.
+     *
+     * @param tree maps of maps, with texts as leaves; a map whose keys are {@link Integer}s is a list
+     */
     public static Node of(Map<?, ?> tree) {
         return new PropertyNodes().node(tree);
     }

@@ -15,7 +15,11 @@ import org.jspecify.annotations.Nullable;
 public record PolicySource(
         String name, PolicyFile first, @Nullable Path file) {
 
-    /** @throws io.fairgate.config.model.InvalidPolicyException with every mistake of the file */
+    /**
+     * Reads the policy of a file. Blocks.
+     *
+     * @throws io.fairgate.config.model.InvalidPolicyException with every mistake of the file
+     */
     public static PolicySource of(Path file) {
         return new PolicySource(file.toString(), PolicyReader.read(file), file);
     }

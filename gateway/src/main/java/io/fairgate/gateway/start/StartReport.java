@@ -18,7 +18,11 @@ public record StartReport(String file, PolicyFile policy, List<String> warnings)
 
     private static final Logger log = LoggerFactory.getLogger("io.fairgate.gateway.Fairgate");
 
-    /** @param leasePort the port of the lease API; null when it is not served */
+    /**
+     * Writes the lines of the report.
+     *
+     * @param leasePort the port of the lease API; null when it is not served
+     */
     public void write(Environment environment, @Nullable Integer leasePort) {
         log.info("Policy {}: {}", file, PolicyReload.contents(policy));
         warnings.forEach(log::warn);

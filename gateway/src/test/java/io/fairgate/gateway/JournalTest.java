@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fairgate.config.PolicyReader;
 import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.start.GatewayRun;
-import io.fairgate.quota.UnusableJournalException;
+import io.fairgate.quota.journal.UnusableJournalException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

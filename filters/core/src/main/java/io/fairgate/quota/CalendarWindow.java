@@ -1,5 +1,6 @@
 package io.fairgate.quota;
 
+
 import java.time.DayOfWeek;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -18,12 +19,12 @@ import java.time.temporal.TemporalAdjusters;
  * @param startMillis milliseconds since 1970, inclusive
  * @param endMillis milliseconds since 1970, exclusive
  */
-record CalendarWindow(long startMillis, long endMillis) {
+public record CalendarWindow(long startMillis, long endMillis) {
 
     /** The window of a total, which does not end. */
-    static final CalendarWindow ALWAYS = new CalendarWindow(0, Long.MAX_VALUE);
+    public static final CalendarWindow ALWAYS = new CalendarWindow(0, Long.MAX_VALUE);
 
-    static CalendarWindow of(Quota.Calendar quota, Instant now) {
+    public static CalendarWindow of(Quota.Calendar quota, Instant now) {
         return quota.per() == Quota.CalendarUnit.HOUR ? hour(quota.zone(), now) : ofDays(quota, now);
     }
 
@@ -76,21 +77,21 @@ record CalendarWindow(long startMillis, long endMillis) {
         return date.atStartOfDay(zone).toInstant();
     }
 
-    boolean contains(long millis) {
+    public boolean contains(long millis) {
         return millis >= startMillis && millis < endMillis;
     }
 
-    boolean isEndless() {
+    public boolean isEndless() {
         return endMillis == Long.MAX_VALUE;
     }
 
     /** Whether more than its own length has passed since its end. */
-    boolean endedLongBefore(long millis) {
+    public boolean endedLongBefore(long millis) {
         return !isEndless() && millis - endMillis > endMillis - startMillis;
     }
 
     /** Whether it lies wholly after {@code other}. */
-    boolean isAfter(CalendarWindow other) {
+    public boolean isAfter(CalendarWindow other) {
         return startMillis >= other.endMillis;
     }
 }

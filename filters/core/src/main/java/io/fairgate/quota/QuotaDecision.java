@@ -10,12 +10,6 @@ public final class QuotaDecision {
     /** The request passes, because no quota applies. */
     public static final QuotaDecision UNLIMITED = new QuotaDecision(true, List::of, List.of());
 
-    /** No decision: a usage was forgotten, and the balances must be looked up anew. */
-    static final QuotaDecision STALE = new QuotaDecision(false, List::of, List.of());
-
-    /** No decision yet: units must be written to the journal before they are granted. */
-    static final QuotaDecision NOT_YET = new QuotaDecision(false, List::of, List.of());
-
     private final boolean allowed;
     private final Supplier<List<Balance>> balances;
     private final List<String> wouldRefuse;

@@ -20,8 +20,8 @@ public final class QuotaSet {
 
     private final List<OwnedQuota> quotas;
 
-    /** The balances in the backend that used the set last; a program has one backend. */
-    private volatile @Nullable BoundQuotas bound;
+    /** What the backend that used the set last keeps with it; a program has one backend. */
+    private volatile @Nullable Object attachment;
 
     private volatile boolean refusedLast;
 
@@ -71,20 +71,21 @@ public final class QuotaSet {
         return refusedLast;
     }
 
-    /** Stores the hint; writes it only when it changes, because all requests of the tenant read it. */
-    void note(QuotaDecision decision) {
+    /** For a backend: stores the hint. Writes it only when it changes, because all requests of the tenant read it. */
+    public void note(QuotaDecision decision) {
         if (refusedLast == decision.allowed()) {
             refusedLast = !decision.allowed();
         }
     }
 
-    @Nullable
-    BoundQuotas bound() {
-        return bound;
+    /** For a backend: what it attached to the set, or null; of another backend, if a program has several. */
+    public @Nullable Object attachment() {
+        return attachment;
     }
 
-    void bind(BoundQuotas to) {
-        bound = to;
+    /** For a backend: attaches what makes its next decision about the set faster. */
+    public void attach(Object attachment) {
+        this.attachment = attachment;
     }
 
     @Override

@@ -18,24 +18,17 @@ public interface Quotas {
      * Decides whether {@code units} would pass now. Changes no balance.
      *
      * @param units at least 1
+     * @throws IllegalArgumentException at once, when {@code units} is below 1
      */
     Mono<QuotaDecision> check(QuotaSet quotas, long units);
 
     /**
-     * Takes the units of the charge from every quota, or from none of them. A charge is made at most once: another
-     * subscription after it was made or settled only checks. Cancelling after the answer changes nothing. Cancelling before
-     * the answer may leave the units charged, or set aside for the charge: a caller that cancels must settle.
-     */
-    Mono<QuotaDecision> charge(QuotaCharge charge);
-
-    /**
-     * Corrects a charge when the actual cost of the request is known: returns the difference, or charges it in addition. Only
-     * the first settlement of a charge does anything. Units are returned only to windows that are still open, and never more
-     * than were charged. Units charged above the limit are a debt of at most one more limit.
+     * A charge that is not made yet. Changes no balance.
      *
-     * @param actual the units that the request has used, 0 to return all of them
+     * @param units the units to charge at first, at least 1; {@link QuotaCharge#settle} corrects them later
+     * @throws IllegalArgumentException at once, when {@code units} is below 1
      */
-    Mono<Void> settle(QuotaCharge charge, long actual);
+    QuotaCharge newCharge(QuotaSet quotas, long units);
 
     /** The balances of all quotas of the set, as for a request of one unit, also of quotas that are not enforced; in order. */
     Mono<List<Balance>> balances(QuotaSet quotas);

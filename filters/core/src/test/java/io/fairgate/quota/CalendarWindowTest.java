@@ -1,5 +1,6 @@
 package io.fairgate.quota;
 
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.quota.Quota.CalendarUnit;

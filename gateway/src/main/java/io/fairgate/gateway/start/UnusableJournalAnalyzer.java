@@ -1,6 +1,6 @@
 package io.fairgate.gateway.start;
 
-import io.fairgate.quota.UnusableJournalException;
+import io.fairgate.quota.journal.UnusableJournalException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 

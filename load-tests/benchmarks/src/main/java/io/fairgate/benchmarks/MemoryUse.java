@@ -7,7 +7,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
-import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.tenant.TenantId;

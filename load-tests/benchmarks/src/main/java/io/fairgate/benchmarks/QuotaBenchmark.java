@@ -1,6 +1,6 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaSet;
@@ -67,7 +67,7 @@ public class QuotaBenchmark {
     @Benchmark
     public void subscribeChargeOnly() {
         for (int i = 0; i < BATCH; i++) {
-            quotas.charge(new QuotaCharge(set, 1)).subscribe(subscriber);
+            quotas.newCharge(set, 1).charge().subscribe(subscriber);
         }
     }
 
@@ -76,7 +76,7 @@ public class QuotaBenchmark {
     public void subscribe() {
         for (int i = 0; i < BATCH; i++) {
             quotas.check(set, 1).subscribe(subscriber);
-            quotas.charge(new QuotaCharge(set, 1)).subscribe(subscriber);
+            quotas.newCharge(set, 1).charge().subscribe(subscriber);
         }
     }
 }

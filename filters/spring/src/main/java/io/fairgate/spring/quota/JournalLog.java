@@ -1,6 +1,6 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.quota.JournalListener;
+import io.fairgate.quota.journal.JournalListener;
 import io.fairgate.spring.metrics.Meter;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;

@@ -1,7 +1,7 @@
 package io.fairgate.spring.quota;
 
-import io.fairgate.quota.EmbeddedQuotas;
-import io.fairgate.quota.UsageJournal;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
+import io.fairgate.quota.journal.UsageJournal;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.fairgate.spring.quota;
 
 import io.fairgate.policy.Policy;
-import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.LivePolicy;

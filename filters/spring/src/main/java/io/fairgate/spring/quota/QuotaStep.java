@@ -84,10 +84,16 @@ public final class QuotaStep {
      * Charges the quotas; emits nothing when there is nothing to charge. Errors when the quotas refuse, and then
      * charges nothing.
      */
-    public Mono<QuotaDecision> charge(Supplier<Origin> origin, RequestQuotas request, QuotaCharge charge) {
-        return request.areUnlimited()
-                ? Mono.empty()
-                : quotas.charge(charge).flatMap(decision -> require(origin, request, decision));
+    Mono<QuotaDecision> charge(Supplier<Origin> origin, RequestQuotas request) {
+        return request.areUnlimited() ? Mono.empty() : charge(origin, request, newCharge(request));
+    }
+
+    private Mono<QuotaDecision> charge(Supplier<Origin> origin, RequestQuotas request, QuotaCharge charge) {
+        return charge.charge().flatMap(decision -> require(origin, request, decision));
+    }
+
+    private QuotaCharge newCharge(RequestQuotas request) {
+        return quotas.newCharge(request.quotas(), request.cost().units());
     }
 
     /**
@@ -100,7 +106,7 @@ public final class QuotaStep {
         if (request.areUnlimited()) {
             return forward.send(exchange);
         }
-        QuotaCharge charge = request.charge();
+        QuotaCharge charge = newCharge(request);
         UpstreamWork work = new UpstreamWork(request.cost());
         return charge(() -> Origin.of(exchange), request, charge)
                 .flatMap(decision -> onEventLoop(exchange, () -> {
@@ -157,9 +163,9 @@ public final class QuotaStep {
                 .build();
     }
 
-    private void settle(QuotaCharge charge, long actual) {
+    private static void settle(QuotaCharge charge, long actual) {
         if (actual != charge.units() || !charge.isCharged()) {
-            var unused = quotas.settle(charge, actual).subscribe();
+            var unused = charge.settle(actual).subscribe();
         }
     }
 }

@@ -2,7 +2,7 @@ package io.fairgate.spring.quota;
 
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
-import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaOwner;
 import io.fairgate.spring.policy.LivePolicy;

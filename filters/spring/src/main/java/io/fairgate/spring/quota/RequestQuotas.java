@@ -1,7 +1,6 @@
 package io.fairgate.spring.quota;
 
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
 
@@ -34,10 +33,6 @@ public final class RequestQuotas {
     /** Whether there is nothing to decide. */
     boolean areUnlimited() {
         return quotas.isEmpty() || cost.units() == 0;
-    }
-
-    QuotaCharge charge() {
-        return new QuotaCharge(quotas, cost.units());
     }
 
     /**

@@ -32,7 +32,7 @@ public final class TenantCharge {
      * Other requests of the tenant may have used them up since the check.
      */
     public Mono<Void> make() {
-        return Mono.defer(() -> quotas.charge(() -> origin, request, request.charge()))
+        return Mono.defer(() -> quotas.charge(() -> origin, request))
                 .doOnNext(decision -> latest = decision)
                 .then();
     }

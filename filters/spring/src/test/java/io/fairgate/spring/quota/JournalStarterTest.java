@@ -3,7 +3,7 @@ package io.fairgate.spring.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
 import io.fairgate.spring.OwnLoop;
 import io.fairgate.spring.exchange.Exchanges;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
-import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
@@ -61,18 +61,41 @@ class QuotaStepsTest {
         }
 
         @Override
-        public Mono<QuotaDecision> charge(QuotaCharge charge) {
-            return quotas.charge(charge).doOnSubscribe(s -> asked.add("charge"));
-        }
-
-        @Override
-        public Mono<Void> settle(QuotaCharge charge, long actual) {
-            return quotas.settle(charge, actual);
+        public QuotaCharge newCharge(QuotaSet set, long units) {
+            return new NotedCharge(quotas.newCharge(set, units), asked);
         }
 
         @Override
         public Mono<List<QuotaDecision.Balance>> balances(QuotaSet set) {
             return quotas.balances(set);
+        }
+    }
+
+    /** Notes that it is made. */
+    record NotedCharge(QuotaCharge of, List<String> asked) implements QuotaCharge {
+        @Override
+        public QuotaSet quotas() {
+            return of.quotas();
+        }
+
+        @Override
+        public long units() {
+            return of.units();
+        }
+
+        @Override
+        public boolean isCharged() {
+            return of.isCharged();
+        }
+
+        @Override
+        public Mono<QuotaDecision> charge() {
+            return of.charge().doOnSubscribe(s -> asked.add("charge"));
+        }
+
+        @Override
+        public Mono<Void> settle(long actual) {
+            return of.settle(actual);
         }
     }
 

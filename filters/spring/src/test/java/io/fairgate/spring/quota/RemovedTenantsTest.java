@@ -9,7 +9,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.EmbeddedQuotas;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
 import io.fairgate.spring.policy.LivePolicy;

@@ -1,0 +1,293 @@
+package io.fairgate.quota.embedded;
+
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.journal.JournalListener;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.journal.UsageJournal;
+import io.fairgate.quota.Quotas;
+import io.fairgate.quota.OwnedQuota;
+
+import io.fairgate.quota.QuotaDecision.Balance;
+import java.time.InstantSource;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The quotas of one process, in memory. Balances are lost when the process ends, except that a {@link UsageJournal} keeps
+ * those of calendar quotas and totals.
+ *
+ * <p>Decides on the subscriber's thread, for any number of threads, and changes threads only when units must be written to
+ * the journal before they are granted. Rates and sliding windows are exact to the nanosecond of the monotonic clock,
+ * calendars to the millisecond of the wall clock. The package description explains both, and the effects of changed numbers
+ * and of a wall clock that jumps.
+ *
+ * <p>{@link #checkNow} and {@link #chargeNow} make the same decisions without a subscription, and allocate nothing for a
+ * request that passes.
+ *
+ * <p>An owner costs one small entry for each quota from its first request on; a sliding window about half a kilobyte.
+ * A usage is not evicted, because a forgotten usage is a refill; {@link #keep} and {@link #dropUnused} are for owners that
+ * are no longer configured.
+ */
+public final class EmbeddedQuotas implements Quotas {
+
+    /** The most balances of owners that need not be kept: some 20 to 50 MB. */
+    static final int MOST_UNKEPT = 50_000;
+
+    private final Scheduler clock;
+    private final InstantSource calendar;
+    private final @Nullable UsageJournal journal;
+    private final ConcurrentMap<QuotaOwner, Account> accounts = new ConcurrentHashMap<>();
+
+    /** The owners whose balances are kept; null for all owners. */
+    private volatile @Nullable Set<QuotaOwner> kept;
+    /** Owners with an account that need not be kept, in the order in which they stopped to be kept. Guarded by itself. */
+    private final Set<QuotaOwner> unkept = new LinkedHashSet<>();
+
+    /**
+     * @param clock monotonic, for rates and sliding windows: only {@link Scheduler#now(TimeUnit)} is used, in
+     *     nanoseconds; a program passes {@link io.fairgate.time.MonotonicScheduler#INSTANCE}
+     * @param calendar the wall clock, used only for calendar quotas
+     */
+    public EmbeddedQuotas(Scheduler clock, InstantSource calendar) {
+        this(clock, calendar, null);
+    }
+
+    /**
+     * @param clock as above; charges that waited for the journal continue on its workers
+     * @param calendar as above
+     * @param journal keeps calendar quotas and totals over a restart; null for none. The constructor calls
+     *     {@link JournalListener#ranAhead} when the journal has usage of windows that have not begun
+     */
+    public EmbeddedQuotas(Scheduler clock, InstantSource calendar, @Nullable UsageJournal journal) {
+        this.clock = clock;
+        this.calendar = calendar;
+        this.journal = journal;
+        if (journal != null) {
+            journal.tellOfWindowsAfter(calendar.instant());
+        }
+    }
+
+    /** @throws IllegalArgumentException at once, when {@code units} is below 1 */
+    @Override
+    public Mono<QuotaDecision> check(QuotaSet quotas, long units) {
+        requireUnits(units);
+        return quotas.isEmpty() ? Mono.just(QuotaDecision.UNLIMITED) : Mono.fromSupplier(() -> checkNow(quotas, units));
+    }
+
+    @Override
+    public QuotaCharge newCharge(QuotaSet quotas, long units) {
+        requireUnits(units);
+        return new EmbeddedCharge(this, quotas, units);
+    }
+
+    Mono<QuotaDecision> charge(EmbeddedCharge charge) {
+        UsageJournal written = journal;
+        Mono<QuotaDecision> now = Mono.fromCallable(() -> answer(decided(charge.quotas(), charge.units(), charge)));
+        return written == null
+                ? now
+                : now.repeatWhenEmpty(again ->
+                        again.concatMap(i -> written.written().publishOn(clock).thenReturn(i)));
+    }
+
+    private static @Nullable QuotaDecision answer(QuotaDecision decision) {
+        return decision == BoundQuotas.NOT_YET ? null : decision;
+    }
+
+    @Override
+    public Mono<List<Balance>> balances(QuotaSet quotas) {
+        return quotas.isEmpty() ? Mono.just(List.of()) : Mono.fromSupplier(() -> balancesNow(bound(quotas), 1));
+    }
+
+    /**
+     * Like {@link #check}, without a subscription.
+     *
+     * @throws IllegalArgumentException when {@code units} is below 1
+     */
+    public QuotaDecision checkNow(QuotaSet quotas, long units) {
+        requireUnits(units);
+        if (quotas.isEmpty()) {
+            return QuotaDecision.UNLIMITED;
+        }
+        QuotaDecision decision = bound(quotas).check(units, 0);
+        while (decision == BoundQuotas.STALE) {
+            decision = boundAnew(quotas).check(units, 0);
+        }
+        quotas.note(decision);
+        return decision;
+    }
+
+    /**
+     * Charges {@code units} that will not be settled, without a subscription.
+     *
+     * @return null when units must be written to the journal first: {@link QuotaCharge#charge} writes them and waits
+     * @throws IllegalArgumentException when {@code units} is below 1
+     */
+    public @Nullable QuotaDecision chargeNow(QuotaSet quotas, long units) {
+        requireUnits(units);
+        return answer(decided(quotas, units, null));
+    }
+
+    private QuotaDecision decided(QuotaSet quotas, long units, @Nullable EmbeddedCharge charge) {
+        if (quotas.isEmpty()) {
+            return QuotaDecision.UNLIMITED;
+        }
+        QuotaDecision decision = bound(quotas).charge(units, charge, 0);
+        while (decision == BoundQuotas.STALE) {
+            decision = boundAnew(quotas).charge(units, charge, 0);
+        }
+        if (decision != BoundQuotas.NOT_YET) {
+            quotas.note(decision);
+        }
+        return decision;
+    }
+
+    void settle(EmbeddedCharge charge, long actual) {
+        if (actual < 0) {
+            throw new IllegalArgumentException("actual: %d (expected: >= 0)".formatted(actual));
+        }
+        // Bounded, so that the sum of a balance and a debt stays far below the largest long.
+        long more = Math.min(actual, 2 * Quota.MAX_LIMIT) - charge.units();
+        BoundQuotas at = charge.end() ? charge.at() : null;
+        if (at != null && more != 0) {
+            at.settle(charge, more, 0).forEach(owned -> owe(owned, more));
+        }
+    }
+
+    /** Charges a debt whose account was dropped to the present account of the owner. */
+    private void owe(OwnedQuota owned, long units) {
+        boolean isOwed = false;
+        while (!isOwed) {
+            Account account = account(owned.owner());
+            synchronized (account) {
+                if (!account.isDropped()) {
+                    Moment now = now();
+                    account.usage(owned.quota(), now).settle(owned.quota(), 0, units, now);
+                    isOwed = true;
+                }
+            }
+        }
+    }
+
+    /**
+     * Writes the exact usage to the journal, so that the rest of no chunk is lost. To be called at the end of a program, before
+     * the journal is closed: charges after it need the journal again.
+     */
+    public void writeExactly() {
+        accounts.values().forEach(Account::writeExactly);
+    }
+
+    // ---- owners that are no longer configured ----
+
+    /**
+     * Sets the owners whose balances are kept. The balances of all other owners are kept until nothing of them is used any
+     * more, so that an owner that is removed and soon added again gets no new units; then {@link #dropUnused} drops them.
+     */
+    public void keep(Set<QuotaOwner> owners) {
+        kept = Set.copyOf(owners);
+        synchronized (unkept) {
+            unkept.removeIf(this::isKept);
+            accounts.keySet().stream().filter(owner -> !isKept(owner)).forEach(unkept::add);
+        }
+    }
+
+    /**
+     * Drops the balances of owners that need not be kept and of which nothing is used any more: their rates are full again, and
+     * their windows are over. Of the others the {@value #MOST_UNKEPT} latest are kept.
+     *
+     * @return how many balances of owners that need not be kept are left
+     */
+    public int dropUnused() {
+        Moment now = now();
+        int tooMany = drop(now, Integer.MAX_VALUE, false) - MOST_UNKEPT;
+        return drop(now, Math.max(0, tooMany), true);
+    }
+
+    private int drop(Moment now, int most, boolean evenIfUsed) {
+        List<QuotaOwner> candidates;
+        synchronized (unkept) {
+            candidates = List.copyOf(unkept);
+        }
+        int dropped = 0;
+        for (QuotaOwner owner : candidates) {
+            if (dropped == most) {
+                break;
+            }
+            Account account = accounts.get(owner);
+            if (account != null && !isKept(owner) && account.drop(now, evenIfUsed)) {
+                accounts.remove(owner, account);
+                dropped++;
+            }
+        }
+        synchronized (unkept) {
+            unkept.removeIf(owner -> !accounts.containsKey(owner));
+            return unkept.size();
+        }
+    }
+
+    // ---- accounts ----
+
+    Account account(QuotaOwner owner) {
+        Account known = accounts.get(owner);
+        if (known != null && !known.isDropped()) {
+            return known;
+        }
+        Account account = accounts.compute(
+                owner, (o, found) -> found == null || found.isDropped() ? new Account(o, journal) : found);
+        if (!isKept(owner)) {
+            synchronized (unkept) {
+                unkept.add(owner);
+            }
+        }
+        return account;
+    }
+
+    private boolean isKept(QuotaOwner owner) {
+        Set<QuotaOwner> all = kept;
+        return all == null || all.contains(owner);
+    }
+
+    private Moment now() {
+        Moment now = new Moment();
+        now.read(clock, calendar);
+        return now;
+    }
+
+    private BoundQuotas bound(QuotaSet quotas) {
+        return quotas.attachment() instanceof BoundQuotas bound && bound.isOf(this) ? bound : boundAnew(quotas);
+    }
+
+    private BoundQuotas boundAnew(QuotaSet quotas) {
+        BoundQuotas bound = new BoundQuotas(quotas, this, clock, calendar);
+        quotas.attach(bound);
+        return bound;
+    }
+
+    List<Balance> balancesNow(BoundQuotas quotas, long units) {
+        List<Balance> balances = quotas.balances(units, 0);
+        while (balances == null) {
+            balances = new BoundQuotas(QuotaSet.of(quotas.inOrder()), this, clock, calendar).balances(units, 0);
+        }
+        return balances;
+    }
+
+    private static void requireUnits(long units) {
+        if (units < 1) {
+            throw new IllegalArgumentException("units: %d (expected: >= 1)".formatted(units));
+        }
+    }
+
+    /** The number of owners with a balance. */
+    public int owners() {
+        return accounts.size();
+    }
+}

@@ -226,7 +226,7 @@ class CommandLineTest {
     @Test
     void every_setting_of_the_operators_page_is_known_and_every_known_one_is_there(CapturedOutput output)
             throws IOException {
-        String page = Files.readString(Path.of("../docs/operations.md"));
+        String page = Files.readString(Path.of("../docs/configure.md"));
         List<String> told = Pattern.compile("(?m)^\\| `fairgate\\.([a-z.-]+)` \\|")
                 .matcher(page)
                 .results()

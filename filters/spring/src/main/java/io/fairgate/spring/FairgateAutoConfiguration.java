@@ -181,6 +181,11 @@ public class FairgateAutoConfiguration {
         }
 
         @Bean
+        ResponseConnectionFilter fairgateResponseConnectionFilter() {
+            return new ResponseConnectionFilter();
+        }
+
+        @Bean
         AmbiguousPaths fairgateAmbiguousPaths(
                 LivePolicy policy, Decisions decisions, FairgateMeters meters, FairgateProperties properties) {
             return new AmbiguousPaths(

@@ -11,6 +11,8 @@ import org.springframework.core.Ordered;
 enum FilterOrder {
     /** Right behind Spring Cloud Gateway's {@code AdaptCachedBodyGlobalFilter}, which has read the body of a route with retries. */
     CACHED_BODY(Ordered.HIGHEST_PRECEDENCE + 1001),
+    /** Outside of every filter that disposes of the connection to the upstream. */
+    RESPONSE_CONNECTION(Ordered.HIGHEST_PRECEDENCE + 1002),
     /** Outside of everything, to see how it ends. */
     ACCESS_LOG(-600),
     /** The first that decides: while draining nothing else is to happen. */

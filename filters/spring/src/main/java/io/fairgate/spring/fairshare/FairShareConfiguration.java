@@ -38,6 +38,11 @@ public class FairShareConfiguration {
     }
 
     @Bean
+    ResponseConnectionFilter fairgateResponseConnectionFilter() {
+        return new ResponseConnectionFilter();
+    }
+
+    @Bean
     PermitStep fairgatePermitStep(
             LivePolicy policy,
             PermitPools pools,

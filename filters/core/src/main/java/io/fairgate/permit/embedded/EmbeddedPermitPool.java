@@ -1,6 +1,6 @@
 package io.fairgate.permit.embedded;
 
-import io.fairgate.fairness.Claim;
+import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolTotals;
@@ -78,7 +78,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     private final AtomicInteger readyCount = new AtomicInteger();
     private final Consumer<Object> hear = this::hear;
     private final Consumer<Object> send = this::send;
-    private final Consumer<Claim> granted = this::granted;
+    private final Consumer<QueuedRequest> granted = this::granted;
     private final Consumer<PoolClaim> adopt = this::adopt;
     private final Sinks.Empty<Void> idle = Sinks.empty();
 
@@ -473,7 +473,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
     }
 
-    private void granted(Claim claim) {
+    private void granted(QueuedRequest claim) {
         ready.offer(claim);
         if (claim instanceof TimedClaim timed) {
             deadlines.set(timed, endOfHold(timed));
@@ -492,7 +492,7 @@ public final class EmbeddedPermitPool implements PermitPool {
             if (claim instanceof HeldClaim && claim.isWaiting()) {
                 takeOut(claim, RefusalReason.MAX_WAIT);
             }
-            Claim over = scheduler.overOwnBound(claim);
+            QueuedRequest over = scheduler.overOwnBound(claim);
             if (over != null) {
                 takeOut(over, RefusalReason.TENANT_QUEUE_FULL);
             }
@@ -502,19 +502,19 @@ public final class EmbeddedPermitPool implements PermitPool {
         }
         arrived.clear();
         int bound = settings.maxWaiting();
-        for (Claim over = scheduler.overPoolBound(bound); over != null; over = scheduler.overPoolBound(bound)) {
+        for (QueuedRequest over = scheduler.overPoolBound(bound); over != null; over = scheduler.overPoolBound(bound)) {
             takeOut(over, RefusalReason.POOL_QUEUE_FULL);
         }
         return scheduler.waiting() < before;
     }
 
     private void refuseAllWaiting() {
-        for (Claim over = scheduler.overPoolBound(0); over != null; over = scheduler.overPoolBound(0)) {
+        for (QueuedRequest over = scheduler.overPoolBound(0); over != null; over = scheduler.overPoolBound(0)) {
             takeOut(over, RefusalReason.DRAINING);
         }
     }
 
-    private void takeOut(Claim claim, RefusalReason reason) {
+    private void takeOut(QueuedRequest claim, RefusalReason reason) {
         scheduler.cancel(claim, round);
         forget((PoolClaim) claim);
         refuse((PoolClaim) claim, reason);

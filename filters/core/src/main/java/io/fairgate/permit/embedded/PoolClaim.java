@@ -1,12 +1,12 @@
 package io.fairgate.permit.embedded;
 
-import io.fairgate.fairness.Claim;
+import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.RefusalReason;
 import org.jspecify.annotations.Nullable;
 
 /** A claim of an embedded pool, from its arrival to the release of its permits. */
-abstract class PoolClaim extends Claim {
+abstract class PoolClaim extends QueuedRequest {
 
     /** A value of {@link #cell}: the claim was submitted, and counts in the bound of such claims until the drain sees it. */
     static final int ON_ITS_WAY = -1;

@@ -5,17 +5,17 @@ import org.jspecify.annotations.Nullable;
 /** The waiting claims of one leaf, first come, first served: a doubly linked list through the claims themselves. */
 final class ClaimQueue {
 
-    private @Nullable Claim head;
-    private @Nullable Claim tail;
+    private @Nullable QueuedRequest head;
+    private @Nullable QueuedRequest tail;
     private long permits;
 
     @Nullable
-    Claim head() {
+    QueuedRequest head() {
         return head;
     }
 
     @Nullable
-    Claim newest() {
+    QueuedRequest newest() {
         return tail;
     }
 
@@ -24,7 +24,7 @@ final class ClaimQueue {
         return permits;
     }
 
-    void append(Claim claim) {
+    void append(QueuedRequest claim) {
         claim.previous = tail;
         if (tail == null) {
             head = claim;
@@ -35,9 +35,9 @@ final class ClaimQueue {
         permits += claim.permits();
     }
 
-    void remove(Claim claim) {
-        Claim before = claim.previous;
-        Claim after = claim.next;
+    void remove(QueuedRequest claim) {
+        QueuedRequest before = claim.previous;
+        QueuedRequest after = claim.next;
         if (before == null) {
             head = after;
         } else {

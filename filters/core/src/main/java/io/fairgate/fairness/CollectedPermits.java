@@ -16,7 +16,7 @@ final class CollectedPermits {
 
     /** The claim for which permits are collected; null while none are. */
     @Nullable
-    Claim claim;
+    QueuedRequest claim;
 
     /** The number of the latest collection; the grants that pass a collection are counted under it. */
     long number;
@@ -33,7 +33,7 @@ final class CollectedPermits {
     private long othersWaited;
     private double idled;
 
-    void start(Claim next) {
+    void start(QueuedRequest next) {
         claim = next;
         number++;
         permits = 0;

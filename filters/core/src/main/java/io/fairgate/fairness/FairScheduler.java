@@ -1,6 +1,6 @@
 package io.fairgate.fairness;
 
-import io.fairgate.fairness.Claim.Place;
+import io.fairgate.fairness.QueuedRequest.Place;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
@@ -94,13 +94,13 @@ public final class FairScheduler {
     }
 
     /** Like {@link #canEverFit(TenantId, int)}, and also within the cap of the claim's class. */
-    public boolean canEverFit(Claim claim) {
+    public boolean canEverFit(QueuedRequest claim) {
         return claim.permits() <= tree.shares().ofClass(claim.requestClass()).maxInFlight()
                 && canEverFit(claim.tenant(), claim.permits());
     }
 
     /** Appends the claim to the queue of its tenant, or of its class within the tenant. */
-    public void enqueue(Claim claim, long now) {
+    public void enqueue(QueuedRequest claim, long now) {
         requirePlace(claim, Place.OUTSIDE);
         requireNothingLent();
         path.tick(now);
@@ -114,14 +114,14 @@ public final class FairScheduler {
     }
 
     /** Takes a waiting claim out of its queue. Takes logarithmic time for each level of the hierarchy. */
-    public void cancel(Claim claim, long now) {
+    public void cancel(QueuedRequest claim, long now) {
         requirePlace(claim, Place.WAITING);
         path.tick(now);
         settle(takeOut(claim, Place.GONE));
     }
 
     /** Takes back the permits of a claim. */
-    public void release(Claim claim, long now) {
+    public void release(QueuedRequest claim, long now) {
         requirePlace(claim, Place.HOLDING);
         path.tick(now);
         Share leaf = SharePath.leafOf(claim);
@@ -140,14 +140,14 @@ public final class FairScheduler {
      * Grants all permits that can be granted, in the order of the keys. {@code granted} gets each granted claim and must not
      * call the scheduler.
      */
-    public void grant(long now, Consumer<Claim> granted) {
+    public void grant(long now, Consumer<QueuedRequest> granted) {
         path.tick(now);
         path.adjustGains();
         tree.followActive();
         if (!path.large.isIdle()) {
             path.large.endWhatTakesTooLong();
         }
-        for (Claim claim = next(); claim != null; claim = next()) {
+        for (QueuedRequest claim = next(); claim != null; claim = next()) {
             Share leaf = SharePath.leafOf(claim);
             if (claim.accept()) {
                 give(claim, leaf);
@@ -169,7 +169,7 @@ public final class FairScheduler {
      * The claim to refuse when, after an arrival, more claims wait than {@code max-waiting} of the tenant, of the class or of a
      * group allows; null when none does. It is the newest claim of the longest queue below the node that is over its bound.
      */
-    public @Nullable Claim overOwnBound(Claim arrived) {
+    public @Nullable QueuedRequest overOwnBound(QueuedRequest arrived) {
         for (Share node = SharePath.leafOf(arrived); !node.isPool(); node = node.parent()) {
             if (node.waiting > node.settings.maxWaiting()) {
                 return newestOfLongest(node);
@@ -183,12 +183,12 @@ public final class FairScheduler {
      * claim of the tenant with the longest queue per weight: a tenant that floods the queue loses its own claims, and a tenant
      * with a short queue always finds a place. In a hierarchy the longest queue is chosen at each node, from the pool down.
      */
-    public @Nullable Claim overPoolBound(int maxWaiting) {
+    public @Nullable QueuedRequest overPoolBound(int maxWaiting) {
         return waiting() <= maxWaiting ? null : newestOfLongest(path.pool);
     }
 
     /** Goes down to a leaf, at each node to the child with the longest queue per weight. */
-    private static @Nullable Claim newestOfLongest(Share node) {
+    private static @Nullable QueuedRequest newestOfLongest(Share node) {
         Share longest = node;
         while (longest != null && longest.below != null) {
             longest = longest.below.present.longestQueue();
@@ -197,7 +197,7 @@ public final class FairScheduler {
     }
 
     /** Whether a waiting claim waits for the cap of its tenant, of its class or of a group, and not for the pool. */
-    public boolean waitsForOwnCap(Claim claim) {
+    public boolean waitsForOwnCap(QueuedRequest claim) {
         Share lacking = path.lacking(claim, SharePath.leafOf(claim));
         return lacking != null && !lacking.isPool();
     }
@@ -231,7 +231,7 @@ public final class FairScheduler {
     }
 
     /** Counts a claim that has taken lent permits, as if they had been granted at the time {@code since}. */
-    public void adopt(Claim claim, long since, long now) {
+    public void adopt(QueuedRequest claim, long since, long now) {
         requirePlace(claim, Place.OUTSIDE);
         path.tick(now);
         Share leaf = tree.leafOf(claim);
@@ -248,7 +248,7 @@ public final class FairScheduler {
      * Counts permits that a claim holds already, also when the pool has fewer free: then, as after a shrink, nothing is
      * granted until enough permits are released. No permit may be lent.
      */
-    public void restore(Claim claim, long now) {
+    public void restore(QueuedRequest claim, long now) {
         requireNothingLent();
         path.lent += claim.permits();
         adopt(claim, now, now);
@@ -340,12 +340,12 @@ public final class FairScheduler {
 
     // ---- steps ----
 
-    private @Nullable Claim next() {
-        Claim claim = next.find();
+    private @Nullable QueuedRequest next() {
+        QueuedRequest claim = next.find();
         return claim == null && !path.large.isIdle() && path.large.bringBackOne() ? next.find() : claim;
     }
 
-    private void give(Claim claim, Share leaf) {
+    private void give(QueuedRequest claim, Share leaf) {
         takeOut(claim, Place.HOLDING);
         claim.grantedAt = path.now();
         claim.grant = path.nextGrant();
@@ -356,7 +356,7 @@ public final class FairScheduler {
         path.boundLags(leaf);
     }
 
-    private Share takeOut(Claim claim, Place to) {
+    private Share takeOut(QueuedRequest claim, Place to) {
         Share leaf = SharePath.leafOf(claim);
         path.tickUpFrom(leaf);
         if (!path.large.isIdle()) {
@@ -390,7 +390,7 @@ public final class FairScheduler {
         }
     }
 
-    private static void requirePlace(Claim claim, Place expected) {
+    private static void requirePlace(QueuedRequest claim, Place expected) {
         if (claim.place != expected) {
             throw new IllegalStateException("claim is %s (expected: %s)".formatted(claim.place, expected));
         }

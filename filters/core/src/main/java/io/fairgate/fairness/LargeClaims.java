@@ -56,7 +56,7 @@ final class LargeClaims {
     void endWhatTakesTooLong() {
         for (Siblings siblings : List.copyOf(watched)) {
             path.tick(siblings);
-            Claim claim = siblings.collected.claim;
+            QueuedRequest claim = siblings.collected.claim;
             if (claim != null && isLimited(siblings, claim) && isUsedUp(siblings.collected, budget(siblings, claim))) {
                 claim.failedCollections++;
                 fail(siblings, claim);
@@ -75,34 +75,34 @@ final class LargeClaims {
     }
 
     /** The budget of a collection, in permit-nanoseconds. */
-    private static double budget(Siblings siblings, Claim claim) {
+    private static double budget(Siblings siblings, QueuedRequest claim) {
         double meanHold = Math.max(SHORTEST_MEAN_HOLD, siblings.gain.meanHoldNanos());
         return 2 * meanHold * claim.permits() * (1L << Math.min(claim.failedCollections, MOST_DOUBLINGS));
     }
 
     /** Whether the collection for the claim has a limit: one for a claim within a guarantee has none. */
-    private static boolean isLimited(Siblings siblings, Claim claim) {
+    private static boolean isLimited(Siblings siblings, QueuedRequest claim) {
         return !SharePath.childOn(claim, siblings).isPromised(claim.permits());
     }
 
     // ---- during the grants ----
 
     /** Whether these siblings may collect, or continue to collect, for the next claim, which needs more than is free. */
-    boolean mayCollect(Siblings siblings, Claim claim) {
+    boolean mayCollect(Siblings siblings, QueuedRequest claim) {
         return siblings.collected.stillHeld() == 0
                 || !isLimited(siblings, claim)
                 || fitsBesideWhatIsStillHeld(siblings, claim)
                 || !othersCompete(siblings, claim);
     }
 
-    private boolean fitsBesideWhatIsStillHeld(Siblings siblings, Claim claim) {
+    private boolean fitsBesideWhatIsStillHeld(Siblings siblings, QueuedRequest claim) {
         Share parent = siblings.parent();
         long cost = SharePath.cost(claim, SharePath.leafOf(claim), SharePath.childOn(claim, siblings));
         return cost <= path.room(parent) + parent.inFlight - siblings.collected.stillHeld();
     }
 
     /** Starts a collection for the claim, if permits are free and are not collected for another claim. */
-    void collect(Siblings siblings, Claim claim, long room) {
+    void collect(Siblings siblings, QueuedRequest claim, long room) {
         if (siblings.collected.claim == null && room > 0) {
             siblings.collected.start(claim);
             watched.add(siblings);
@@ -137,7 +137,7 @@ final class LargeClaims {
     void charge() {
         for (Siblings siblings : watched) {
             path.tick(siblings);
-            Claim claim = siblings.collected.claim;
+            QueuedRequest claim = siblings.collected.claim;
             if (claim != null) {
                 siblings.collected.noteOthers(othersCompete(siblings, claim));
                 Share lacking = path.lacking(claim, SharePath.leafOf(claim));
@@ -147,7 +147,7 @@ final class LargeClaims {
         }
     }
 
-    private void setPermits(Siblings siblings, Claim claim, int permits) {
+    private void setPermits(Siblings siblings, QueuedRequest claim, int permits) {
         int more = permits - siblings.collected.permits;
         siblings.collected.permits = permits;
         if (more != 0) {
@@ -160,7 +160,7 @@ final class LargeClaims {
         long next = NEVER;
         for (Siblings siblings : watched) {
             CollectedPermits collected = siblings.collected;
-            Claim claim = collected.claim;
+            QueuedRequest claim = collected.claim;
             if (claim != null && collected.othersWait() && isLimited(siblings, claim)) {
                 double untilBudget = (budget(siblings, claim) - collected.idled()) / Math.max(1, collected.permits);
                 double untilTime = (double) path.maxCollect - collected.othersWaited();
@@ -173,7 +173,7 @@ final class LargeClaims {
     // ---- the end of a collection ----
 
     /** The claim is granted: ends its collections. */
-    void granted(Claim claim) {
+    void granted(QueuedRequest claim) {
         for (Siblings siblings : List.copyOf(watched)) {
             if (siblings.collected.claim == claim) {
                 stop(siblings, claim);
@@ -182,7 +182,7 @@ final class LargeClaims {
     }
 
     /** The claim leaves its queue without a grant: its collections have failed. */
-    void left(Claim claim) {
+    void left(QueuedRequest claim) {
         for (Siblings siblings : List.copyOf(watched)) {
             if (siblings.collected.claim == claim) {
                 fail(siblings, claim);
@@ -193,14 +193,14 @@ final class LargeClaims {
     /** Nothing below the node can be granted for now: ends the collections for its claims among its siblings and above. */
     void blocked(Share node) {
         for (Share at = node; !at.isPool(); at = at.parent()) {
-            Claim claim = at.siblings().collected.claim;
+            QueuedRequest claim = at.siblings().collected.claim;
             if (claim != null && SharePath.isBelow(SharePath.leafOf(claim), node)) {
                 fail(at.siblings(), claim);
             }
         }
     }
 
-    private void fail(Siblings siblings, Claim claim) {
+    private void fail(Siblings siblings, QueuedRequest claim) {
         CollectedPermits collected = siblings.collected;
         path.tick(siblings);
         stop(siblings, claim);
@@ -209,7 +209,7 @@ final class LargeClaims {
         }
     }
 
-    private void stop(Siblings siblings, Claim claim) {
+    private void stop(Siblings siblings, QueuedRequest claim) {
         setPermits(siblings, claim, 0);
         siblings.collected.claim = null;
         siblings.collected.noteOthers(false);
@@ -232,7 +232,7 @@ final class LargeClaims {
     }
 
     /** The claim has released its permits: lets leaves compete again whose first claim now fits beside what is still held. */
-    void released(Claim claim, Share leaf) {
+    void released(QueuedRequest claim, Share leaf) {
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             Siblings siblings = node.siblings();
             CollectedPermits collected = siblings.collected;
@@ -248,7 +248,7 @@ final class LargeClaims {
     }
 
     private void comeBackIfItFits(Siblings siblings, Share leaf) {
-        Claim head = leaf.queue.head();
+        QueuedRequest head = leaf.queue.head();
         if (head == null || fitsBesideWhatIsStillHeld(siblings, head)) {
             comeBackNow(leaf);
         }
@@ -257,7 +257,7 @@ final class LargeClaims {
     // ---- other claims ----
 
     /** Whether another claim competes with this one, at a node where it could get the collected permits. */
-    private static boolean othersCompete(Siblings siblings, Claim claim) {
+    private static boolean othersCompete(Siblings siblings, QueuedRequest claim) {
         for (Share node = SharePath.leafOf(claim); ; node = node.parent()) {
             if (node.siblings().backlog.size() > 1) {
                 return true;
@@ -271,7 +271,7 @@ final class LargeClaims {
     /** Ends all collections and forgets the past ones, because the settings change: every claim competes anew. */
     void forget() {
         for (Siblings siblings : watched) {
-            Claim claim = siblings.collected.claim;
+            QueuedRequest claim = siblings.collected.claim;
             if (claim != null) {
                 path.tick(siblings);
                 stop(siblings, claim);

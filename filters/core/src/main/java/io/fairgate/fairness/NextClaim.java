@@ -20,9 +20,9 @@ final class NextClaim {
 
     /** The claim to grant now, or null when none can be granted. Starts to collect for a claim that needs more than is free. */
     @Nullable
-    Claim find() {
+    QueuedRequest find() {
         while (true) {
-            Claim claim = path.top.backlog.isEmpty() || path.isGivenAway() ? null : below(path.pool, path.top);
+            QueuedRequest claim = path.top.backlog.isEmpty() || path.isGivenAway() ? null : below(path.pool, path.top);
             Share lacking = claim == null ? null : path.lacking(claim, SharePath.leafOf(claim));
             if (claim == null || lacking == null) {
                 return claim;
@@ -50,7 +50,7 @@ final class NextClaim {
                     && !siblings.backlog.isEmpty()
                     && parent.room() > 0
                     && !parent.capAllows(siblings.backlog.leastCost())) {
-                Claim claim = below(parent, siblings);
+                QueuedRequest claim = below(parent, siblings);
                 if (path.large.mayCollect(siblings, claim)) {
                     path.large.collect(siblings, claim, parent.room());
                 }
@@ -59,18 +59,18 @@ final class NextClaim {
     }
 
     /** The next claim at or below a backlogged node. */
-    private Claim at(Share node) {
+    private QueuedRequest at(Share node) {
         if (node.below != null) {
             return below(node, node.below);
         }
-        Claim head = node.queue.head();
+        QueuedRequest head = node.queue.head();
         if (head == null) {
             throw new IllegalStateException("a backlogged leaf has a waiting claim");
         }
         return head;
     }
 
-    private Claim below(Share node, Siblings children) {
+    private QueuedRequest below(Share node, Siblings children) {
         path.tick(children);
         Share own = path.room(node) >= 0 ? children.firstWithinReservation(costsNothing) : null;
         if (own != null) {
@@ -112,7 +112,7 @@ final class NextClaim {
     }
 
     private boolean mayPass(Share node) {
-        Claim claim = at(node);
+        QueuedRequest claim = at(node);
         long cost = SharePath.cost(claim, SharePath.leafOf(claim), node);
         return cost >= 0
                 && cost <= path.room(node.parent())
@@ -121,7 +121,7 @@ final class NextClaim {
     }
 
     private long cost(Share node) {
-        Claim claim = at(node);
+        QueuedRequest claim = at(node);
         return SharePath.cost(claim, SharePath.leafOf(claim), node);
     }
 }

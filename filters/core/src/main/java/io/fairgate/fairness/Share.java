@@ -254,7 +254,7 @@ final class Share {
     /** The smallest cost to the parent of a grant at or below the node; {@link #NOTHING_WAITS} when there is no candidate. */
     long leastCost() {
         if (below == null) {
-            Claim head = queue.head();
+            QueuedRequest head = queue.head();
             return head == null ? NOTHING_WAITS : costOf(head.permits());
         }
         return below.backlog.isEmpty() ? NOTHING_WAITS : costOf(below.backlog.leastCost());
@@ -270,7 +270,7 @@ final class Share {
         if (settings.guaranteed() == 0) {
             return false;
         }
-        Claim head = queue.head();
+        QueuedRequest head = queue.head();
         return below == null ? head != null && isPromised(head.permits()) : isPromised(1);
     }
 

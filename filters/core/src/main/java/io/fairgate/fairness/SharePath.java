@@ -269,7 +269,7 @@ final class SharePath {
 
     /** The node nearest to the leaf that has no room for what the claim costs it; null when all nodes have room. */
     @Nullable
-    Share lacking(Claim claim, Share leaf) {
+    Share lacking(QueuedRequest claim, Share leaf) {
         long cost = claim.permits();
         for (Share node = leaf; !node.isPool(); node = node.parent()) {
             if (!node.capAllows(cost)) {
@@ -281,7 +281,7 @@ final class SharePath {
     }
 
     /** The cost of the claim to the parent of {@code upTo}; -1 when a node up to there has no room for it. */
-    static long cost(Claim claim, Share leaf, Share upTo) {
+    static long cost(QueuedRequest claim, Share leaf, Share upTo) {
         long cost = claim.permits();
         for (Share node = leaf; ; node = node.parent()) {
             if (!node.capAllows(cost)) {
@@ -338,7 +338,7 @@ final class SharePath {
     private boolean competes(Share node) {
         Siblings below = node.below;
         if (below == null) {
-            Claim head = node.queue.head();
+            QueuedRequest head = node.queue.head();
             return head != null
                     && !node.isAside
                     && node.capAllows(head.permits())
@@ -356,7 +356,7 @@ final class SharePath {
     }
 
     /** Whether the claim that permits are collected for can be granted, or a claim within a guarantee might pass it. */
-    private static boolean mayGoOn(Share node, Siblings below, Claim collecting) {
+    private static boolean mayGoOn(Share node, Siblings below, QueuedRequest collecting) {
         long cost = cost(collecting, leafOf(collecting), childOn(collecting, below));
         return below.backlog.mostUrgent() != null || (cost >= 0 && node.capAllows(cost));
     }
@@ -365,7 +365,7 @@ final class SharePath {
      * Called when the next claim below a node does not fit into the node's room: collects the free permits of the node for it.
      * The node does not compete until something changes below it.
      */
-    void blockAt(Share node, Claim claim) {
+    void blockAt(Share node, QueuedRequest claim) {
         Siblings below = node.below;
         if (below == null) {
             throw new IllegalStateException("%s is next and has no room".formatted(node));
@@ -380,7 +380,7 @@ final class SharePath {
     }
 
     /** The one of these siblings at which, or below which, the claim waits. */
-    static Share childOn(Claim claim, Siblings siblings) {
+    static Share childOn(QueuedRequest claim, Siblings siblings) {
         Share child = leafOf(claim);
         while (child.siblings() != siblings) {
             child = child.parent();
@@ -397,7 +397,7 @@ final class SharePath {
         return at == node;
     }
 
-    static Share leafOf(Claim claim) {
+    static Share leafOf(QueuedRequest claim) {
         Share leaf = claim.share;
         if (leaf == null) {
             throw new IllegalStateException("a claim that never waited");

@@ -62,7 +62,7 @@ final class ShareTree {
     // ---- new nodes ----
 
     /** The leaf at which the claim waits; made when it does not exist. */
-    Share leafOf(Claim claim) {
+    Share leafOf(QueuedRequest claim) {
         Share tenant = tenants.computeIfAbsent(claim.tenant(), this::newTenant);
         String requestClass = claim.requestClass();
         boolean isOfClass = requestClass != null && shares.classes().containsKey(requestClass);

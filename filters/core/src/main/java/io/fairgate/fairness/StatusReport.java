@@ -44,7 +44,7 @@ final class StatusReport {
     PoolStatus make() {
         entitle(path.top, forAll());
         collect(path.top);
-        Claim collecting = path.top.collected.claim;
+        QueuedRequest collecting = path.top.collected.claim;
         return new PoolStatus(
                 path.permits,
                 path.pool.inFlight,

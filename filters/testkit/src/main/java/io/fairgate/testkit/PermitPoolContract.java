@@ -1004,6 +1004,26 @@ public abstract class PermitPoolContract {
         pool.close(Duration.ofSeconds(Long.MAX_VALUE)).subscribe();
         pool.withPermit(odd, new Work().mono).subscribe(v -> {}, errors::add);
         assertThat(errors).singleElement().satisfies(e -> assertReason(e, RefusalReason.DRAINING));
+        assertThat(listener.refused).containsExactly(RefusalReason.DRAINING);
+    }
+
+    @Test
+    void a_handle_that_is_not_asked_for_within_the_maximum_hold_is_taken_back_with_an_error() {
+        PermitPool pool = poolOf(1);
+        List<Throwable> errors = new ArrayList<>();
+        BaseSubscriber<HeldPermits> late = new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {}
+
+            @Override
+            protected void hookOnError(Throwable error) {
+                errors.add(error);
+            }
+        };
+        pool.acquire(request("a").withMaxHold(Duration.ofSeconds(5))).subscribe(late);
+        time.advanceBy(Duration.ofSeconds(5));
+        assertThat(errors).singleElement().satisfies(e -> assertThat(e).isInstanceOf(HoldExpiredException.class));
+        assertThat(inFlight(pool)).isZero();
     }
 
     @Test

@@ -1,7 +1,7 @@
 package io.fairgate.testkit;
 
-import io.fairgate.fairness.Claim;
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.testkit.EventLog.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ public final class Simulation {
     private record Event(long at, long order, Runnable action) {}
 
     /** A request of one connection. */
-    private static final class Request extends Claim {
+    private static final class Request extends QueuedRequest {
         private final Load load;
         private final long number;
         private boolean leavesAtTheGrant;
@@ -90,7 +90,7 @@ public final class Simulation {
             while (!events.isEmpty() && Objects.requireNonNull(events.peek()).at() == now) {
                 Objects.requireNonNull(events.poll()).action().run();
             }
-            List<Claim> granted = new ArrayList<>();
+            List<QueuedRequest> granted = new ArrayList<>();
             scheduler.grant(now, granted::add);
             granted.forEach(claim -> begin((Request) claim));
         }

@@ -97,7 +97,7 @@ class HeapAgainstScanTest {
         }
     }
 
-    private static final class Item extends Claim {
+    private static final class Item extends QueuedRequest {
         private final int number;
         private boolean wanted = true;
 

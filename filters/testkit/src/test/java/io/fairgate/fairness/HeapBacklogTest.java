@@ -25,7 +25,7 @@ class HeapBacklogTest {
             for (int i = 0; i < 20; i++) {
                 Share share = new Share(i, promise(random), true, null);
                 share.inFlight = random.nextInt(5);
-                share.queue.append(new Claim(TenantId.of("t" + i), 1) {
+                share.queue.append(new QueuedRequest(TenantId.of("t" + i), 1) {
                     @Override
                     protected boolean accept() {
                         return true;

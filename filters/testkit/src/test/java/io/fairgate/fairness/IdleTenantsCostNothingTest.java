@@ -59,7 +59,7 @@ class IdleTenantsCostNothingTest {
         return TenantId.of("t" + i);
     }
 
-    private static final class Ask extends Claim {
+    private static final class Ask extends QueuedRequest {
         Ask(int tenant, boolean ofClass) {
             super(IdleTenantsCostNothingTest.tenant(tenant), ofClass ? "batch" : null, 1 + tenant % 2);
         }
@@ -106,7 +106,7 @@ class IdleTenantsCostNothingTest {
     /** Queues that fill and overflow, grants, a look at the pool and at each tenant, and the refusal of all at the end. */
     private static List<String> life(FairScheduler scheduler, Shape shape) {
         List<String> seen = new ArrayList<>();
-        List<Claim> holding = new ArrayList<>();
+        List<QueuedRequest> holding = new ArrayList<>();
         long now = 0;
         for (int step = 0; step < 2_000; step++) {
             now += 1_000_000L * (step % 7);
@@ -125,7 +125,7 @@ class IdleTenantsCostNothingTest {
             }
         }
         refuse(scheduler, 0, now, seen);
-        for (Claim claim : holding) {
+        for (QueuedRequest claim : holding) {
             scheduler.release(claim, now);
         }
         scheduler.grant(now, claim -> {});
@@ -134,7 +134,7 @@ class IdleTenantsCostNothingTest {
     }
 
     private static void refuse(FairScheduler scheduler, int most, long now, List<String> seen) {
-        for (Claim over = scheduler.overPoolBound(most); over != null; over = scheduler.overPoolBound(most)) {
+        for (QueuedRequest over = scheduler.overPoolBound(most); over != null; over = scheduler.overPoolBound(most)) {
             seen.add("refused " + over.tenant());
             scheduler.cancel(over, now);
         }

@@ -50,7 +50,7 @@ class PresentAgainstAllTest {
         }
     }
 
-    private static final class Item extends Claim {
+    private static final class Item extends QueuedRequest {
         /** The class that it waits in, which was configured when it came. */
         private final String leaf;
 
@@ -129,7 +129,7 @@ class PresentAgainstAllTest {
         // ---- the longest queue, from the waiting claims alone ----
 
         private void checkLongestQueue() {
-            Claim newest = scheduler.overPoolBound(0);
+            QueuedRequest newest = scheduler.overPoolBound(0);
             if (waiting.isEmpty()) {
                 assertThat(newest).isNull();
                 return;

@@ -25,8 +25,8 @@ class ShareTreeTest {
         tree.settleAll();
     }
 
-    private static Claim claim(@Nullable String requestClass, int permits) {
-        return new Claim(X, requestClass, permits) {
+    private static QueuedRequest claim(@Nullable String requestClass, int permits) {
+        return new QueuedRequest(X, requestClass, permits) {
             @Override
             protected boolean accept() {
                 return true;

@@ -13,10 +13,13 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -86,6 +89,52 @@ class EmbeddedPermitPoolTest extends PermitPoolContract {
         held.release();
         assertThat(NothingLeft.statusOf(pool).inFlight()).isEqualTo(8);
         large.dispose();
+    }
+
+    @Test
+    void the_permit_is_back_when_the_subscriber_gets_the_element_and_the_completion() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
+        List<Integer> inFlight = new ArrayList<>();
+        Runnable count = () -> inFlight.add(NothingLeft.statusOf(pool).inFlight());
+        pool.withPermit(PermitRequest.of("a"), Mono.just(1)).subscribe(v -> count.run(), e -> {}, count);
+        pool.withPermit(PermitRequest.of("a"), Mono.empty()).subscribe(v -> {}, e -> {}, count);
+        assertThat(inFlight).containsExactly(0, 0, 0);
+    }
+
+    @Test
+    void a_subscriber_that_has_cancelled_gets_no_refusal() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1).withMaxWaiting(0));
+        HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
+        Queue<Runnable> eventLoop = new ArrayDeque<>();
+        RecordsErrors subscriber = new RecordsErrors();
+        pool.withPermit(PermitRequest.of("b").withHome(eventLoop::add), Mono.just(1))
+                .subscribe(subscriber);
+        Objects.requireNonNull(subscriber.subscription).cancel();
+        eventLoop.remove().run();
+        assertThat(subscriber.errors).isEmpty();
+        held.release();
+    }
+
+    /** Also records errors that come after it has cancelled. */
+    private static final class RecordsErrors implements CoreSubscriber<Integer> {
+        final List<Throwable> errors = new ArrayList<>();
+        @Nullable Subscription subscription;
+
+        @Override
+        public void onSubscribe(Subscription subscription) {
+            this.subscription = subscription;
+        }
+
+        @Override
+        public void onNext(Integer element) {}
+
+        @Override
+        public void onError(Throwable error) {
+            errors.add(error);
+        }
+
+        @Override
+        public void onComplete() {}
     }
 
     /** What the JVM itself throws goes through Reactor as it is. */

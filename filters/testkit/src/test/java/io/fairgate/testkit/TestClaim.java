@@ -1,13 +1,13 @@
 package io.fairgate.testkit;
 
-import io.fairgate.fairness.Claim;
+import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.tenant.TenantId;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A claim with a number, that can lose its interest. */
-final class TestClaim extends Claim {
+final class TestClaim extends QueuedRequest {
 
     final int number;
     boolean wanted = true;

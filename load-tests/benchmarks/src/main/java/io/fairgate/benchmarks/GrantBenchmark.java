@@ -1,7 +1,7 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.fairness.Claim;
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayDeque;
@@ -36,7 +36,7 @@ public class GrantBenchmark {
     public int tenants = 10;
 
     private final FairScheduler scheduler = new FairScheduler(PERMITS, TenantShares.EQUAL, 0);
-    private final Deque<Claim> held = new ArrayDeque<>();
+    private final Deque<QueuedRequest> held = new ArrayDeque<>();
     private long now;
 
     @Setup

@@ -37,7 +37,7 @@ record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, d
     static final int TENANT_LIMIT = 1024;
 
     private static final String BENCHMARKS = "io.fairgate.benchmarks.";
-    private static final String HANDLES = "io.fairgate.permit.embedded.HeldClaim";
+    private static final String HANDLES = "io.fairgate.permit.embedded.Waiter";
     private static final Duration NEVER_REACHED = Duration.ofHours(1);
     private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
     private static final Quota[] QUOTAS = {

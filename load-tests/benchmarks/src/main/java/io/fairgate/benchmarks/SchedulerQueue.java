@@ -1,7 +1,7 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.fairness.Claim;
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.tenant.TenantId;
 
@@ -11,11 +11,11 @@ final class SchedulerQueue implements WaitingQueue {
     private static final TenantId TENANT = TenantId.of("acme");
 
     private final FairScheduler scheduler = new FairScheduler(1, TenantShares.EQUAL, 0);
-    private final Claim[] claims;
+    private final QueuedRequest[] claims;
     private long now;
 
     SchedulerQueue(int places) {
-        claims = new Claim[places];
+        claims = new QueuedRequest[places];
         scheduler.enqueue(new WantedClaim(TENANT), now);
         scheduler.grant(now, granted -> {});
     }

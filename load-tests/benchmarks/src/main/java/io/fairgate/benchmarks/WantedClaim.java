@@ -1,10 +1,10 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.fairness.Claim;
+import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.tenant.TenantId;
 
 /** A claim to one permit that takes what it is granted. */
-final class WantedClaim extends Claim {
+final class WantedClaim extends QueuedRequest {
 
     WantedClaim(TenantId tenant) {
         super(tenant, 1);

@@ -9,35 +9,31 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The deadlines of waits and holds, and the pool's only timer, which rings at the earliest of them. A timer for each wait
- * and each hold would take longer than everything else that a waiting request costs, and threads would contend for the lock
- * of the timers.
+ * The deadlines of waits and holds, and the pool's only timer, which rings at the earliest of them. A timer for each would
+ * take longer than all else that a waiting request costs, and threads would contend for the lock of the timers. It is set
+ * anew only for an earlier time: to ring when nothing is due costs less than to set it for every change.
  *
- * <p>A 4-ary heap: it is half as deep as a binary one, and four times that lie side by side in their own array are fetched
- * together. The timer is set anew only for an earlier time; a timer that rings when nothing is due costs less than setting
- * it for every change.
- *
- * <p>Only the drain uses it, except for {@link #ringsAt}.
+ * <p>A 4-ary heap: half as deep as a binary one, and four times that lie side by side in their own array are fetched
+ * together. Only the drain uses it, except for {@link #ringsAt}.
  */
 final class Deadlines {
 
     /** No deadline. */
     static final long NEVER = Long.MAX_VALUE;
 
-    /** The place of a claim that is not in here. */
+    /** The place of a waiter that is not in here. */
     static final int NOWHERE = -1;
 
     private static final int FEW = 16;
-
     private static final int BELOW = 4;
 
     private final Scheduler timers;
     private final Runnable ring;
 
     private long[] times = new long[FEW];
-    private @Nullable TimedClaim[] claims = new TimedClaim[FEW];
+    private @Nullable Waiter[] waiters = new Waiter[FEW];
     private int size;
-    /** The number of places whose claims were removed. */
+    /** The number of places whose waiters were removed. */
     private int empty;
 
     private Disposable timer = Disposables.disposed();
@@ -66,7 +62,11 @@ final class Deadlines {
 
     /** Sets the timer to the earliest deadline, or to {@code other} if that is earlier; it may ring earlier still. */
     void setTimer(long other, long now) {
-        long next = Math.min(first(), other);
+        ringBy(Math.min(first(), other), now);
+    }
+
+    /** Has the timer ring at that time, or earlier. */
+    void ringBy(long next, long now) {
         if (next < ringsAt) {
             timer.dispose();
             try {
@@ -88,26 +88,26 @@ final class Deadlines {
 
     /** The earliest deadline, or {@link #NEVER}. */
     long first() {
-        while (size > 0 && claims[0] == null) {
+        while (size > 0 && waiters[0] == null) {
             removeFirst();
         }
         return size == 0 ? NEVER : times[0];
     }
 
-    /** The first claim that is due, which the caller must set anew or remove; null when none is due. */
+    /** The first waiter that is due, which the caller must set anew or remove; null when none is due. */
     @Nullable
-    TimedClaim due(long now) {
-        return first() <= now ? claims[0] : null;
+    Waiter due(long now) {
+        return first() <= now ? waiters[0] : null;
     }
 
-    /** Sets the deadline of the claim, in place of an earlier one. */
-    void set(TimedClaim claim, long time) {
-        remove(claim);
+    /** Sets the deadline of the waiter, in place of an earlier one. */
+    void set(Waiter waiter, long time) {
+        remove(waiter);
         if (time != NEVER) {
             if (size == times.length) {
                 resize(2 * size);
             }
-            up(size++, claim, time);
+            up(size++, waiter, time);
         }
     }
 
@@ -116,12 +116,12 @@ final class Deadlines {
         return times.length;
     }
 
-    /** Removes the claim and leaves its place empty: filling a place in the middle of the heap would touch other claims. */
-    void remove(TimedClaim claim) {
-        int at = claim.placeByTime;
+    /** Removes the waiter and leaves its place empty: filling a place in the middle of the heap would touch other waiters. */
+    void remove(Waiter waiter) {
+        int at = waiter.placeByTime;
         if (at != NOWHERE) {
-            claim.placeByTime = NOWHERE;
-            claims[at] = null;
+            waiter.placeByTime = NOWHERE;
+            waiters[at] = null;
             empty++;
             if (empty > Math.max(FEW, size / 2)) {
                 closeUp();
@@ -132,42 +132,42 @@ final class Deadlines {
     private void removeFirst() {
         size--;
         empty--;
-        TimedClaim last = claims[size];
-        claims[size] = null;
+        Waiter last = waiters[size];
+        waiters[size] = null;
         if (size > 0) {
             down(0, last, times[size]);
         }
     }
 
-    /** Fills the empty places: a step for each claim, after removals in proportion to their number. */
+    /** Fills the empty places: a step for each waiter, after removals in proportion to their number. */
     private void closeUp() {
         int filled = 0;
         for (int i = 0; i < size; i++) {
-            if (claims[i] != null) {
-                put(filled++, claims[i], times[i]);
+            if (waiters[i] != null) {
+                put(filled++, waiters[i], times[i]);
             }
         }
-        Arrays.fill(claims, filled, size, null);
+        Arrays.fill(waiters, filled, size, null);
         size = filled;
         empty = 0;
         if (size < times.length / 4) {
             resize(Math.max(FEW, times.length / 2));
         }
         for (int i = above(size - 1); i >= 0; i--) {
-            down(i, claims[i], times[i]);
+            down(i, waiters[i], times[i]);
         }
     }
 
-    private void up(int from, TimedClaim claim, long time) {
+    private void up(int from, Waiter waiter, long time) {
         int at = from;
         while (at > 0 && time < times[above(at)]) {
-            put(at, claims[above(at)], times[above(at)]);
+            put(at, waiters[above(at)], times[above(at)]);
             at = above(at);
         }
-        put(at, claim, time);
+        put(at, waiter, time);
     }
 
-    private void down(int from, @Nullable TimedClaim claim, long time) {
+    private void down(int from, @Nullable Waiter waiter, long time) {
         int at = from;
         for (int first = BELOW * at + 1; first < size; first = BELOW * at + 1) {
             int earliest = first;
@@ -177,26 +177,26 @@ final class Deadlines {
             if (times[earliest] >= time) {
                 break;
             }
-            put(at, claims[earliest], times[earliest]);
+            put(at, waiters[earliest], times[earliest]);
             at = earliest;
         }
-        put(at, claim, time);
+        put(at, waiter, time);
     }
 
     private static int above(int at) {
         return (at - 1) / BELOW;
     }
 
-    private void put(int at, @Nullable TimedClaim claim, long time) {
-        claims[at] = claim;
+    private void put(int at, @Nullable Waiter waiter, long time) {
+        waiters[at] = waiter;
         times[at] = time;
-        if (claim != null) {
-            claim.placeByTime = at;
+        if (waiter != null) {
+            waiter.placeByTime = at;
         }
     }
 
     private void resize(int length) {
         times = Arrays.copyOf(times, length);
-        claims = Arrays.copyOf(claims, length);
+        waiters = Arrays.copyOf(waiters, length);
     }
 }

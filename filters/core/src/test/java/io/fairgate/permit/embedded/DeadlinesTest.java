@@ -51,34 +51,34 @@ class DeadlinesTest {
     @Test
     void whoever_is_due_first_comes_first_however_many_come_change_and_leave() {
         Random random = new Random(1);
-        List<StubClaim> claims = new ArrayList<>();
+        List<Waiter> waiters = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
-            claims.add(new StubClaim());
+            waiters.add(Waiters.create());
         }
-        Map<StubClaim, Long> expected = new HashMap<>();
+        Map<Waiter, Long> expected = new HashMap<>();
         int due = 0;
         for (int i = 0; i < 100_000; i++) {
             // Waves: at times most come, and at times most leave.
             boolean comes = random.nextInt(1_000) < (i / 5_000 % 2 == 0 ? 600 : 300);
-            StubClaim claim = claims.get(random.nextInt(claims.size()));
+            Waiter waiter = waiters.get(random.nextInt(waiters.size()));
             if (comes) {
                 long time = random.nextInt(50) == 0 ? Deadlines.NEVER : random.nextInt(1_000);
-                deadlines.set(claim, time);
-                expected.put(claim, time);
+                deadlines.set(waiter, time);
+                expected.put(waiter, time);
                 expected.values().remove(Deadlines.NEVER);
             } else {
-                deadlines.remove(claim);
-                expected.remove(claim);
+                deadlines.remove(waiter);
+                expected.remove(waiter);
             }
             long first =
                     expected.values().stream().mapToLong(time -> time).min().orElse(Deadlines.NEVER);
             long now = random.nextInt(200);
             assertThat(deadlines.first()).isEqualTo(first);
-            TimedClaim found = deadlines.due(now);
+            Waiter found = deadlines.due(now);
             assertThat(found != null).isEqualTo(first <= now);
-            if (found instanceof StubClaim timed) {
+            if (found != null) {
                 due++;
-                assertThat(expected).containsEntry(timed, first);
+                assertThat(expected).containsEntry(found, first);
             }
         }
         assertThat(due).isGreaterThan(10_000);
@@ -88,20 +88,20 @@ class DeadlinesTest {
     void who_stays_while_most_leave_still_comes_in_the_order_of_the_times() {
         Random random = new Random(2);
         for (int round = 0; round < 500; round++) {
-            Map<StubClaim, Long> expected = new LinkedHashMap<>();
+            Map<Waiter, Long> expected = new LinkedHashMap<>();
             for (int i = 20 + random.nextInt(50); i > 0; i--) {
-                StubClaim claim = new StubClaim();
-                expected.put(claim, (long) random.nextInt(100));
-                deadlines.set(claim, expected.getOrDefault(claim, 0L));
+                Waiter waiter = Waiters.create();
+                expected.put(waiter, (long) random.nextInt(100));
+                deadlines.set(waiter, expected.getOrDefault(waiter, 0L));
             }
-            List<StubClaim> leave = new ArrayList<>(expected.keySet());
+            List<Waiter> leave = new ArrayList<>(expected.keySet());
             Collections.shuffle(leave, random);
-            for (StubClaim claim : leave.subList(0, leave.size() * 3 / 4)) {
-                deadlines.remove(claim);
-                expected.remove(claim);
+            for (Waiter waiter : leave.subList(0, leave.size() * 3 / 4)) {
+                deadlines.remove(waiter);
+                expected.remove(waiter);
             }
             List<Long> times = new ArrayList<>();
-            for (TimedClaim due = deadlines.due(100); due != null; due = deadlines.due(100)) {
+            for (Waiter due = deadlines.due(100); due != null; due = deadlines.due(100)) {
                 times.add(deadlines.first());
                 assertThat(expected.remove(due)).isEqualTo(deadlines.first());
                 deadlines.remove(due);
@@ -113,50 +113,50 @@ class DeadlinesTest {
 
     @Test
     void the_room_of_those_that_have_left_is_given_back() {
-        List<StubClaim> claims = new ArrayList<>();
+        List<Waiter> waiters = new ArrayList<>();
         for (int i = 0; i < 1024; i++) {
-            claims.add(new StubClaim());
-            deadlines.set(claims.get(i), i);
+            waiters.add(Waiters.create());
+            deadlines.set(waiters.get(i), i);
         }
         assertThat(deadlines.room()).isEqualTo(1024);
 
         // From the last on, so that no empty place comes to the top.
         for (int i = 1023; i > 500; i--) {
-            deadlines.remove(claims.get(i));
+            deadlines.remove(waiters.get(i));
         }
         assertThat(deadlines.room()).as("there may come as many again").isEqualTo(1024);
         for (int i = 500; i > 0; i--) {
-            deadlines.remove(claims.get(i));
+            deadlines.remove(waiters.get(i));
         }
         assertThat(deadlines.room()).isLessThanOrEqualTo(64);
-        assertThat(deadlines.due(0)).isSameAs(claims.get(0));
+        assertThat(deadlines.due(0)).isSameAs(waiters.get(0));
     }
 
     @Test
     void so_is_the_room_of_those_whose_time_had_come() {
-        List<StubClaim> claims = new ArrayList<>();
+        List<Waiter> waiters = new ArrayList<>();
         for (int i = 0; i < 1024; i++) {
-            claims.add(new StubClaim());
-            deadlines.set(claims.get(i), i);
+            waiters.add(Waiters.create());
+            deadlines.set(waiters.get(i), i);
         }
         for (int i = 0; i < 1000; i++) {
-            deadlines.remove(claims.get(i));
+            deadlines.remove(waiters.get(i));
             assertThat(deadlines.first()).isEqualTo(i + 1);
         }
         assertThat(deadlines.room()).isEqualTo(1024);
         for (int i = 1023; i > 1000; i--) {
-            deadlines.remove(claims.get(i));
+            deadlines.remove(waiters.get(i));
         }
         assertThat(deadlines.room()).isEqualTo(512);
-        assertThat(deadlines.due(1000)).isSameAs(claims.get(1000));
+        assertThat(deadlines.due(1000)).isSameAs(waiters.get(1000));
     }
 
     @Test
     void the_timer_is_set_for_the_earliest_and_anew_only_for_an_earlier_one() {
-        StubClaim first = new StubClaim();
+        Waiter first = Waiters.create();
         deadlines.set(first, 100);
         deadlines.setTimer(Deadlines.NEVER, 10);
-        deadlines.set(new StubClaim(), 200);
+        deadlines.set(Waiters.create(), 200);
         deadlines.setTimer(150, 20);
         deadlines.remove(first);
         deadlines.setTimer(Deadlines.NEVER, 30);
@@ -181,7 +181,7 @@ class DeadlinesTest {
     @Test
     void without_timers_everything_else_goes_on() {
         timers.isShutDown = true;
-        deadlines.set(new StubClaim(), 100);
+        deadlines.set(Waiters.create(), 100);
         deadlines.setTimer(Deadlines.NEVER, 10);
         assertThat(deadlines.ringsAt()).as("so that who depends on it says so").isEqualTo(Deadlines.NEVER);
         assertThat(deadlines.due(100)).isNotNull();

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Except for the constructor's arguments, all of its state belongs to the scheduler and to the one thread that drives it.
  */
-public abstract class Claim {
+public abstract class QueuedRequest {
 
     private final TenantId tenant;
     private final @Nullable String requestClass;
@@ -21,10 +21,10 @@ public abstract class Claim {
     Share share;
 
     @Nullable
-    Claim previous;
+    QueuedRequest previous;
 
     @Nullable
-    Claim next;
+    QueuedRequest next;
 
     Place place = Place.OUTSIDE;
     long grantedAt;
@@ -42,7 +42,7 @@ public abstract class Claim {
     }
 
     /** @throws IllegalArgumentException when {@code permits} is below 1 */
-    protected Claim(TenantId tenant, int permits) {
+    protected QueuedRequest(TenantId tenant, int permits) {
         this(tenant, null, permits);
     }
 
@@ -50,7 +50,7 @@ public abstract class Claim {
      * @param requestClass the class of the request within its tenant; null, or one that is not configured, for none
      * @throws IllegalArgumentException when {@code permits} is below 1
      */
-    protected Claim(TenantId tenant, @Nullable String requestClass, int permits) {
+    protected QueuedRequest(TenantId tenant, @Nullable String requestClass, int permits) {
         if (permits < 1) {
             throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
         }

@@ -9,21 +9,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class OpenPermitsTest {
+class SlotsTest {
 
-    private static List<StubClaim> takers(int count) {
-        return Stream.generate(StubClaim::new).limit(count).toList();
+    private static List<Waiter> takers(int count) {
+        return Stream.generate(Waiters::create).limit(count).toList();
     }
 
     @Test
     void as_many_can_be_taken_as_are_open_and_one_that_was_given_back_can_be_taken_again() {
-        OpenPermits permits = new OpenPermits(20);
+        Slots permits = new Slots(20);
         assertThat(permits.size()).isEqualTo(20);
         assertThat(permits.shut()).isEqualTo(20);
-        assertThat(permits.take(new StubClaim())).isFalse();
+        assertThat(permits.take(Waiters.create())).isFalse();
         permits.open(5);
         assertThat(permits.shut()).isEqualTo(15);
-        List<StubClaim> takers = takers(6);
+        List<Waiter> takers = takers(6);
         assertThat(takers.stream().filter(permits::take)).containsExactlyElementsOf(takers.subList(0, 5));
 
         assertThat(permits.giveBack(takers.get(2))).isTrue();
@@ -35,29 +35,29 @@ class OpenPermitsTest {
 
     @Test
     void who_has_taken_one_is_found_and_told_of_when_all_are_shut() {
-        OpenPermits permits = new OpenPermits(4);
+        Slots permits = new Slots(4);
         permits.open(4);
-        List<StubClaim> takers = takers(3);
+        List<Waiter> takers = takers(3);
         takers.forEach(permits::take);
-        List<PoolClaim> found = new ArrayList<>();
+        List<Waiter> found = new ArrayList<>();
         permits.forEachTaken(found::add);
         assertThat(found).containsExactlyInAnyOrderElementsOf(takers);
 
-        List<PoolClaim> told = new ArrayList<>();
+        List<Waiter> told = new ArrayList<>();
         assertThat(permits.shutAll(told::add)).isOne();
         assertThat(told).containsExactlyInAnyOrderElementsOf(takers);
         assertThat(permits.shut()).isEqualTo(4);
         assertThat(permits.giveBack(takers.get(0))).as("once it is shut").isFalse();
-        permits.forEachTaken(claim -> assertThat(claim).isNull());
+        permits.forEachTaken(waiter -> assertThat(waiter).isNull());
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 15, 16, 17, 31, 40, 100, 1024})
     void every_open_permit_is_found_wherever_a_thread_begins_to_look(int count) throws InterruptedException {
         for (int thread = 0; thread < 8; thread++) {
-            OpenPermits permits = new OpenPermits(count);
+            Slots permits = new Slots(count);
             permits.open(count);
-            List<StubClaim> taken = new ArrayList<>();
+            List<Waiter> taken = new ArrayList<>();
             Thread taking = new Thread(
                     () -> takers(count + 1).stream().filter(permits::take).forEach(taken::add));
             taking.start();
@@ -68,6 +68,6 @@ class OpenPermitsTest {
 
     @Test
     void a_large_pool_has_a_bounded_number_of_cells() {
-        assertThat(new OpenPermits(1_000_000).size()).isEqualTo(OpenPermits.MOST);
+        assertThat(new Slots(1_000_000).size()).isEqualTo(Slots.MOST);
     }
 }

@@ -1,12 +1,10 @@
-package io.fairgate.permit.embedded;
+package io.fairgate.permit;
 
-import io.fairgate.permit.PermitPool;
-import io.fairgate.permit.PoolListener;
-import io.fairgate.permit.RefusalReason;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -53,7 +51,7 @@ public final class PoolStatistics implements PoolListener {
     }
 
     private LongAdder adder(RefusalReason reason) {
-        return java.util.Objects.requireNonNull(refused.get(reason));
+        return Objects.requireNonNull(refused.get(reason));
     }
 
     /** Requests that were granted their permits. */

@@ -1,0 +1,287 @@
+package io.fairgate.permit.embedded;
+
+import io.fairgate.fairness.QueuedRequest;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.HoldExpiredException;
+import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.RefusalReason;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request for permits, from its arrival until it has given them back: its place in the scheduler's queue, its slot in the
+ * fast path, its deadlines, and its one {@link State}. What it does with its permits is its {@link Acquisition}; where that is
+ * to hand them to the caller, this is also the handle.
+ *
+ * <p>The thread that ends a request has the pool take back what it had granted. All this is one state and not three operators,
+ * because a permit that is passed as an element between operators can be lost on cancellation (reactor-core issue 3695).
+ */
+final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
+
+    private static final RefusalReason[] REASONS = RefusalReason.values();
+    private static final AtomicIntegerFieldUpdater<Waiter> STATE =
+            AtomicIntegerFieldUpdater.newUpdater(Waiter.class, "state");
+
+    private final EmbeddedPermitPool pool;
+    private final Acquisition acquisition;
+    private final @Nullable Executor eventLoop;
+    private final @Nullable Duration maxHold;
+
+    private volatile int state;
+    /** Its place in {@link Deadlines}; only for the drain. */
+    int placeByTime = Deadlines.NOWHERE;
+    /** The index of its slot, written before it takes that slot; {@link Slots#NONE} when the scheduler grants its permits. */
+    short slot = Slots.NONE;
+    /** Whether it counts in the bound of submitted requests. */
+    boolean isSubmitted;
+    /** Set by the drain; the event loop then ends the hold. */
+    volatile boolean isHoldOver;
+
+    /** By the pool's clock, as all its times; {@link EmbeddedPermitPool#UNKNOWN} when the clock was not read. */
+    long askedAt;
+    /** The latest time for it to begin, and once it has begun, when it did. */
+    long begins;
+    /** The end of the hold of a slot; 0 before it is known. For other holds the drain sets the deadline itself. */
+    private volatile long holdUntil;
+
+    Waiter(EmbeddedPermitPool pool, Acquisition acquisition, PermitRequest request, long askedAt) {
+        super(request.tenant(), request.requestClass(), request.permits());
+        this.pool = pool;
+        this.acquisition = acquisition;
+        this.eventLoop = request.home();
+        this.maxHold = request.maxHold();
+        this.askedAt = askedAt;
+    }
+
+    /** Takes a slot, or submits the request and calls {@code onWaiting} if it has to wait. */
+    void ask(PermitRequest request) {
+        if (state != State.WAITING) {
+            return;
+        }
+        if (!pool.fastPath.take(this)) {
+            submit(request);
+        } else if (eventLoop == null) {
+            begins = askedAt;
+            acquisition.begin(State.WAITING);
+        } else {
+            begins = askedAt + pool.maxWaitNanos(request);
+            if (advance(State.WAITING, State.GRANTED)) {
+                resume();
+            }
+        }
+    }
+
+    private void submit(PermitRequest request) {
+        if (askedAt == EmbeddedPermitPool.UNKNOWN) {
+            askedAt = pool.now();
+        }
+        begins = askedAt + pool.maxWaitNanos(request);
+        if (!pool.drain.submit(this, askedAt) && refuse(RefusalReason.POOL_QUEUE_FULL)) {
+            resume();
+        }
+        if (state == State.WAITING && request.onWaiting() != null) {
+            Guard.run(request.onWaiting());
+        }
+    }
+
+    /** Takes the permits if they can be granted at once; otherwise the request is over. */
+    boolean takeAtOnce() {
+        begins = askedAt;
+        if (pool.fastPath.take(this)) {
+            // No other thread uses it yet, except the drain, which may be counting it just now.
+            STATE.lazySet(this, State.RUNNING);
+        } else {
+            var unused = pool.drain.submit(this, askedAt);
+            if (move(State.WAITING, State.CANCELLED) || !move(State.GRANTED, State.RUNNING)) {
+                return false;
+            }
+        }
+        tellGranted();
+        return true;
+    }
+
+    /** Has the drain count permits that are held already. */
+    void restore() {
+        begins = Deadlines.NEVER;
+        pool.drain.restore(this);
+    }
+
+    /** Reads before it compares and sets: a compare-and-set that fails takes as long as one that does not. */
+    boolean move(int from, int to) {
+        return state == from && STATE.compareAndSet(this, from, to);
+    }
+
+    int state() {
+        return state;
+    }
+
+    boolean isOver() {
+        return state >= State.DONE;
+    }
+
+    boolean isImmediate() {
+        return acquisition == Acquisition.IMMEDIATE;
+    }
+
+    @Override
+    protected boolean accept() {
+        return move(State.WAITING, State.GRANTED);
+    }
+
+    /** By the drain, or by the subscribing thread when too many requests were submitted. */
+    boolean refuse(RefusalReason reason) {
+        return move(State.WAITING, State.REFUSED + reason.ordinal());
+    }
+
+    /** Moves a request that has its permits; if it has been cancelled meanwhile, gives them back. */
+    boolean advance(int from, int to) {
+        boolean first = move(from, to);
+        if (!first) {
+            giveBack();
+        }
+        return first;
+    }
+
+    /** Ends a request that has not begun. */
+    boolean cancel() {
+        boolean first = move(State.WAITING, State.CANCELLED)
+                || move(State.GRANTED, State.CANCELLED)
+                || move(State.OFFERED, State.CANCELLED);
+        if (first) {
+            pool.tell(listener -> listener.abandoned(tenant(), pool.now() - askedAt));
+            giveBack();
+        }
+        return first;
+    }
+
+    /** Has the pool take back the permits of a request that is over, if it held any. Twice is no more than once. */
+    void giveBack() {
+        if (!pool.fastPath.giveBack(this)) {
+            pool.drain.look(this);
+        }
+    }
+
+    /** Resumes on the event loop. If that rejects the task, the request does not begin, and what is left runs on this thread. */
+    void resume() {
+        if (isImmediate()) {
+            return;
+        }
+        try {
+            if (eventLoop != null) {
+                eventLoop.execute(this);
+            } else {
+                var unused = pool.time.schedule(this);
+            }
+        } catch (RuntimeException | Error e) {
+            if (move(State.GRANTED, State.DONE) || move(State.OFFERED, State.DONE)) {
+                giveBack();
+                acquisition.fail(e);
+            } else {
+                run();
+            }
+        }
+    }
+
+    /** Acts on what the drain has decided. May come twice: an event loop may run a task and then throw. */
+    @Override
+    public void run() {
+        int now = state;
+        if (now == State.GRANTED) {
+            arrive();
+        } else if (now < State.DONE) {
+            acquisition.resumed();
+        } else if (now >= State.REFUSED && move(now, State.REPORTED)) {
+            failRefused(REASONS[now - State.REFUSED]);
+        }
+    }
+
+    private void arrive() {
+        long now = pool.now();
+        if (now <= begins) {
+            begins = now;
+            acquisition.begin(State.GRANTED);
+        } else if (move(State.GRANTED, State.DONE)) {
+            giveBack();
+            failRefused(RefusalReason.MAX_WAIT);
+        }
+    }
+
+    private void failRefused(RefusalReason reason) {
+        long waited = pool.now() - askedAt;
+        pool.tell(listener -> listener.refused(tenant(), reason, waited));
+        acquisition.fail(new PermitRefusedException(pool.name(), tenant(), reason, Duration.ofNanos(waited)));
+    }
+
+    /** For the scheduler: since when it has held a slot. Without a listener it may not have read the clock. */
+    long heldSince(long now) {
+        return pool.isHeard ? askedAt : now;
+    }
+
+    /** The end of the hold of a slot; {@link Deadlines#NEVER} before it is known. */
+    long holdUntil() {
+        long until = holdUntil;
+        return until == 0 ? Deadlines.NEVER : until;
+    }
+
+    /** The end of a hold that begins at that time. The longest that a pool allows, 365 days, counts as unbounded. */
+    long endOfHold(long begin) {
+        Duration most = maxHold();
+        boolean isBounded = !isImmediate() && most.compareTo(PoolSettings.MAX_DURATION) < 0;
+        return isBounded ? begin + most.toNanos() : Deadlines.NEVER;
+    }
+
+    private Duration maxHold() {
+        return Objects.requireNonNullElse(maxHold, pool.settings().maxHold());
+    }
+
+    /** Bounds the hold of a slot: only this request knows when it began. */
+    void boundHold() {
+        if (slot != Slots.NONE) {
+            long until = endOfHold(begins == EmbeddedPermitPool.UNKNOWN ? pool.now() : begins);
+            if (until != Deadlines.NEVER) {
+                holdUntil = until;
+                pool.drain.watchHold(this);
+            }
+        }
+    }
+
+    HoldExpiredException holdExpired() {
+        return new HoldExpiredException(pool.name(), maxHold());
+    }
+
+    @Override
+    public boolean isHeld() {
+        return state == State.RUNNING;
+    }
+
+    /**
+     * Puts the permit back into its slot. If the slot was shut, the scheduler counts the permit, and the drain must look. Of
+     * two concurrent calls the later one may also make the drain look, which then finds nothing to release.
+     */
+    @Override
+    public void release() {
+        if (pool.fastPath.giveBack(this)) {
+            STATE.lazySet(this, State.RELEASED);
+            tellReleased();
+        } else if (move(State.RUNNING, State.RELEASED)) {
+            pool.drain.look(this);
+        }
+    }
+
+    void tellGranted() {
+        if (pool.isHeard) {
+            pool.tell(listener -> listener.granted(tenant(), permits(), begins - askedAt));
+        }
+    }
+
+    void tellReleased() {
+        if (pool.isHeard) {
+            pool.tell(listener -> listener.released(tenant(), permits(), pool.now() - begins));
+        }
+    }
+}

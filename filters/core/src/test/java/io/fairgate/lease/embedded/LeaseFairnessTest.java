@@ -1,4 +1,4 @@
-package io.fairgate.testkit;
+package io.fairgate.lease.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -7,15 +7,16 @@ import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.NothingLeft;
+import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ class LeaseFairnessTest {
     }
 
     private Leases leases(EmbeddedPermitPool pool) {
-        return new Leases(Map.of("pool", pool)::get, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+        return new EmbeddedLeases(Map.of("pool", pool)::get, time, new FencingTokens(() -> Instant.EPOCH));
     }
 
     private void later(Duration delay, Runnable task) {
@@ -70,10 +71,10 @@ class LeaseFairnessTest {
             return;
         }
         LeaseId id = LeaseId.random();
-        leases.open(id, tenant, "worker", TERM);
-        var unused = leases.take(id, LeaseRequest.of("pool", permits, LONG, TERM.ttl()), status -> {})
+        leases.open(id, tenant, "worker", TERM).block();
+        var unused = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, TERM.ttl()), status -> {})
                 .subscribe(held -> later(hold, () -> {
-                    leases.release(id);
+                    leases.release(id).block();
                     work(leases, tenant, permits, hold);
                 }));
     }
@@ -115,20 +116,20 @@ class LeaseFairnessTest {
         }
         List<String> large = new ArrayList<>();
         LeaseId id = LeaseId.random();
-        leases.open(id, BATCH, "large", TERM);
-        var unused = leases.take(id, LeaseRequest.of("pool", 4, LONG, TERM.ttl()), status -> {})
+        leases.open(id, BATCH, "large", TERM).block();
+        var unused = leases.acquire(id, LeaseRequest.of("pool", 4, LONG, TERM.ttl()), status -> {})
                 .subscribe(held -> large.add("held"));
         time.advanceBy(Duration.ofSeconds(5));
         assertThat(large).containsExactly("held");
-        leases.release(id);
+        leases.release(id).block();
         isOver = true;
         time.advanceBy(Duration.ofMinutes(1));
     }
 
     private static LeaseId ask(Leases leases, int permits) {
         LeaseId id = LeaseId.random();
-        leases.open(id, BATCH, "batch", new LeaseTerm(Duration.ofHours(1), Duration.ofHours(1)));
-        var unused = leases.take(id, LeaseRequest.of("pool", permits, LONG, Duration.ofHours(1)), status -> {})
+        leases.open(id, BATCH, "batch", new LeaseTerm(Duration.ofHours(1), Duration.ofHours(1))).block();
+        var unused = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, Duration.ofHours(1)), status -> {})
                 .subscribe();
         return id;
     }
@@ -144,8 +145,7 @@ class LeaseFairnessTest {
         assertThat(served).isEmpty();
 
         // Three permits idle until the budget of 4 times 2 mean holds is used up: 400 ms of permit-time as long as no
-        // hold is
-        // known. Nothing else happens: it takes the timer of the pool.
+        // hold is known. Nothing else happens: it takes the timer of the pool.
         time.advanceBy(Duration.ofMillis(134));
         assertThat(served).containsExactly("served");
         for (int i = 0; i < 100; i++) {
@@ -156,9 +156,9 @@ class LeaseFairnessTest {
         }
         assertThat(served).hasSize(101);
 
-        leases.release(kept);
+        leases.release(kept).block();
         StepVerifier.create(pool.inFlight()).expectNext(4).verifyComplete();
-        leases.release(all);
+        leases.release(all).block();
     }
 
     @Test
@@ -172,20 +172,20 @@ class LeaseFairnessTest {
             int number = i;
             LeaseId id = LeaseId.random();
             ids.add(id);
-            leases.open(id, BATCH, "holder", TERM);
-            var unused = leases.take(id, LeaseRequest.of("pool", permits[i], LONG, TERM.ttl()), status -> {})
+            leases.open(id, BATCH, "holder", TERM).block();
+            var unused = leases.acquire(id, LeaseRequest.of("pool", permits[i], LONG, TERM.ttl()), status -> {})
                     .subscribe(held -> order.add(number));
         }
         assertThat(order).containsExactly(0);
-        leases.release(ids.get(0));
+        leases.release(ids.get(0)).block();
         assertThat(order).containsExactly(0, 1);
-        leases.release(ids.get(1));
+        leases.release(ids.get(1)).block();
         assertThat(order).containsExactly(0, 1, 2, 3);
-        leases.release(ids.get(2));
+        leases.release(ids.get(2)).block();
         assertThat(order).containsExactly(0, 1, 2, 3, 4);
-        leases.release(ids.get(3));
+        leases.release(ids.get(3)).block();
         assertThat(order).containsExactly(0, 1, 2, 3, 4, 5);
-        leases.release(ids.get(4));
-        leases.release(ids.get(5));
+        leases.release(ids.get(4)).block();
+        leases.release(ids.get(5)).block();
     }
 }

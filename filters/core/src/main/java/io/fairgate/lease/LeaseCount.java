@@ -1,4 +1,4 @@
-package io.fairgate.lease.embedded;
+package io.fairgate.lease;
 
 /**
  * Numbers of leases.

@@ -1,4 +1,4 @@
-package io.fairgate.testkit;
+package io.fairgate.lease.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,11 +9,10 @@ import io.fairgate.fairness.TenantStanding;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
@@ -21,6 +20,8 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.NothingLeft;
+import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -46,29 +47,28 @@ class LeaseOfBusyPoolTest {
     private final EmbeddedPermitPool pool = nothingLeft.watch(
             new EmbeddedPermitPool("pool", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
     private final Busy busy = new Busy();
-    private final Leases leases =
-            new Leases(name -> busy, time, new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+    private final Leases leases = new EmbeddedLeases(name -> busy, time, new FencingTokens(() -> Instant.EPOCH));
 
     @Test
-    void who_has_no_patience_is_not_told_to_wait_for_what_is_free() {
+    void a_call_that_cannot_wait_gets_what_is_free() {
         LeaseId id = LeaseId.random();
-        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)));
+        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1))).block();
         LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
-        assertThat(leases.take(id, one, status -> {}).block()).isTrue();
-        leases.release(id);
+        assertThat(leases.acquire(id, one, status -> {}).block()).isTrue();
+        leases.release(id).block();
     }
 
     /** As when two calls with one key come at once, and the second overtakes the first on its way to the pool. */
     @Test
-    void a_call_without_patience_that_comes_before_the_pool_was_asked_is_not_told_to_wait() {
+    void a_call_that_cannot_wait_and_comes_before_the_pool_was_asked_gets_what_is_free() {
         LeaseId id = LeaseId.random();
-        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)));
+        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1))).block();
         LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
         List<Boolean> second = new ArrayList<>();
-        busy.beforeItIsAsked = () -> leases.take(id, one, status -> {}).subscribe(second::add);
-        assertThat(leases.take(id, one, status -> {}).block()).isTrue();
+        busy.beforeItIsAsked = () -> leases.acquire(id, one, status -> {}).subscribe(second::add);
+        assertThat(leases.acquire(id, one, status -> {}).block()).isTrue();
         assertThat(second).containsExactly(true);
-        leases.release(id);
+        leases.release(id).block();
     }
 
     @Test
@@ -78,12 +78,12 @@ class LeaseOfBusyPoolTest {
         HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ZERO, 1);
         List<Throwable> refused = new ArrayList<>();
         leases.restore(id, ACME, "holder", term, before).subscribe(held -> {}, refused::add);
-        leases.release(id);
-        leases.open(id, ACME, "next", term);
+        leases.release(id).block();
+        leases.open(id, ACME, "next", term).block();
         busy.restored.tryEmitError(new IllegalStateException("refused"));
         assertThat(refused).hasSize(1);
-        assertThat(leases.status(id)).as("the next lease").isNotNull();
-        leases.release(id);
+        assertThat(leases.status(id).block()).as("the next lease").isNotNull();
+        leases.release(id).block();
     }
 
     @Test
@@ -92,12 +92,12 @@ class LeaseOfBusyPoolTest {
         LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1));
         HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ZERO, 1);
         leases.restore(id, ACME, "holder", term, before).subscribe();
-        leases.release(id);
-        leases.open(id, ACME, "next", term);
+        leases.release(id).block();
+        leases.open(id, ACME, "next", term).block();
         busy.restored.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
         assertThat(pool.inFlight().block()).isZero();
-        assertThat(leases.status(id)).isNotNull().extracting(LeaseStatus::held).isEqualTo(List.of());
-        leases.release(id);
+        assertThat(leases.status(id).block()).isNotNull().extracting(LeaseStatus::held).isEqualTo(List.of());
+        leases.release(id).block();
     }
 
     private final class Busy implements PermitPool {

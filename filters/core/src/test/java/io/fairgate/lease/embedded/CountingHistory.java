@@ -1,4 +1,4 @@
-package io.fairgate.testkit;
+package io.fairgate.lease.embedded;
 
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,18 +1,19 @@
-package io.fairgate.testkit;
+package io.fairgate.lease.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.NothingLeft;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -53,11 +54,8 @@ class LeaseHistoriesTest {
             TenantShares.EQUAL,
             MonotonicScheduler.INSTANCE,
             PoolListener.NONE));
-    private final Leases leases = new Leases(
-            Map.of("pool", pool)::get,
-            MonotonicScheduler.INSTANCE,
-            new FencingTokens(InstantSource.system()),
-            LeaseListener.NONE);
+    private final Leases leases = new EmbeddedLeases(
+            Map.of("pool", pool)::get, MonotonicScheduler.INSTANCE, new FencingTokens(InstantSource.system()));
     private final ExecutorService threads = Executors.newFixedThreadPool(HOLDERS);
 
     @AfterEach
@@ -86,7 +84,7 @@ class LeaseHistoriesTest {
             assertThat(history.isLinearizable())
                     .as(() -> "history %d:%n%s".formatted(history.hashCode(), history))
                     .isTrue();
-            assertThat(leases.size()).isZero();
+            assertThat(leases.count().block()).isEqualTo(new LeaseCount(0, 0, 0));
         }
     }
 
@@ -94,9 +92,9 @@ class LeaseHistoriesTest {
         for (int round = 0; round < ROUNDS; round++) {
             int permits = 1 + random.nextInt(2);
             LeaseId id = LeaseId.random();
-            leases.open(id, ACME, "holder", new LeaseTerm(LONG, LONG));
+            leases.open(id, ACME, "holder", new LeaseTerm(LONG, LONG)).block();
             long taking = history.call();
-            Boolean held = leases.take(id, LeaseRequest.of("pool", permits, LONG, LONG), status -> {})
+            Boolean held = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, LONG), status -> {})
                     .toFuture()
                     .get(30, TimeUnit.SECONDS);
             assertThat(held).isTrue();
@@ -119,21 +117,21 @@ class LeaseHistoriesTest {
     /** Asks and leaves: it may have held a permit in between, or not. */
     private void leave(CountingHistory history) {
         LeaseId id = LeaseId.random();
-        leases.open(id, ACME, "leaver", new LeaseTerm(LONG, LONG));
+        leases.open(id, ACME, "leaver", new LeaseTerm(LONG, LONG)).block();
         long asking = history.call();
-        var unused = leases.take(id, LeaseRequest.of("pool", 1, LONG, LONG), status -> {})
+        var unused = leases.acquire(id, LeaseRequest.of("pool", 1, LONG, LONG), status -> {})
                 .subscribe(held -> {}, e -> {});
-        leases.release(id);
+        leases.release(id).block();
         history.left(asking, 1);
     }
 
     private void giveBack(LeaseId id, int how) {
         switch (how) {
-            case 0 -> assertThat(leases.release(id)).isTrue();
-            case 1 -> assertThat(leases.extend(id, Duration.ZERO)).isZero();
+            case 0 -> assertThat(leases.release(id).block()).isTrue();
+            case 1 -> assertThat(leases.extend(id, Duration.ZERO).block()).isZero();
             default -> {
-                assertThat(leases.giveBack(id, "pool")).isTrue();
-                leases.release(id);
+                assertThat(leases.release(id, "pool").block()).isTrue();
+                leases.release(id).block();
             }
         }
     }

@@ -1,18 +1,21 @@
-package io.fairgate.testkit;
+package io.fairgate.lease.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.ForwardingScheduler;
+import io.fairgate.testkit.NothingLeft;
+import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -38,8 +41,8 @@ class LeaseFootprintTest {
     private final AtomicInteger timersRun = new AtomicInteger();
     private final EmbeddedPermitPool pool = nothingLeft.watch(
             new EmbeddedPermitPool("pool", PoolSettings.ofPermits(MANY), TenantShares.EQUAL, time, PoolListener.NONE));
-    private final Leases leases = new Leases(
-            Map.of("pool", pool)::get, counted(time), new FencingTokens(() -> Instant.EPOCH), LeaseListener.NONE);
+    private final Leases leases = new EmbeddedLeases(
+            Map.of("pool", pool)::get, counted(time), new FencingTokens(() -> Instant.EPOCH));
 
     private Scheduler counted(Scheduler timers) {
         return new ForwardingScheduler(timers) {
@@ -56,8 +59,8 @@ class LeaseFootprintTest {
 
     private void hold(int id) {
         LeaseId lease = new LeaseId(id, id);
-        assertThat(leases.open(lease, ACME, "", TERM)).isTrue();
-        assertThat(leases.take(lease, LeaseRequest.of("pool", 1, Duration.ZERO, TERM.ttl()), status -> {})
+        assertThat(leases.open(lease, ACME, "", TERM).block()).isTrue();
+        assertThat(leases.acquire(lease, LeaseRequest.of("pool", 1, Duration.ZERO, TERM.ttl()), status -> {})
                         .block())
                 .isTrue();
     }
@@ -78,9 +81,9 @@ class LeaseFootprintTest {
 
         time.advanceBy(TERM.ttl().minusNanos(1));
         assertThat(timersRun).as("timers that rang while nothing was due").hasValue(0);
-        assertThat(leases.size()).isEqualTo(MANY);
+        assertThat(leases.count().block()).isEqualTo(new LeaseCount(MANY, MANY, 0));
         time.advanceBy(Duration.ofNanos(1));
         assertThat(timersRun).hasValue(1);
-        assertThat(leases.size()).isZero();
+        assertThat(leases.count().block()).isEqualTo(new LeaseCount(0, 0, 0));
     }
 }

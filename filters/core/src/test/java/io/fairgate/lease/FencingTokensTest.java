@@ -1,8 +1,7 @@
-package io.fairgate.testkit;
+package io.fairgate.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.lease.FencingTokens;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

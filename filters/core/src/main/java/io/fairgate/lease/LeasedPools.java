@@ -1,4 +1,4 @@
-package io.fairgate.lease.embedded;
+package io.fairgate.lease;
 
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;
@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pools whose permits are leased. The pools and their bounds may change at any time; {@link Leases} looks them up each
- * time. Called by any thread, also under the lock of {@link Leases}: implementations must not block.
+ * time. Any thread may call this, also under a lock of the leases: implementations must not block.
  */
 @FunctionalInterface
 public interface LeasedPools {

@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -144,6 +145,11 @@ final class LeaseDesk {
                 return acquire(ask, Mono.just(charge));
             }
             return leases.open(mine.id(), mine.tenant(), ask.holder(), term(ask))
+                    .doFinally(end -> {
+                        if (end != SignalType.ON_COMPLETE) {
+                            abandon(mine);
+                        }
+                    })
                     .flatMap(isOpen -> isOpen ? opened(mine, ask) : taken(mine));
         });
     }
@@ -176,6 +182,13 @@ final class LeaseDesk {
             return Mono.just(false);
         }
         return Mono.just(true);
+    }
+
+    /** The opening was cancelled or failed, and may have taken effect. Calls that wait for it begin anew. */
+    private void abandon(LeaseAccount mine) {
+        release(mine.id());
+        forget(mine);
+        mine.open();
     }
 
     /** The id belongs to a lease that was not opened here. */

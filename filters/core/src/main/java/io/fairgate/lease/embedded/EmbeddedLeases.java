@@ -186,7 +186,8 @@ public final class EmbeddedLeases implements Leases {
 
     @Override
     public Flux<LeaseId> ids(TenantId tenant) {
-        return locked(step -> List.copyOf(ledger.ids(tenant))).flatMapIterable(ids -> ids);
+        return locked(step -> ledger.leases(tenant).stream().map(lease -> lease.id).toList())
+                .flatMapIterable(ids -> ids);
     }
 
     @Override
@@ -196,7 +197,7 @@ public final class EmbeddedLeases implements Leases {
 
     @Override
     public Mono<Integer> count(TenantId tenant) {
-        return locked(step -> ledger.ids(tenant).size());
+        return locked(step -> ledger.leases(tenant).size());
     }
 
     @Override

@@ -10,11 +10,12 @@ import io.fairgate.lease.LeasedPools;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -55,7 +56,7 @@ final class LeaseLedger {
     private final Map<LeaseId, OpenLease> leases = new HashMap<>();
     private final TreeSet<OpenLease> byExpiry = new TreeSet<>(
             Comparator.<OpenLease>comparingLong(lease -> lease.expiresAt).thenComparingLong(lease -> lease.serial));
-    private final Map<TenantId, Set<LeaseId>> byTenant = new HashMap<>();
+    private final Map<TenantId, List<OpenLease>> byTenant = new HashMap<>();
     final LeaseQueues queues = new LeaseQueues();
     /** The leases that hold permits. */
     private int holding;
@@ -116,8 +117,8 @@ final class LeaseLedger {
         return leases.keySet();
     }
 
-    Set<LeaseId> ids(TenantId tenant) {
-        return byTenant.getOrDefault(tenant, Set.of());
+    List<OpenLease> leases(TenantId tenant) {
+        return byTenant.getOrDefault(tenant, List.of());
     }
 
     int holding() {
@@ -153,7 +154,9 @@ final class LeaseLedger {
     void add(OpenLease lease) {
         lease.serial = ++opened;
         leases.put(lease.id, lease);
-        byTenant.computeIfAbsent(lease.tenant, first -> new HashSet<>()).add(lease.id);
+        List<OpenLease> own = byTenant.computeIfAbsent(lease.tenant, first -> new ArrayList<>());
+        lease.place = own.size();
+        own.add(lease);
         byExpiry.add(lease);
     }
 
@@ -166,18 +169,14 @@ final class LeaseLedger {
     /** Removes the grant and releases its permits. */
     void removeGrant(OpenLease lease, OpenLease.Grant grant, LedgerStep step) {
         lease.grants =
-                lease.grants.stream().filter(each -> each != grant).toList();
+                lease.grants.stream().filter(each -> !each.equals(grant)).toList();
         holding -= lease.grants.isEmpty() ? 1 : 0;
         step.after(grant.permits()::release);
     }
 
     void end(OpenLease lease, End how, LedgerStep step) {
         LeaseStatus status = status(lease, step.now);
-        leases.remove(lease.id);
-        byTenant.computeIfPresent(
-                lease.tenant, (tenant, own) -> own.remove(lease.id) && own.isEmpty() ? null : own);
-        byExpiry.remove(lease);
-        lease.isGone = true;
+        remove(lease);
         // Before its permits go to the next lease: a listener that adds up both would count too many in between.
         publish(step, listener -> listener.ended(status, how));
         lease.grants.forEach(grant -> removeGrant(lease, grant, step));
@@ -185,6 +184,21 @@ final class LeaseLedger {
         if (waiting != null) {
             waiting.leave(step);
             step.after(() -> waiting.answer.fail(new LeaseGoneException(lease.id)));
+        }
+    }
+
+    private void remove(OpenLease lease) {
+        lease.isGone = true;
+        leases.remove(lease.id);
+        byExpiry.remove(lease);
+        List<OpenLease> own = Objects.requireNonNull(byTenant.get(lease.tenant));
+        OpenLease last = own.remove(own.size() - 1);
+        if (last != lease) {
+            own.set(lease.place, last);
+            last.place = lease.place;
+        }
+        if (own.isEmpty()) {
+            byTenant.remove(lease.tenant);
         }
     }
 

@@ -25,7 +25,7 @@ final class LeaseRestore {
         this.ledger = ledger;
         this.lease = lease;
         this.before = before;
-        ledger.tokens.goOnAbove(before.token());
+        ledger.tokens.continueAbove(before.token());
         this.token = ledger.tokens.next();
     }
 

@@ -26,6 +26,9 @@ final class OpenLease {
     /** Grows with each lease that is opened; several leases can have the same id one after the other. */
     long serial;
 
+    /** Its place in the list of its tenant's leases. */
+    int place;
+
     boolean isGone;
     /** Its permits, one entry for each pool, in the order of the grants; mostly one, for which an immutable list is smallest. */
     List<Grant> grants = List.of();

@@ -114,9 +114,9 @@ abstract class LeaseRestoreContract extends LeaseTopic {
 
     @Test
     void a_restored_lease_is_held_no_longer_in_all_than_one_that_was_held_all_the_time() {
-        scene.bounds.put("other", new LeaseBounds(HOUR, HOUR));
+        scene.bounds.put("pool", new LeaseBounds(HOUR, HOUR));
         LeaseId id = LeaseId.random();
-        Map<String, Integer> one = Map.of("other", 1);
+        Map<String, Integer> one = Map.of("pool", 1);
         assertThat(scene.answer(restore(id, LONG, new HeldBefore(one, HOUR.minus(MINUTE), 0)))).isTrue();
         assertThat(scene.left(id)).isEqualTo(MINUTE);
         assertThat(scene.answer(leases.extend(id, HOUR))).isEqualTo(MINUTE);

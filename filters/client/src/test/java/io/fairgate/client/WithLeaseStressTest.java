@@ -16,8 +16,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Works that are cancelled at any moment of their subscribing, on real threads; a server that looks when it is told. */
-class LeasedWorkStressTest {
+/** Works that are cancelled at any moment of their subscribing, on real threads; a server that looks when the release comes. */
+class WithLeaseStressTest {
 
     /** So many rounds have to have cancelled a work that was just being subscribed. */
     private static final int ENOUGH = 1_000;
@@ -32,7 +32,7 @@ class LeasedWorkStressTest {
         volatile int activeAtRelease;
 
         @Override
-        public Mono<Answer> send(Call call) {
+        public Mono<ApiResponse> send(ApiRequest call) {
             return Mono.fromSupplier(() -> {
                 if (call.method().equals("POST")) {
                     asked.countDown();
@@ -47,8 +47,8 @@ class LeasedWorkStressTest {
             });
         }
 
-        private static Answer answer(int status, String body) {
-            return Answer.of(status, null, body.getBytes(StandardCharsets.UTF_8));
+        private static ApiResponse answer(int status, String body) {
+            return ApiResponse.of(status, null, body.getBytes(StandardCharsets.UTF_8));
         }
 
         @Override

@@ -10,19 +10,19 @@ import org.jspecify.annotations.Nullable;
  * @param path encoded
  * @param key the {@code Idempotency-Key}
  * @param body for JSON; null for none
- * @param patience how long the server may wait before it answers, in addition to the time that any answer takes
- * @param within how long the client waits for the answer
+ * @param maxWait how long the server may wait before it answers, in addition to the time that any answer takes
+ * @param timeout how long the client waits for the response
  */
-record Call(
+record ApiRequest(
         String method,
         String path,
         @Nullable String key,
         @Nullable Map<String, Object> body,
-        Duration patience,
-        Duration within) {
+        Duration maxWait,
+        Duration timeout) {
 
-    /** The server may keep this call open for long. */
+    /** The server may keep this request open for long. */
     boolean waits() {
-        return patience.toMillis() > 0;
+        return maxWait.toMillis() > 0;
     }
 }

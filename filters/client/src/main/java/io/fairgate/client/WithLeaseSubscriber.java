@@ -1,7 +1,7 @@
 package io.fairgate.client;
 
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -24,59 +24,57 @@ import reactor.util.context.Context;
  * </pre>
  *
  * <p>STARTING lasts while the work is created and subscribed. A cancellation or a loss in that time goes through CANCELLING:
- * the lease is given back when the work has been cancelled (ONLY_SUBSCRIBED until then) and the subscribing has returned
+ * the lease is released when the work has been cancelled (ONLY_SUBSCRIBED until then) and the subscribing has returned
  * (ONLY_CANCELLED until then), whichever is later. A combination of operators, such as {@code usingWhen} around
  * {@code flatMap}, would release at once, while another thread still subscribes the work.
  *
- * <p>Only the thread that makes the step to ENDED gives back, so it happens once.
+ * <p>Only the thread that makes the step to ENDED releases, so it happens once.
  */
-final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
+final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
 
-    private static final int ACQUIRING = 0;
-    private static final int STARTING = 1;
-    private static final int RUNNING = 2;
-    private static final int CANCELLING = 3;
-    private static final int ONLY_CANCELLED = 4;
-    private static final int ONLY_SUBSCRIBED = 5;
-    private static final int ENDED = 6;
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<LeasedWork> STATE =
-            AtomicIntegerFieldUpdater.newUpdater(LeasedWork.class, "state");
+    private enum State {
+        ACQUIRING,
+        STARTING,
+        RUNNING,
+        CANCELLING,
+        ONLY_CANCELLED,
+        ONLY_SUBSCRIBED,
+        ENDED
+    }
 
     @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<LeasedWork, @Nullable Subscription> UPSTREAM =
-            AtomicReferenceFieldUpdater.newUpdater(LeasedWork.class, Subscription.class, "upstream");
+    private static final AtomicReferenceFieldUpdater<WithLeaseSubscriber, @Nullable Subscription> UPSTREAM =
+            AtomicReferenceFieldUpdater.newUpdater(WithLeaseSubscriber.class, Subscription.class, "upstream");
 
     @SuppressWarnings("rawtypes")
-    private static final AtomicLongFieldUpdater<LeasedWork> REQUESTED =
-            AtomicLongFieldUpdater.newUpdater(LeasedWork.class, "requested");
+    private static final AtomicLongFieldUpdater<WithLeaseSubscriber> REQUESTED =
+            AtomicLongFieldUpdater.newUpdater(WithLeaseSubscriber.class, "requested");
 
-    private final Claim claim;
+    private final Acquisition acquisition;
     private final Function<Lease, ? extends Publisher<T>> work;
     private final CoreSubscriber<? super T> actual;
-    private final Acquisition acquisition = new Acquisition();
+    private final Acquirer acquirer = new Acquirer();
 
-    private volatile int state = ACQUIRING;
+    private final AtomicReference<State> state = new AtomicReference<>(State.ACQUIRING);
     private volatile @Nullable Subscription upstream;
     private volatile long requested;
     /** The caller has cancelled and gets no more signals. */
     private volatile boolean isCancelled;
 
-    LeasedWork(Claim claim, Function<Lease, ? extends Publisher<T>> work, CoreSubscriber<? super T> actual) {
-        this.claim = claim;
+    WithLeaseSubscriber(Acquisition acquisition, Function<Lease, ? extends Publisher<T>> work, CoreSubscriber<? super T> actual) {
+        this.acquisition = acquisition;
         this.work = work;
         this.actual = actual;
     }
 
     void start() {
         actual.onSubscribe(this);
-        if (state == ACQUIRING) {
-            claim.acquire().subscribe(acquisition);
+        if (state.get() == State.ACQUIRING) {
+            acquisition.lease().subscribe(acquirer);
         }
     }
 
-    private final class Acquisition extends BaseSubscriber<Lease> {
+    private final class Acquirer extends BaseSubscriber<Lease> {
 
         @Override
         protected void hookOnNext(Lease lease) {
@@ -85,29 +83,29 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
 
         @Override
         protected void hookOnError(Throwable error) {
-            if (step(ACQUIRING, ENDED)) {
-                giveBackAndEnd(error);
+            if (step(State.ACQUIRING, State.ENDED)) {
+                end(error);
             }
         }
 
         @Override
         public Context currentContext() {
-            return LeasedWork.this.currentContext();
+            return WithLeaseSubscriber.this.currentContext();
         }
     }
 
     /** A lease can be over before its timer has run. Then nothing is started, and the timer ends this subscription. */
     private void acquired(Lease lease) {
         var unused = lease.lost().subscribe(nothing -> {}, this::lost);
-        if (lease.isHeld() && step(ACQUIRING, STARTING)) {
+        if (lease.isHeld() && step(State.ACQUIRING, State.STARTING)) {
             try {
                 work.apply(lease).subscribe(this);
-                step(STARTING, RUNNING);
+                step(State.STARTING, State.RUNNING);
             } catch (RuntimeException | Error e) {
                 Operators.terminate(UPSTREAM, this);
                 onError(e);
             } finally {
-                cancelledOrSubscribed(ONLY_SUBSCRIBED, ONLY_CANCELLED);
+                cancelledOrSubscribed(State.ONLY_SUBSCRIBED, State.ONLY_CANCELLED);
             }
         }
     }
@@ -117,9 +115,9 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
     @Override
     public void cancel() {
         isCancelled = true;
-        if (step(ACQUIRING, ENDED)) {
-            acquisition.cancel();
-            giveBack();
+        if (step(State.ACQUIRING, State.ENDED)) {
+            acquirer.cancel();
+            release();
         } else {
             cancelWork();
         }
@@ -127,15 +125,15 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
 
     /** Signals the loss at once, also while the work is being subscribed: another holder is about to get the permits. */
     private void lost(Throwable loss) {
-        if (step(ACQUIRING, ENDED) || cancelWork()) {
-            tell(loss);
+        if (step(State.ACQUIRING, State.ENDED) || cancelWork()) {
+            end(loss);
         }
     }
 
     /** False when the work has ended or is being cancelled already. */
     private boolean cancelWork() {
-        boolean isStarting = step(STARTING, CANCELLING);
-        if (!isStarting && !step(RUNNING, ENDED)) {
+        boolean isStarting = step(State.STARTING, State.CANCELLING);
+        if (!isStarting && !step(State.RUNNING, State.ENDED)) {
             return false;
         }
         try {
@@ -144,23 +142,23 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
             Operators.onErrorDropped(e, currentContext());
         } finally {
             if (isStarting) {
-                cancelledOrSubscribed(ONLY_CANCELLED, ONLY_SUBSCRIBED);
+                cancelledOrSubscribed(State.ONLY_CANCELLED, State.ONLY_SUBSCRIBED);
             } else {
-                giveBack();
+                release();
             }
         }
         return true;
     }
 
-    /** One thread cancels the work and one subscribes it; the later of the two gives back. */
-    private void cancelledOrSubscribed(int onlyThis, int onlyTheOther) {
-        if (!step(CANCELLING, onlyThis) && step(onlyTheOther, ENDED)) {
-            giveBack();
+    /** One thread cancels the work and one subscribes it; the later of the two releases. */
+    private void cancelledOrSubscribed(State onlyThis, State onlyTheOther) {
+        if (!step(State.CANCELLING, onlyThis) && step(onlyTheOther, State.ENDED)) {
+            release();
         }
     }
 
-    private void giveBack() {
-        var unused = claim.giveBack().subscribe();
+    private void release() {
+        var unused = acquisition.release().subscribe();
     }
 
     // ---- signals of the work ----
@@ -174,8 +172,8 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
 
     @Override
     public void onNext(T value) {
-        int now = state;
-        if (now == STARTING || now == RUNNING) {
+        State now = state.get();
+        if (now == State.STARTING || now == State.RUNNING) {
             actual.onNext(value);
         } else {
             Operators.onDiscard(value, currentContext());
@@ -184,8 +182,8 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
 
     @Override
     public void onError(Throwable error) {
-        if (step(STARTING, ENDED) || step(RUNNING, ENDED)) {
-            giveBackAndEnd(error);
+        if (step(State.STARTING, State.ENDED) || step(State.RUNNING, State.ENDED)) {
+            releaseAndEnd(error);
         } else {
             Operators.onErrorDropped(error, currentContext());
         }
@@ -193,16 +191,16 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
 
     @Override
     public void onComplete() {
-        if (step(STARTING, ENDED) || step(RUNNING, ENDED)) {
-            giveBackAndEnd(null);
+        if (step(State.STARTING, State.ENDED) || step(State.RUNNING, State.ENDED)) {
+            releaseAndEnd(null);
         }
     }
 
-    private void giveBackAndEnd(@Nullable Throwable error) {
-        var unused = claim.giveBack().subscribe(nothing -> {}, this::tell, () -> tell(error));
+    private void releaseAndEnd(@Nullable Throwable error) {
+        var unused = acquisition.release().subscribe(nothing -> {}, this::end, () -> end(error));
     }
 
-    private void tell(@Nullable Throwable error) {
+    private void end(@Nullable Throwable error) {
         if (isCancelled) {
             return;
         }
@@ -241,7 +239,7 @@ final class LeasedWork<T> implements CoreSubscriber<T>, Subscription {
         }
     }
 
-    private boolean step(int from, int to) {
-        return STATE.compareAndSet(this, from, to);
+    private boolean step(State from, State to) {
+        return state.compareAndSet(from, to);
     }
 }

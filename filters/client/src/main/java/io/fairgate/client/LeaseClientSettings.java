@@ -14,11 +14,11 @@ import reactor.core.scheduler.Scheduler;
  *     waiting calls never delay an extension. Further calls wait for a connection, at most for their own time
  * @param time clock and timer. The clock must not jump as the wall clock does, because it decides until when a lease is held
  */
-public record LeaseServer(URI uri, @Nullable Credential credential, int connections, Scheduler time) {
+public record LeaseClientSettings(URI uri, @Nullable Credential credential, int connections, Scheduler time) {
 
     private static final int CONNECTIONS = 32;
 
-    public LeaseServer {
+    public LeaseClientSettings {
         boolean isHttp = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
         if (!isHttp || uri.getHost() == null || uri.getRawQuery() != null || uri.getRawFragment() != null) {
             throw new IllegalArgumentException(
@@ -55,19 +55,19 @@ public record LeaseServer(URI uri, @Nullable Credential credential, int connecti
     }
 
     /** No credential, 32 connections of either kind, and a clock that cannot be set. */
-    public static LeaseServer at(URI uri) {
-        return new LeaseServer(uri, null, CONNECTIONS, MonotonicTime.INSTANCE);
+    public static LeaseClientSettings at(URI uri) {
+        return new LeaseClientSettings(uri, null, CONNECTIONS, MonotonicTime.INSTANCE);
     }
 
-    public LeaseServer withCredential(String header, Supplier<String> value) {
-        return new LeaseServer(uri, new Credential(header, value), connections, time);
+    public LeaseClientSettings withCredential(String header, Supplier<String> value) {
+        return new LeaseClientSettings(uri, new Credential(header, value), connections, time);
     }
 
-    public LeaseServer withConnections(int newConnections) {
-        return new LeaseServer(uri, credential, newConnections, time);
+    public LeaseClientSettings withConnections(int newConnections) {
+        return new LeaseClientSettings(uri, credential, newConnections, time);
     }
 
-    public LeaseServer withTime(Scheduler newTime) {
-        return new LeaseServer(uri, credential, connections, newTime);
+    public LeaseClientSettings withTime(Scheduler newTime) {
+        return new LeaseClientSettings(uri, credential, connections, newTime);
     }
 }

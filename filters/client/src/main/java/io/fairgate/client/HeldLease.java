@@ -1,7 +1,8 @@
 package io.fairgate.client;
 
-import io.fairgate.client.Answer.Told;
+import io.fairgate.client.ApiResponse.LeaseState;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ import reactor.core.publisher.Sinks;
  *     └──released──▶ RELEASED
  * </pre>
  */
-final class Hold {
+final class HeldLease implements Lease {
 
     private enum State {
         HELD,
@@ -32,25 +33,25 @@ final class Hold {
 
     private static final long LONGEST_MARGIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** It is extended after a third (1/BEAT) of its time, and one attempt takes at most as long. */
-    private static final int BEAT = 3;
+    /** It is extended after a third (1/EXTEND) of its time, and one attempt takes at most as long. */
+    private static final int EXTEND = 3;
 
     /** After a failure: a twentieth (1/RETRY) of its time, or the server's {@code Retry-After}, up to a sixth. */
     private static final int RETRY = 20;
 
     private static final int LATEST_RETRY = 6;
 
-    private final LeaseCalls calls;
+    private final LeaseApi api;
     private final LeaseOptions options;
     private final String id;
 
     private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
     private final Sinks.Empty<Void> end = Sinks.empty();
-    private final Disposable.Swap beats = Disposables.swap();
+    private final Disposable.Swap loop = Disposables.swap();
     private final Disposable.Swap timer = Disposables.swap();
 
     private volatile long token;
-    /** On the clock of the calls, in nanoseconds. From this moment another holder may have the permits. */
+    /** On the clock of the API, in nanoseconds. From this moment another holder may have the permits. */
     private volatile long lostAt;
     /** Set while a restore is under way: it would bring the lease back if the server read it after the release. */
     private volatile Sinks.@Nullable Empty<Void> restoring;
@@ -60,56 +61,61 @@ final class Hold {
     // Used only by the loop.
     private long ttlNanos;
     private long pauseNanos;
-    private boolean isForgotten;
+    private boolean isUnknownToServer;
     /** The newest receipt; null when the server issues none, or has rejected it. */
     private @Nullable String receipt;
 
-    Hold(LeaseCalls calls, LeaseOptions options, Told told, long sentAt) {
-        this.calls = calls;
+    HeldLease(LeaseApi api, LeaseOptions options, LeaseState granted, long sentAt) {
+        this.api = api;
         this.options = options;
-        this.id = told.id();
-        set(told, sentAt);
+        this.id = granted.id();
+        update(granted, sentAt);
     }
 
-    String id() {
+    @Override
+    public String id() {
         return id;
     }
 
-    LeaseOptions options() {
-        return options;
+    @Override
+    public Map<String, Integer> pools() {
+        return options.pools();
     }
 
-    long token() {
+    @Override
+    public long token() {
         return token;
     }
 
-    boolean isHeld() {
-        return isOpen() && calls.now() < lostAt;
+    @Override
+    public boolean isHeld() {
+        return isOpen() && api.now() < lostAt;
     }
 
     boolean isLost() {
         return state.get() == State.LOST;
     }
 
-    Mono<Void> end() {
+    @Override
+    public Mono<Void> lost() {
         return end.asMono();
     }
 
     /** Extends the lease from now on; does nothing when it has ended meanwhile. */
     void start() {
         setTimer();
-        beats.update(Mono.defer(() -> calls.pause(pauseNanos))
-                .then(Mono.defer(this::beat))
+        loop.update(Mono.defer(() -> api.pause(pauseNanos))
+                .then(Mono.defer(this::extendOrRestore))
                 .repeat(this::isOpen)
                 .subscribe());
     }
 
-    /** Once subscribed, the lease is no longer held, whether or not the server can be reached. */
-    Mono<Void> release() {
+    @Override
+    public Mono<Void> release() {
         return Mono.defer(() -> {
             stop();
             Sinks.Empty<Void> underWay = restoring;
-            Mono<Void> release = calls.release(id);
+            Mono<Void> release = api.release(id);
             return underWay == null ? release : underWay.asMono().then(release);
         });
     }
@@ -118,7 +124,7 @@ final class Hold {
         if (state.compareAndSet(State.HELD, State.RELEASED)) {
             timer.dispose();
             if (restoring == null) {
-                beats.dispose();
+                loop.dispose();
             }
             end.tryEmitEmpty();
         }
@@ -127,7 +133,7 @@ final class Hold {
     private void lose(String why, @Nullable Throwable cause) {
         if (state.compareAndSet(State.HELD, State.LOST)) {
             timer.dispose();
-            beats.dispose();
+            loop.dispose();
             end.tryEmitError(new LeaseLostException(id, why, cause));
         }
     }
@@ -138,45 +144,45 @@ final class Hold {
 
     // ---- the loop ----
 
-    private Mono<Void> beat() {
-        long sentAt = calls.now();
-        Duration within = Duration.ofNanos(Math.min(ttlNanos / BEAT, LeaseCalls.ANSWER.toNanos()));
-        Mono<Answer> call = isForgotten ? restore(within) : calls.extend(id, options, within);
-        return call.doOnNext(answer -> heard(answer, sentAt))
+    private Mono<Void> extendOrRestore() {
+        long sentAt = api.now();
+        Duration timeout = Duration.ofNanos(Math.min(ttlNanos / EXTEND, LeaseApi.TIMEOUT.toNanos()));
+        Mono<ApiResponse> call = isUnknownToServer ? restore(timeout) : api.extend(id, options, timeout);
+        return call.doOnNext(response -> answered(response, sentAt))
                 .doOnError(this::failed)
                 .onErrorComplete()
                 .then();
     }
 
-    private Mono<Answer> restore(Duration within) {
+    private Mono<ApiResponse> restore(Duration timeout) {
         Sinks.Empty<Void> done = Sinks.empty();
         restoring = done;
         // A concurrent release either sees restoring, and waits for it, or is seen here, and then nothing is sent.
-        Mono<Answer> call = isOpen() ? calls.restore(id, options, receipt, within) : Mono.empty();
+        Mono<ApiResponse> call = isOpen() ? api.restore(id, options, receipt, timeout) : Mono.empty();
         return call.doFinally(how -> {
             restoring = null;
             done.tryEmitEmpty();
         });
     }
 
-    private void heard(Answer answer, long sentAt) {
-        Told told = answer.lease();
-        if (answer.status() == 200 && told != null && told.isHeld()) {
-            isForgotten = false;
-            extended(told, sentAt);
-        } else if (!isForgotten && answer.is(404, "lease-expired")) {
-            isForgotten = true;
+    private void answered(ApiResponse response, long sentAt) {
+        LeaseState reported = response.lease();
+        if (response.status() == 200 && reported != null && reported.isHeld()) {
+            isUnknownToServer = false;
+            extended(reported, sentAt);
+        } else if (!isUnknownToServer && response.is(404, "lease-expired")) {
+            isUnknownToServer = true;
             pauseNanos = 0;
-        } else if (answer.status() < 300 && told != null) {
+        } else if (response.status() < 300 && reported != null) {
             failed(LeaseException.stillWaiting()); // An extension keeps its place, and shows when it is held again.
-        } else if (isForgotten && receipt != null && isAboutReceipt(answer)) {
+        } else if (isUnknownToServer && receipt != null && isAboutReceipt(response)) {
             receipt = null;
             pauseNanos = 0;
-        } else if (isForgotten && (answer.status() == 404 || answer.status() == 409)) {
-            lose("the server does not have it, and will not have it back", LeaseException.refused(answer));
+        } else if (isUnknownToServer && (response.status() == 404 || response.status() == 409)) {
+            lose("the server does not know it, and does not restore it", LeaseException.refused(response));
         } else {
-            failed(LeaseException.refused(answer));
-            Duration later = answer.retryAfter();
+            failed(LeaseException.refused(response));
+            Duration later = response.retryAfter();
             if (later != null) {
                 pauseNanos = Math.max(pauseNanos, Math.min(later.toNanos(), ttlNanos / LATEST_RETRY));
             }
@@ -184,44 +190,44 @@ final class Hold {
     }
 
     /** The server rejects the receipt, for instance because its keys changed. It may still have permits for the lease. */
-    private static boolean isAboutReceipt(Answer answer) {
-        return answer.is(409, "receipt-invalid") || answer.is(409, "receipt-expired");
+    private static boolean isAboutReceipt(ApiResponse response) {
+        return response.is(409, "receipt-invalid") || response.is(409, "receipt-expired");
     }
 
     /** The failed call may have been a restore on which the server acted, so the next call is an extension. */
     private void failed(Throwable failure) {
         lastFailure = failure;
-        isForgotten = false;
-        pauseNanos = calls.pauses().spread(ttlNanos / RETRY);
+        isUnknownToServer = false;
+        pauseNanos = api.backoff().jittered(ttlNanos / RETRY);
     }
 
-    /** After a pause of the program, an answer may arrive before a timer that is due. The lease is lost all the same. */
-    private void extended(Told told, long sentAt) {
-        if (calls.now() >= lostAt) {
-            ring();
+    /** After a pause of the program, a response may arrive before a timer that is due. The lease is lost all the same. */
+    private void extended(LeaseState reported, long sentAt) {
+        if (api.now() >= lostAt) {
+            checkTime();
         } else if (isOpen()) {
-            set(told, sentAt);
+            update(reported, sentAt);
             setTimer();
         }
     }
 
     // ---- time ----
 
-    private void set(Told told, long sentAt) {
-        token = told.token();
-        receipt = told.receipt();
+    private void update(LeaseState reported, long sentAt) {
+        token = reported.token();
+        receipt = reported.receipt();
         ttlNanos =
-                Math.max(0, Math.min(told.expiresIn().toNanos(), options.ttl().toNanos()));
+                Math.max(0, Math.min(reported.expiresIn().toNanos(), options.ttl().toNanos()));
         lostAt = sentAt + ttlNanos - Math.min(ttlNanos / MARGIN, LONGEST_MARGIN_NANOS);
-        pauseNanos = sentAt + ttlNanos / BEAT - calls.now();
+        pauseNanos = sentAt + ttlNanos / EXTEND - api.now();
     }
 
     private void setTimer() {
-        timer.update(calls.time().schedule(this::ring, Math.max(1, lostAt - calls.now()), TimeUnit.NANOSECONDS));
+        timer.update(api.time().schedule(this::checkTime, Math.max(1, lostAt - api.now()), TimeUnit.NANOSECONDS));
     }
 
-    private void ring() {
-        if (calls.now() >= lostAt) {
+    private void checkTime() {
+        if (api.now() >= lostAt) {
             lose("it could not be extended in time", lastFailure);
         }
     }

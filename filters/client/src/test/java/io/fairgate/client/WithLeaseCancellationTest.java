@@ -4,7 +4,7 @@ import static io.fairgate.client.Scene.s;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.client.Scene.Told;
+import io.fairgate.client.Scene.Signals;
 import io.fairgate.testkit.ForwardingScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,7 +34,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /** A lease is released after its work has ended, also when the work is cancelled while it is being subscribed. */
-class LeasedWorkTest {
+class WithLeaseCancellationTest {
 
     private static final LeaseOptions OPTIONS = LeaseOptions.of("a");
 
@@ -151,9 +151,9 @@ class LeasedWorkTest {
     @MethodSource("kindsAndStops")
     void a_lease_is_released_when_its_cancelled_work_has_been_subscribed(Kind kind, Stop stop) {
         StoppingWork work = new StoppingWork(stop);
-        Told<String> told = scene.subscribe(kind.of(client, lease -> work.make()));
+        Signals<String> signals = scene.subscribe(kind.of(client, lease -> work.make()));
         await(work.reached);
-        told.cancel();
+        signals.cancel();
 
         assertThat(released()).isZero();
         assertThat(work.cancelled.getCount()).isEqualTo(stop == Stop.AFTER_ITS_SUBSCRIPTION ? 0 : 1);
@@ -171,12 +171,12 @@ class LeasedWorkTest {
     @MethodSource("kindsAndStops")
     void a_timer_that_cancels_releases_when_the_work_has_been_subscribed(Kind kind, Stop stop) {
         StoppingWork work = new StoppingWork(stop);
-        Told<String> told =
+        Signals<String> signals =
                 scene.subscribe(Flux.from(kind.of(client, lease -> work.make())).timeout(s(1), scene.time));
         await(work.reached);
         scene.passSeconds(1);
 
-        assertThat(told.error).isInstanceOf(TimeoutException.class);
+        assertThat(signals.error).isInstanceOf(TimeoutException.class);
         assertThat(released()).isZero();
         work.goOn.countDown();
         awaitWorker();
@@ -187,14 +187,14 @@ class LeasedWorkTest {
 
     @ParameterizedTest
     @MethodSource("kindsAndStops")
-    void a_loss_while_the_work_is_subscribed_is_told_at_once_and_cancels_the_work(Kind kind, Stop stop) {
+    void a_loss_while_the_work_is_subscribed_is_an_error_at_once_and_cancels_the_work(Kind kind, Stop stop) {
         network.always(call -> call.method().equals("PUT") ? network.requestLost() : network.straight());
         StoppingWork work = new StoppingWork(stop);
-        Told<String> told = scene.subscribe(kind.of(client, lease -> work.make()));
+        Signals<String> signals = scene.subscribe(kind.of(client, lease -> work.make()));
         await(work.reached);
         scene.passSeconds(29);
 
-        assertThat(told.error).isInstanceOf(LeaseLostException.class);
+        assertThat(signals.error).isInstanceOf(LeaseLostException.class);
         work.goOn.countDown();
         awaitWorker();
         await(work.cancelled);
@@ -207,12 +207,12 @@ class LeasedWorkTest {
     @MethodSource("kindsAndStops")
     void a_work_that_fails_after_it_was_cancelled_is_released_all_the_same(Kind kind, Stop stop) {
         StoppingWork work = new StoppingWork(stop);
-        Told<String> told = scene.subscribe(kind.of(client, lease -> subscriber -> {
+        Signals<String> signals = scene.subscribe(kind.of(client, lease -> subscriber -> {
             work.make().subscribe(subscriber);
             throw new IllegalStateException("broken");
         }));
         await(work.reached);
-        told.cancel();
+        signals.cancel();
         assertThat(released()).isZero();
         work.goOn.countDown();
         awaitWorker();
@@ -269,12 +269,12 @@ class LeasedWorkTest {
                 releasedMeanwhile.add(released());
             }
         };
-        Told<Integer> told =
+        Signals<Integer> signals =
                 scene.subscribe(client.withLeaseMany(OPTIONS, lease -> work).take(3));
         awaitWorker();
 
-        assertThat(told.values).containsExactly(1, 2, 3);
-        assertThat(told.isComplete).isTrue();
+        assertThat(signals.values).containsExactly(1, 2, 3);
+        assertThat(signals.isComplete).isTrue();
         assertThat(releasedMeanwhile).containsExactly(0);
         assertThat(released()).isOne();
         scene.assertNothingLeft();
@@ -283,14 +283,14 @@ class LeasedWorkTest {
     @Test
     void a_caller_that_cancels_on_a_later_element_cancels_the_work_before_the_release() {
         List<Integer> releasedAtCancel = new ArrayList<>();
-        Told<Long> told = scene.subscribe(client.withLeaseMany(
+        Signals<Long> signals = scene.subscribe(client.withLeaseMany(
                         OPTIONS,
                         lease -> Flux.interval(s(1), scene.time).doOnCancel(() -> releasedAtCancel.add(released())))
                 .take(2));
         awaitWorker();
         scene.passSeconds(2);
 
-        assertThat(told.values).containsExactly(0L, 1L);
+        assertThat(signals.values).containsExactly(0L, 1L);
         assertThat(releasedAtCancel).containsExactly(0);
         assertThat(released()).isOne();
         scene.assertNothingLeft();
@@ -327,12 +327,12 @@ class LeasedWorkTest {
         CountDownLatch busy = new CountDownLatch(1);
         workers.schedule(() -> await(busy));
         AtomicReference<Lease> given = new AtomicReference<>();
-        Told<String> told = scene.subscribe(client.withLease(OPTIONS, lease -> {
+        Signals<String> signals = scene.subscribe(client.withLease(OPTIONS, lease -> {
             given.set(lease);
             return Mono.never();
         }));
         assertThat(scene.server.held()).isOne();
-        told.cancel();
+        signals.cancel();
         busy.countDown();
         awaitWorker();
 
@@ -346,7 +346,7 @@ class LeasedWorkTest {
         workers.schedule(() -> await(busy));
         network.always(call -> call.method().equals("PUT") ? network.requestLost() : network.straight());
         AtomicReference<Lease> given = new AtomicReference<>();
-        Told<String> told = scene.subscribe(client.withLease(OPTIONS, lease -> {
+        Signals<String> signals = scene.subscribe(client.withLease(OPTIONS, lease -> {
             given.set(lease);
             return Mono.never();
         }));
@@ -357,7 +357,7 @@ class LeasedWorkTest {
         scene.pass(Duration.ofSeconds(29));
 
         assertThat(given).hasValue(null);
-        assertThat(told.error).isInstanceOf(LeaseLostException.class);
+        assertThat(signals.error).isInstanceOf(LeaseLostException.class);
     }
 
     @Test
@@ -366,7 +366,7 @@ class LeasedWorkTest {
         workers.schedule(() -> await(busy));
         network.always(call -> call.method().equals("PUT") ? network.requestLost() : network.straight());
         AtomicReference<Lease> given = new AtomicReference<>();
-        Told<String> told = scene.subscribe(client.withLease(OPTIONS, lease -> {
+        Signals<String> signals = scene.subscribe(client.withLease(OPTIONS, lease -> {
             given.set(lease);
             return Mono.never();
         }));
@@ -375,6 +375,6 @@ class LeasedWorkTest {
         awaitWorker();
 
         assertThat(given).hasValue(null);
-        assertThat(told.error).isInstanceOf(LeaseLostException.class);
+        assertThat(signals.error).isInstanceOf(LeaseLostException.class);
     }
 }

@@ -6,17 +6,17 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** An answer of the server. Unknown fields are ignored, because later servers may send more of them. */
-record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
+/** A response of the lease API. Unknown fields are ignored, because later servers may send more of them. */
+record ApiResponse(int status, @Nullable Duration retryAfter, JsonNode body) {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final String ID = "[0-9a-f]{32}";
     private static final String SECONDS = "[0-9]{1,9}";
 
     /** A {@code Retry-After} that is a date is ignored: it would need a clock that agrees with the server's. */
-    static Answer of(int status, @Nullable String retryAfter, byte[] body) {
+    static ApiResponse of(int status, @Nullable String retryAfter, byte[] body) {
         boolean isSeconds = retryAfter != null && retryAfter.matches(SECONDS);
-        return new Answer(status, isSeconds ? Duration.ofSeconds(Long.parseLong(retryAfter)) : null, read(body));
+        return new ApiResponse(status, isSeconds ? Duration.ofSeconds(Long.parseLong(retryAfter)) : null, read(body));
     }
 
     private static JsonNode read(byte[] body) {
@@ -48,14 +48,14 @@ record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
         return detail.isString() ? detail.stringValue() : "no detail";
     }
 
-    /** The refusal is temporary: the call may succeed later. */
-    boolean isForNow() {
+    /** The same call may succeed later. */
+    boolean isTemporary() {
         return status == 429 || status >= 500;
     }
 
     /** The lease in the body; null when there is none, or when it is malformed. */
     @Nullable
-    Told lease() {
+    LeaseState lease() {
         JsonNode id = body.path("id");
         JsonNode token = body.path("token");
         JsonNode expires = body.path("expiresInMillis");
@@ -67,7 +67,7 @@ record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
             return null;
         }
         JsonNode receipt = body.path("receipt");
-        return new Told(
+        return new LeaseState(
                 id.stringValue(),
                 isHeld,
                 token.asLong(0),
@@ -79,10 +79,10 @@ record Answer(int status, @Nullable Duration retryAfter, JsonNode body) {
      * A lease as the server describes it.
      *
      * @param token meaningless unless the lease is held
-     * @param expiresIn counted from the moment when the server made the answer
+     * @param expiresIn counted from the moment when the server made the response
      * @param receipt proves to the server after a restart that the lease was held; null when the server issues no receipts
      */
-    record Told(
+    record LeaseState(
             String id,
             boolean isHeld,
             long token,

@@ -3,12 +3,12 @@ package io.fairgate.client;
 import static io.fairgate.client.Scene.s;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.client.Scene.Told;
+import io.fairgate.client.Scene.Signals;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** Who asked for a lease and leaves: nothing of it stays at the server, whatever was lost on the way. */
-class CancelledClaimTest {
+/** Acquisitions that are cancelled: nothing of them stays at the server, whatever was lost on the way. */
+class CancelledAcquisitionTest {
 
     private static final LeaseOptions OPTIONS = LeaseOptions.of("a");
 
@@ -16,11 +16,11 @@ class CancelledClaimTest {
     private final Network network = scene.network;
 
     @Test
-    void who_leaves_while_it_waits_frees_its_place() {
+    void an_acquisition_that_is_cancelled_while_it_waits_frees_its_place() {
         String other = scene.takeAll();
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
+        Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
         scene.passSeconds(40);
-        told.cancel();
+        signals.cancel();
 
         assertThat(scene.server.waiting()).isZero();
         assertThat(scene.time.timersLeft()).isZero();
@@ -30,11 +30,11 @@ class CancelledClaimTest {
     }
 
     @Test
-    void who_leaves_before_the_first_answer_learns_the_id_by_the_same_key() {
+    void an_acquisition_that_is_cancelled_before_the_first_response_learns_the_id_by_the_same_key() {
         scene.takeAll();
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
+        Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
         scene.passSeconds(10);
-        told.cancel();
+        signals.cancel();
 
         assertThat(scene.server.waiting()).isZero();
         assertThat(scene.waits()).containsExactly("30000ms", "0ms");
@@ -46,9 +46,9 @@ class CancelledClaimTest {
     void a_grant_whose_answer_nobody_waits_for_any_more_is_given_back() {
         network.next(
                 "POST", network.silent(), network.answerLost(), network.answering(ModelServer.problem(500, "bug")));
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS));
+        Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS));
         assertThat(scene.server.held()).isOne();
-        told.cancel();
+        signals.cancel();
         scene.passSeconds(1);
 
         scene.assertNothingLeft();
@@ -56,11 +56,11 @@ class CancelledClaimTest {
     }
 
     @Test
-    void what_cannot_be_given_back_is_left_to_expire_and_not_tried_for_ever() {
+    void a_release_that_cannot_be_sent_is_not_repeated_for_ever() {
         network.next("POST", network.silent());
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS));
+        Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS));
         network.always(call -> network.requestLost());
-        told.cancel();
+        signals.cancel();
         scene.passSeconds(5);
         int sent = network.sent().size();
         assertThat(sent).isEqualTo(6);
@@ -72,14 +72,14 @@ class CancelledClaimTest {
     }
 
     @Test
-    void who_leaves_between_two_tries_leaves_nothing() {
+    void an_acquisition_that_is_cancelled_between_two_attempts_leaves_nothing() {
         network.next("POST", network.answerLost());
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
-        told.cancel();
+        Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
+        signals.cancel();
         scene.assertNothingLeft();
 
         network.next("POST", network.answering(ModelServer.problem(503, "draining", "5")));
-        Told<Lease> refused = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
+        Signals<Lease> refused = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(60))));
         int sent = network.sent().size();
         refused.cancel();
         scene.assertNothingLeft();
@@ -87,10 +87,10 @@ class CancelledClaimTest {
     }
 
     @Test
-    void a_lease_that_was_handed_over_is_given_back_by_cancelling() {
-        Told<Lease> told = scene.subscribe(scene.client.acquire(OPTIONS).flatMap(lease -> Mono.<Lease>never()));
+    void a_lease_that_was_emitted_is_released_by_cancelling() {
+        Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS).flatMap(lease -> Mono.<Lease>never()));
         assertThat(scene.server.held()).isOne();
-        told.cancel();
+        signals.cancel();
         scene.assertNothingLeft();
 
         Lease first =

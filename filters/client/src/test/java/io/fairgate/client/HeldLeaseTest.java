@@ -3,14 +3,14 @@ package io.fairgate.client;
 import static io.fairgate.client.Scene.s;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.client.Scene.Told;
+import io.fairgate.client.Scene.Signals;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Sinks;
 
 /** A lease that is held: how it is extended, when it is lost, and its release. */
-class HoldTest {
+class HeldLeaseTest {
 
     private static final LeaseOptions OPTIONS = LeaseOptions.of("a");
 
@@ -28,7 +28,7 @@ class HoldTest {
     }
 
     @Test
-    void it_goes_by_the_time_that_the_server_told_and_not_by_what_was_asked() {
+    void the_time_that_the_server_granted_counts_and_not_the_one_that_was_requested() {
         scene.server.cutTtlTo(s(6));
         Lease lease = scene.acquire(OPTIONS);
         scene.passSeconds(7);
@@ -86,7 +86,7 @@ class HoldTest {
     @Test
     void it_is_lost_when_its_time_is_over_but_for_the_margin() {
         Lease lease = scene.acquire(OPTIONS);
-        Told<Void> lost = scene.subscribe(lease.lost());
+        Signals<Void> lost = scene.subscribe(lease.lost());
         network.always(call -> network.requestLost());
 
         scene.passSeconds(28.999);
@@ -128,19 +128,19 @@ class HoldTest {
     }
 
     @Test
-    void who_was_paused_for_longer_than_the_lease_lasts_has_lost_it_whatever_answer_comes_first() {
+    void a_holder_that_was_paused_for_longer_than_the_lease_lasts_has_lost_it_whatever_response_comes_first() {
         PausedTime time = new PausedTime(scene.time);
         LeaseClient client = new LeaseClient(network, time, () -> 0);
         Lease lease = scene.subscribe(client.acquire(OPTIONS)).value();
-        Told<Void> lost = scene.subscribe(lease.lost());
-        Sinks.One<Answer> answer = Sinks.one();
+        Signals<Void> lost = scene.subscribe(lease.lost());
+        Sinks.One<ApiResponse> answer = Sinks.one();
         network.next("PUT", call -> scene.server.handle(call).then(answer.asMono()));
         scene.passSeconds(10);
         time.pause(s(20));
         assertThat(lease.isHeld()).isFalse();
         assertThat(lost.isOver()).as("no timer has run").isFalse();
 
-        answer.tryEmitValue(Answer.of(
+        answer.tryEmitValue(ApiResponse.of(
                 200,
                 null,
                 "{\"id\":\"%s\",\"state\":\"held\",\"token\":1,\"expiresInMillis\":30000}"
@@ -166,13 +166,13 @@ class HoldTest {
     @Test
     void close_to_the_longest_hold_it_asks_more_often_but_not_without_end() {
         Lease lease = scene.acquire(OPTIONS);
-        String told = "{\"id\":\"%s\",\"state\":\"held\",\"token\":1,\"expiresInMillis\":%d}";
+        String body = "{\"id\":\"%s\",\"state\":\"held\",\"token\":1,\"expiresInMillis\":%d}";
         network.always(call -> {
             long left = 40_000 - scene.time.now(TimeUnit.MILLISECONDS);
-            return network.answering(Answer.of(
+            return network.answering(ApiResponse.of(
                     200,
                     null,
-                    told.formatted(lease.id(), Math.min(30_000, left)).getBytes(StandardCharsets.UTF_8)));
+                    body.formatted(lease.id(), Math.min(30_000, left)).getBytes(StandardCharsets.UTF_8)));
         });
         scene.passSeconds(41);
 
@@ -185,8 +185,8 @@ class HoldTest {
     @Test
     void a_released_lease_is_neither_held_nor_extended() {
         Lease lease = scene.acquire(OPTIONS);
-        Told<Void> lost = scene.subscribe(lease.lost());
-        Told<Void> released = scene.subscribe(lease.release());
+        Signals<Void> lost = scene.subscribe(lease.lost());
+        Signals<Void> released = scene.subscribe(lease.release());
 
         assertThat(released.isComplete).isTrue();
         assertThat(lost.isComplete).isTrue();
@@ -212,13 +212,13 @@ class HoldTest {
     void a_release_is_tried_again_and_not_for_ever() {
         Lease lease = scene.acquire(OPTIONS);
         network.next("DELETE", network.requestLost(), network.answering(ModelServer.problem(502, "proxy")));
-        Told<Void> released = scene.subscribe(lease.release());
+        Signals<Void> released = scene.subscribe(lease.release());
         scene.passSeconds(1);
         assertThat(released.isComplete).isTrue();
 
         Lease other = scene.acquire(OPTIONS);
         network.always(call -> network.requestLost());
-        Told<Void> failed = scene.subscribe(other.release());
+        Signals<Void> failed = scene.subscribe(other.release());
         assertThat(other.isHeld()).isFalse();
         scene.passSeconds(5);
         assertThat(failed.refusal().reason()).isEqualTo("unreachable");
@@ -226,7 +226,7 @@ class HoldTest {
         assertThat(network.sentAt("DELETE")).hasSize(3 + 5);
 
         network.always(call -> network.silent());
-        Told<Void> silent = scene.subscribe(other.release());
+        Signals<Void> silent = scene.subscribe(other.release());
         scene.passSeconds(5);
         assertThat(silent.refusal().reason()).isEqualTo("unreachable");
         assertThat(scene.time.timersLeft()).isZero();

@@ -21,7 +21,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -146,7 +145,7 @@ final class LeaseDesk {
             }
             return leases.open(mine.id(), mine.tenant(), ask.holder(), term(ask))
                     .doFinally(end -> {
-                        if (end != SignalType.ON_COMPLETE) {
+                        if (!mine.isOpened()) {
                             abandon(mine);
                         }
                     })

@@ -148,7 +148,7 @@ class EmbeddedLeasesTest extends LeasesContract {
     }
 
     @Test
-    void the_place_in_the_queue_is_right_whichever_lease_leaves() {
+    void the_place_in_the_queue_and_the_list_of_the_tenant_are_right_whichever_lease_leaves() {
         Leases leases = leasesOf(1);
         Random random = new Random(7);
         List<LeaseId> inOrder = new ArrayList<>();
@@ -165,6 +165,7 @@ class EmbeddedLeasesTest extends LeasesContract {
                         .extracting(waiting -> Objects.requireNonNull(waiting).place())
                         .isEqualTo(place);
             }
+            assertThat(leases.ids(ACME).collectList().block()).containsExactlyInAnyOrderElementsOf(inOrder);
         }
         releaseAll(leases);
     }

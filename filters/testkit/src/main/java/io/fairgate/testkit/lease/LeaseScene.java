@@ -47,7 +47,10 @@ public final class LeaseScene {
     /** By the name of the pool; a pool that is not in here has no bounds. */
     final Map<String, LeaseBounds> bounds = new HashMap<>();
 
+    private final LeasesContract backend;
+
     public LeaseScene(LeasesContract backend, NothingLeft nothingLeft) {
+        this.backend = backend;
         time = nothingLeft.watch(new TestTime());
         pool = nothingLeft.watch(
                 backend.newPool("pool", PoolSettings.ofPermits(2).withMaxWaiting(3), time));
@@ -67,13 +70,13 @@ public final class LeaseScene {
     /** Subscribes to an acquisition, which may wait. */
     public CompletableFuture<Boolean> acquire(LeaseId id, LeaseRequest request) {
         CompletableFuture<Boolean> answer = leases.acquire(id, request, status -> {}).toFuture();
-        time.runDue();
+        backend.runDue(time);
         return answer;
     }
 
     /** What the call emits in the end. */
     public <T> @Nullable T await(CompletableFuture<T> answer) {
-        time.runDue();
+        backend.runDue(time);
         return answer.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS).join();
     }
 
@@ -82,13 +85,13 @@ public final class LeaseScene {
     }
 
     public void assertStillWaits(CompletableFuture<Boolean> answer) {
-        time.runDue();
+        backend.runDue(time);
         assertThat(answer).isNotDone();
     }
 
     /** The error of a call. */
     public Throwable error(CompletableFuture<?> answer) {
-        time.runDue();
+        backend.runDue(time);
         return Objects.requireNonNull(answer.orTimeout(SOON.toSeconds(), TimeUnit.SECONDS)
                 .handle((value, error) -> error instanceof CompletionException ? error.getCause() : error)
                 .join());

@@ -4,6 +4,7 @@ import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.testkit.TestTime;
 import org.junit.jupiter.api.Nested;
 import reactor.core.scheduler.Scheduler;
 
@@ -19,6 +20,11 @@ public abstract class LeasesContract {
 
     /** Makes the leases under test, with this clock for their timers. */
     protected abstract Leases newLeases(LeasedPools pools, Scheduler time);
+
+    /** Lets the backend act on the calls so far, and answer those that it can answer now. */
+    protected void runDue(TestTime time) {
+        time.runDue();
+    }
 
     @Nested
     class Acquiring extends LeaseAcquireContract {

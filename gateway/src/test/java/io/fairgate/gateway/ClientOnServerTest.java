@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.fairgate.client.Lease;
 import io.fairgate.client.LeaseClient;
+import io.fairgate.client.LeaseClientSettings;
 import io.fairgate.client.LeaseException;
 import io.fairgate.client.LeaseLostException;
 import io.fairgate.client.LeaseOptions;
-import io.fairgate.client.LeaseServer;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.spring.fairshare.PermitPools;
@@ -86,14 +86,14 @@ class ClientOnServerTest {
         return client(server(LeasingTenant.port(gateway)));
     }
 
-    private LeaseClient client(LeaseServer server) {
+    private LeaseClient client(LeaseClientSettings server) {
         LeaseClient client = LeaseClient.to(server);
         toClose.add(client);
         return client;
     }
 
-    private static LeaseServer server(int port) {
-        return LeaseServer.at(URI.create("http://127.0.0.1:" + port)).withCredential("X-Tenant-Id", () -> "a");
+    private static LeaseClientSettings server(int port) {
+        return LeaseClientSettings.at(URI.create("http://127.0.0.1:" + port)).withCredential("X-Tenant-Id", () -> "a");
     }
 
     private LossyRelay relay(IntPredicate isLost) throws IOException {
@@ -398,7 +398,7 @@ class ClientOnServerTest {
         LeaseClient client = client();
         assertRefused(client.withLease(LeaseOptions.of("pool", 3), this::work), 409, "never-fits");
         assertRefused(client.withLease(LeaseOptions.of("pond"), this::work), 404, "unknown-pool");
-        LeaseServer port = LeaseServer.at(URI.create("http://127.0.0.1:" + LeasingTenant.port(gateway)));
+        LeaseClientSettings port = LeaseClientSettings.at(URI.create("http://127.0.0.1:" + LeasingTenant.port(gateway)));
         assertRefused(client(port).withLease(ONE_IN_TIME, this::work), 401, "missing");
         assertRefused(
                 client(port.withCredential("X-Tenant-Id", () -> "x")).withLease(ONE_IN_TIME, this::work),

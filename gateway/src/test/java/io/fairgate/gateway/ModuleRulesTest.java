@@ -137,6 +137,16 @@ class ModuleRulesTest {
             .resideInAPackage(GATEWAY);
 
     @ArchTest
+    static final ArchRule only_what_makes_the_leases_names_their_backend = noClasses()
+            .that()
+            .resideInAPackage(GATEWAY)
+            .and()
+            .haveNameNotMatching(".*[.](LeaseConfiguration\\$Enabled|ThrottleServer)")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.fairgate.lease.embedded..");
+
+    @ArchTest
     static final ArchRule packages_have_no_cycles =
             slices().matching("io.fairgate.(**)").should().beFreeOfCycles();
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.gateway.lease.GatewayLeases;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import io.fairgate.policy.ApiKeyHash;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -77,7 +77,7 @@ class ThrottleInServeTest {
     void giveBackAll() {
         if (isOpen) {
             Leases leases = GatewayLeases.of(gateway.context());
-            leases.ids().forEach(leases::release);
+            leases.ids().concatMap(leases::release).blockLast();
         }
     }
 
@@ -274,12 +274,11 @@ class ThrottleInServeTest {
 
     private long left(String peer) {
         Leases leases = GatewayLeases.of(gateway.context());
-        return leases.ids().stream()
+        return Objects.requireNonNull(leases.ids()
                 .filter(id -> Long.toUnsignedString(id.low()).equals(peer))
-                .map(leases::status)
-                .mapToLong(status -> Objects.requireNonNull(status).leftNanos() / 1_000_000)
-                .findFirst()
-                .orElseThrow();
+                .concatMap(leases::status)
+                .map(status -> status.leftNanos() / 1_000_000)
+                .blockFirst());
     }
 
     @Test

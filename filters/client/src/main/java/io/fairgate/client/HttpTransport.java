@@ -1,6 +1,6 @@
 package io.fairgate.client;
 
-import io.fairgate.client.LeaseServer.Credential;
+import io.fairgate.client.LeaseClientSettings.Credential;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -15,13 +15,13 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.resources.ConnectionProvider;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Calls over HTTP/1.1. Redirects are not followed, so that the credential is not sent to another address. */
+/** HTTP/1.1. Redirects are not followed, so that the credential is not sent to another address. */
 final class HttpTransport implements Transport {
 
     /** A lease is some hundred bytes, a problem not many more. */
-    private static final int LARGEST_ANSWER = 64 * 1024;
+    private static final int LARGEST_RESPONSE = 64 * 1024;
 
-    /** Shorter than in common servers and load balancers, so that few calls use a connection that is being closed. */
+    /** Shorter than in common servers and load balancers, so that few requests use a connection that is being closed. */
     private static final Duration IDLE = Duration.ofSeconds(20);
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -31,14 +31,14 @@ final class HttpTransport implements Transport {
     private final ConnectionProvider forWaiting;
     private final ConnectionProvider forOthers;
 
-    HttpTransport(LeaseServer server) {
-        this.base = server.uri().toString().replaceFirst("/+$", "");
-        this.credential = server.credential();
-        this.forWaiting = connections("fairgate-lease-waiting", server.connections());
-        this.forOthers = connections("fairgate-lease", server.connections());
+    HttpTransport(LeaseClientSettings settings) {
+        this.base = settings.uri().toString().replaceFirst("/+$", "");
+        this.credential = settings.credential();
+        this.forWaiting = connections("fairgate-lease-waiting", settings.connections());
+        this.forOthers = connections("fairgate-lease", settings.connections());
     }
 
-    /** The time of its call bounds how long a call waits for a connection, so the number of waiting calls has no bound. */
+    /** Its timeout bounds how long a request waits for a connection, so the number of waiting requests has no bound. */
     private static ConnectionProvider connections(String name, int atMost) {
         return ConnectionProvider.builder(name)
                 .maxConnections(atMost)
@@ -48,54 +48,54 @@ final class HttpTransport implements Transport {
     }
 
     @Override
-    public Mono<Answer> send(Call call) {
+    public Mono<ApiResponse> send(ApiRequest request) {
         return Mono.defer(() -> {
             String secret = credential == null ? null : credential.value().get();
-            byte[] body = call.body() == null ? new byte[0] : JSON.writeValueAsBytes(call.body());
-            return exchange(call, secret, body).onErrorMap(HttpTransport::noAnswer);
+            byte[] body = request.body() == null ? new byte[0] : JSON.writeValueAsBytes(request.body());
+            return exchange(request, secret, body).onErrorMap(HttpTransport::noResponse);
         });
     }
 
-    private Mono<Answer> exchange(Call call, @Nullable String secret, byte[] body) {
-        return HttpClient.create(call.waits() ? forWaiting : forOthers)
-                .headers(headers -> fill(headers, call, secret, body))
-                .request(HttpMethod.valueOf(call.method()))
-                .uri(base + call.path())
+    private Mono<ApiResponse> exchange(ApiRequest request, @Nullable String secret, byte[] body) {
+        return HttpClient.create(request.waits() ? forWaiting : forOthers)
+                .headers(headers -> fill(headers, request, secret, body))
+                .request(HttpMethod.valueOf(request.method()))
+                .uri(base + request.path())
                 .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)))
                 .response(HttpTransport::read)
                 .next();
     }
 
-    private void fill(HttpHeaders headers, Call call, @Nullable String secret, byte[] body) {
+    private void fill(HttpHeaders headers, ApiRequest request, @Nullable String secret, byte[] body) {
         headers.set("Accept", "application/json, application/problem+json");
         headers.set("Content-Length", body.length);
-        if (call.body() != null) {
+        if (request.body() != null) {
             headers.set("Content-Type", "application/json");
         }
-        if (call.key() != null) {
-            headers.set("Idempotency-Key", call.key());
+        if (request.key() != null) {
+            headers.set("Idempotency-Key", request.key());
         }
         if (credential != null && secret != null) {
             headers.set(credential.header(), secret);
         }
     }
 
-    private static Mono<Answer> read(HttpClientResponse response, ByteBufFlux content) {
+    private static Mono<ApiResponse> read(HttpClientResponse response, ByteBufFlux content) {
         return content.asByteArray()
                 .collect(ByteArrayOutputStream::new, HttpTransport::append)
-                .map(all -> Answer.of(
+                .map(all -> ApiResponse.of(
                         response.status().code(), response.responseHeaders().get("Retry-After"), all.toByteArray()));
     }
 
     private static void append(ByteArrayOutputStream all, byte[] part) {
-        if (all.size() + part.length > LARGEST_ANSWER) {
-            throw new IllegalStateException("an answer of more than %d bytes".formatted(LARGEST_ANSWER));
+        if (all.size() + part.length > LARGEST_RESPONSE) {
+            throw new IllegalStateException("a response of more than %d bytes".formatted(LARGEST_RESPONSE));
         }
         all.writeBytes(part);
     }
 
     /** Some failures of a connection are no {@code IOException}. */
-    private static Throwable noAnswer(Throwable failure) {
+    private static Throwable noResponse(Throwable failure) {
         return failure instanceof IOException ? failure : new IOException(failure.toString(), failure);
     }
 

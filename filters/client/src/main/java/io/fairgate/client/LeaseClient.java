@@ -7,6 +7,7 @@ import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -19,7 +20,7 @@ import reactor.core.scheduler.Scheduler;
  * that keep one place in the queue, also when an answer is lost. After a temporary refusal (429, 5xx) it asks again within
  * that time, not before the server's {@code Retry-After} and up to a quarter of it later; when that would be too late, the
  * refusal is the result at once. Any other refusal is a {@link LeaseException} at once. The client also waits for the last
- * answer, and gives back what was begun before it signals an error, so the whole may take about 10 seconds longer.
+ * answer, and releases what was begun before it signals an error, so the whole may take about 10 seconds longer.
  *
  * <p><b>Holding.</b> After a third of the time to live that the server granted, a lease is extended in the background, one
  * call at a time; a failed extension is repeated until the lease is lost. The lease is lost when its time, counted from the
@@ -32,29 +33,29 @@ import reactor.core.scheduler.Scheduler;
  * call that it has not answered yet. That takes up to 5 seconds in the background. What could not be given back by then,
  * because the server could not be reached, is not extended and expires.
  *
- * <p><b>Threads.</b> A lease is emitted, and a work subscribed, on the threads of {@link LeaseServer#time} (by default
+ * <p><b>Threads.</b> A lease is emitted, and a work subscribed, on the threads of {@link LeaseClientSettings#time} (by default
  * {@code Schedulers.parallel()}). Losses and errors come on an event loop or a timer's thread. None of them may be blocked.
  */
 public final class LeaseClient implements AutoCloseable {
 
     private final Transport transport;
-    private final LeaseCalls calls;
+    private final LeaseApi api;
 
     LeaseClient(Transport transport, Scheduler time, DoubleSupplier chance) {
         this.transport = transport;
-        this.calls = new LeaseCalls(transport, time, new Pauses(chance));
+        this.api = new LeaseApi(transport, time, new Backoff(chance));
     }
 
     /** A client of a server that needs no credential. */
     public static LeaseClient to(URI uri) {
-        return to(LeaseServer.at(uri));
+        return to(LeaseClientSettings.at(uri));
     }
 
     /** Connects with the first call. */
-    public static LeaseClient to(LeaseServer server) {
+    public static LeaseClient to(LeaseClientSettings settings) {
         return new LeaseClient(
-                new HttpTransport(server),
-                server.time(),
+                new HttpTransport(settings),
+                settings.time(),
                 () -> ThreadLocalRandom.current().nextDouble());
     }
 
@@ -68,7 +69,12 @@ public final class LeaseClient implements AutoCloseable {
      * what was begun with the lease; {@link #withLease} does, so use that where there is a work to wrap.
      */
     public Mono<Lease> acquire(LeaseOptions options) {
-        return new HandOver(calls, options);
+        return Mono.defer(() -> {
+            Acquisition acquisition = new Acquisition(api, options);
+            // Also runs after the emission: an operator that drops an element on cancellation (reactor-core issue 3695)
+            // also cancels its source, so no lease is lost.
+            return acquisition.lease().doOnCancel(() -> acquisition.release().subscribe());
+        });
     }
 
     /**
@@ -88,7 +94,7 @@ public final class LeaseClient implements AutoCloseable {
      * @param work creates the work from the lease, whose {@linkplain Lease#token token} it may need
      */
     public <T> Mono<T> withLease(LeaseOptions options, Function<Lease, ? extends Mono<T>> work) {
-        return new FluxWithLease<T>(calls, options, work).singleOrEmpty();
+        return this.<T>withLeaseMany(options, work).singleOrEmpty();
     }
 
     /**
@@ -96,7 +102,12 @@ public final class LeaseClient implements AutoCloseable {
      * the release.
      */
     public <T> Flux<T> withLeaseMany(LeaseOptions options, Function<Lease, ? extends Publisher<T>> work) {
-        return new FluxWithLease<>(calls, options, work);
+        // Serialized, because the loss of the lease may be signalled while an element is emitted.
+        return Flux.from(subscriber -> new WithLeaseSubscriber<T>(
+                        new Acquisition(api, options),
+                        work,
+                        Operators.serialize(Operators.toCoreSubscriber(subscriber)))
+                .start());
     }
 
     /**

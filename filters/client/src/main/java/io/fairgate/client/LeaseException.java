@@ -3,10 +3,10 @@ package io.fairgate.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease was not granted, or not released, with the reason. It is an answer and not a bug, so it has no stack trace.
+ * A lease was not granted, or not released, with the reason. A refusal is expected, so it has no stack trace.
  *
  * <p>Reasons are the server's ({@code unknown-pool}, {@code never-fits}, …) and two of this client: {@code max-wait}, when
- * the permits were not granted in time, and {@code unreachable}, when no usable answer came.
+ * the permits were not granted in time, and {@code unreachable}, when no usable response came.
  */
 public final class LeaseException extends RuntimeException {
 
@@ -23,8 +23,8 @@ public final class LeaseException extends RuntimeException {
         this.detail = detail;
     }
 
-    static LeaseException refused(Answer answer) {
-        return new LeaseException(answer.status(), answer.reason(), answer.detail(), null);
+    static LeaseException refused(ApiResponse response) {
+        return new LeaseException(response.status(), response.reason(), response.detail(), null);
     }
 
     static LeaseException unreachable(Throwable cause) {
@@ -32,15 +32,15 @@ public final class LeaseException extends RuntimeException {
     }
 
     static LeaseException stillWaiting() {
-        return new LeaseException(202, "max-wait", "the permits were not to be had within maxWait", null);
+        return new LeaseException(202, "max-wait", "the permits were not granted within maxWait", null);
     }
 
-    /** The HTTP status of the last answer; 0 when there was none. */
+    /** The HTTP status of the last response; 0 when there was none. */
     public int status() {
         return status;
     }
 
-    /** A label, for programs. For an answer that is no problem of the lease API: {@code http-} and its status. */
+    /** A label, for programs. For a response that is no problem of the lease API: {@code http-} and its status. */
     public String reason() {
         return reason;
     }

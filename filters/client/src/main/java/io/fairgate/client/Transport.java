@@ -2,16 +2,16 @@ package io.fairgate.client;
 
 import reactor.core.publisher.Mono;
 
-/** Sends calls to the server. */
+/** Sends requests to the server. */
 interface Transport {
 
     /**
-     * Sends the call once subscribed, and emits the answer, whatever its status. Errors with {@link java.io.IOException} when
-     * no answer came; then it is unknown whether the server has acted. Cancelling stops the wait for the answer, and leaves
-     * that unknown as well. Does not enforce {@link Call#within}.
+     * Sends the request once subscribed, and emits the response, whatever its status. Errors with
+     * {@link java.io.IOException} when no response came; then it is unknown whether the server has acted. Cancelling stops the
+     * wait for the response, and leaves that unknown as well. Does not enforce {@link ApiRequest#timeout}.
      */
-    Mono<Answer> send(Call call);
+    Mono<ApiResponse> send(ApiRequest request);
 
-    /** Accepts no further calls; those under way end without an answer. */
+    /** Accepts no further requests; those under way end without a response. */
     default void close() {}
 }

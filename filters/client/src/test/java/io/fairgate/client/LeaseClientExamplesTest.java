@@ -44,7 +44,7 @@ class LeaseClientExamplesTest {
         URI uri = loopback.uri();
         String apiKey = "secret";
         // example
-        LeaseClient client = LeaseClient.to(LeaseServer.at(uri).withCredential("X-Api-Key", () -> apiKey));
+        LeaseClient client = LeaseClient.to(LeaseClientSettings.at(uri).withCredential("X-Api-Key", () -> apiKey));
 
         LeaseOptions options =
                 LeaseOptions.of("orders").withMaxWait(Duration.ofMinutes(2)).withHolder("batch-7");
@@ -72,7 +72,7 @@ class LeaseClientExamplesTest {
     @Test
     void what_does_not_work_out() {
         LeaseClient client = LeaseClient.to(loopback.uri());
-        String other = loopback.server.grantToSomebodyElse("orders", 2, Duration.ofMinutes(1));
+        String other = loopback.server.grantToAnother("orders", 2, Duration.ofMinutes(1));
         // example
         Mono<Integer> orNothing = client.withLease(LeaseOptions.of("orders"), lease -> store.write(rows, lease.token()))
                 .onErrorResume(LeaseException.class, refused -> {

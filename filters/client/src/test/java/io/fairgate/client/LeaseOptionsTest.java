@@ -45,15 +45,15 @@ class LeaseOptionsTest {
     void a_bad_server_says_what_was_expected() {
         URI good = URI.create("http://localhost:8000");
         assertRefused(
-                () -> LeaseServer.at(URI.create("ftp://localhost")),
+                () -> LeaseClientSettings.at(URI.create("ftp://localhost")),
                 "uri: ftp://localhost (expected: http://HOST:PORT or https://HOST:PORT)");
         assertRefused(
-                () -> LeaseServer.at(URI.create("http://localhost:8000?a=b")),
+                () -> LeaseClientSettings.at(URI.create("http://localhost:8000?a=b")),
                 "uri: http://localhost:8000?a=b (expected: http://HOST:PORT or https://HOST:PORT)");
         assertRefused(
-                () -> LeaseServer.at(URI.create("http://acme:secret@localhost")),
+                () -> LeaseClientSettings.at(URI.create("http://acme:secret@localhost")),
                 "uri: with user information (expected: a credential in a header)");
-        assertRefused(() -> LeaseServer.at(good).withConnections(0), "connections: 0 (expected: >= 1)");
-        assertRefused(() -> LeaseServer.at(good).withCredential(" ", () -> "x"), "header: blank (expected: a name)");
+        assertRefused(() -> LeaseClientSettings.at(good).withConnections(0), "connections: 0 (expected: >= 1)");
+        assertRefused(() -> LeaseClientSettings.at(good).withCredential(" ", () -> "x"), "header: blank (expected: a name)");
     }
 }

@@ -31,7 +31,7 @@ final class Loopback implements AutoCloseable {
 
     /** What comes of an answer that is ready; the usual way is to write it. */
     interface Ending {
-        Publisher<Void> end(HttpServerResponse response, Answer answer);
+        Publisher<Void> end(HttpServerResponse response, ApiResponse answer);
     }
 
     final ModelServer server;
@@ -97,11 +97,11 @@ final class Loopback implements AutoCloseable {
                 .then();
     }
 
-    private static Call call(Received request) {
+    private static ApiRequest call(Received request) {
         Map<String, Object> body = request.body.isEmpty()
                 ? null
                 : JSON.readValue(request.body, new TypeReference<Map<String, Object>>() {});
-        return new Call(
+        return new ApiRequest(
                 request.method,
                 request.path,
                 request.fields.get("Idempotency-Key"),
@@ -110,7 +110,7 @@ final class Loopback implements AutoCloseable {
                 Duration.ZERO);
     }
 
-    private static Publisher<Void> write(HttpServerResponse response, Answer answer) {
+    private static Publisher<Void> write(HttpServerResponse response, ApiResponse answer) {
         response.status(HttpResponseStatus.valueOf(answer.status()));
         return answer.status() == 204
                 ? response.send()

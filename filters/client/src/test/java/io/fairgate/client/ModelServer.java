@@ -33,7 +33,7 @@ final class ModelServer {
         final String key;
         final Map<String, Integer> pools;
         final long ttl;
-        final List<Sinks.One<Answer>> answers = new ArrayList<>();
+        final List<Sinks.One<ApiResponse>> answers = new ArrayList<>();
         boolean isHeld;
         long token;
         long expiresAt;
@@ -57,7 +57,7 @@ final class ModelServer {
     private final Map<String, String> receipts = new HashMap<>();
 
     private boolean hasKey = true;
-    private final List<Call> calls = new ArrayList<>();
+    private final List<ApiRequest> calls = new ArrayList<>();
 
     private Duration longestTtl = Duration.ofHours(1);
     private long restoreUntil;
@@ -94,11 +94,11 @@ final class ModelServer {
         hasKey = hasNewKey;
     }
 
-    synchronized List<Call> calls() {
+    synchronized List<ApiRequest> calls() {
         return List.copyOf(calls);
     }
 
-    synchronized List<Call> calls(String method) {
+    synchronized List<ApiRequest> calls(String method) {
         return calls.stream().filter(call -> call.method().equals(method)).toList();
     }
 
@@ -122,7 +122,7 @@ final class ModelServer {
     }
 
     /** As if somebody else had asked. */
-    synchronized String grantToSomebodyElse(String pool, int count, Duration ttl) {
+    synchronized String grantToAnother(String pool, int count, Duration ttl) {
         Entry entry = new Entry(newId(), "somebody-" + ids, Map.of(pool, count), ttl.toNanos());
         leases.put(entry.id, entry);
         promote();
@@ -143,11 +143,11 @@ final class ModelServer {
     // ---- the calls ----
 
     /** Acts once subscribed; cancelling it is a client that no longer listens. */
-    Mono<Answer> handle(Call call) {
+    Mono<ApiResponse> handle(ApiRequest call) {
         return Mono.defer(() -> take(call));
     }
 
-    private synchronized Mono<Answer> take(Call call) {
+    private synchronized Mono<ApiResponse> take(ApiRequest call) {
         calls.add(call);
         tick();
         String path = call.path();
@@ -160,13 +160,13 @@ final class ModelServer {
                     case "PUT" -> extend(id, call);
                     case "DELETE" -> {
                         end(id);
-                        yield Answer.of(204, null, new byte[0]);
+                        yield ApiResponse.of(204, null, new byte[0]);
                     }
                     default -> restore(id, call);
                 });
     }
 
-    private Mono<Answer> acquire(Call call) {
+    private Mono<ApiResponse> acquire(ApiRequest call) {
         String key = requireNonNull(call.key());
         if (endedKeys.contains(key)) {
             return Mono.just(problem(409, "lease-ended"));
@@ -191,11 +191,11 @@ final class ModelServer {
         }
         promote();
         if (entry.isHeld || wait == 0) {
-            return Mono.just(told(entry, entry.isHeld ? 201 : 202));
+            return Mono.just(response(entry, entry.isHeld ? 201 : 202));
         }
-        Sinks.One<Answer> answer = Sinks.one();
+        Sinks.One<ApiResponse> answer = Sinks.one();
         entry.answers.add(answer);
-        timers.schedule(() -> answer.tryEmitValue(told(entry, 202)), wait, TimeUnit.NANOSECONDS);
+        timers.schedule(() -> answer.tryEmitValue(response(entry, 202)), wait, TimeUnit.NANOSECONDS);
         return answer.asMono();
     }
 
@@ -206,17 +206,17 @@ final class ModelServer {
         return entry;
     }
 
-    private Answer extend(String id, Call call) {
+    private ApiResponse extend(String id, ApiRequest call) {
         Entry entry = leases.get(id);
         if (entry == null) {
             return problem(404, "lease-expired");
         }
         entry.expiresAt = now() + ttl(call);
         at(entry.expiresAt);
-        return told(entry, 200);
+        return response(entry, 200);
     }
 
-    private Answer restore(String id, Call call) {
+    private ApiResponse restore(String id, ApiRequest call) {
         Entry entry = leases.get(id);
         if (entry == null && now() >= restoreUntil) {
             return problem(409, "restore-closed");
@@ -240,7 +240,7 @@ final class ModelServer {
             entry.expiresAt = now() + entry.ttl;
             promote();
         }
-        return told(entry, entry.isHeld ? 200 : 202);
+        return response(entry, entry.isHeld ? 200 : 202);
     }
 
     // ---- what goes on inside ----
@@ -289,7 +289,7 @@ final class ModelServer {
                 .flatMap(each -> each.pools.entrySet().stream())
                 .collect(groupingBy(Map.Entry::getKey, summingInt(Map.Entry::getValue)))
                 .forEach((pool, out) -> mostHeld.merge(pool, out, Math::max));
-        entry.answers.forEach(answer -> answer.tryEmitValue(told(entry, 201)));
+        entry.answers.forEach(answer -> answer.tryEmitValue(response(entry, 201)));
     }
 
     private void at(long when) {
@@ -311,7 +311,7 @@ final class ModelServer {
         return "%032x".formatted(++ids);
     }
 
-    private synchronized Answer told(Entry entry, int status) {
+    private synchronized ApiResponse response(Entry entry, int status) {
         Map<String, Object> lease = new LinkedHashMap<>();
         lease.put("id", entry.id);
         lease.put("state", entry.isHeld ? "held" : "waiting");
@@ -326,32 +326,32 @@ final class ModelServer {
         }
         lease.put("expiresInMillis", Math.max(0, (entry.expiresAt - now()) / 1_000_000));
         lease.put("addedByALaterServer", List.of(1));
-        return Answer.of(status, null, JSON.writeValueAsBytes(lease));
+        return ApiResponse.of(status, null, JSON.writeValueAsBytes(lease));
     }
 
-    static Answer problem(int status, String reason) {
+    static ApiResponse problem(int status, String reason) {
         return problem(status, reason, null);
     }
 
-    static Answer problem(int status, String reason, @Nullable String retryAfter) {
+    static ApiResponse problem(int status, String reason, @Nullable String retryAfter) {
         String json =
                 "{\"status\":%d,\"reason\":\"%s\",\"detail\":\"because of %s\"}".formatted(status, reason, reason);
-        return Answer.of(status, retryAfter, json.getBytes(StandardCharsets.UTF_8));
+        return ApiResponse.of(status, retryAfter, json.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static Map<String, Object> body(Call call) {
+    private static Map<String, Object> body(ApiRequest call) {
         return requireNonNull(call.body());
     }
 
     @SuppressWarnings("unchecked")
-    private static Map<String, Integer> pools(Call call) {
+    private static Map<String, Integer> pools(ApiRequest call) {
         Map<String, Object> body = body(call);
         return body.containsKey("pools")
                 ? (Map<String, Integer>) body.get("pools")
                 : Map.of(call.path().split("/", -1)[3], (Integer) body.get("permits"));
     }
 
-    private long ttl(Call call) {
+    private long ttl(ApiRequest call) {
         return Math.min(longestTtl.toNanos(), nanos(body(call).get("ttl")));
     }
 

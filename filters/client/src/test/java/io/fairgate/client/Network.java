@@ -20,11 +20,11 @@ final class Network implements Transport {
 
     /** How a call goes. */
     interface Way {
-        Mono<Answer> go(Call call);
+        Mono<ApiResponse> go(ApiRequest call);
     }
 
     /** When it was sent, by the clock of both. */
-    record Sent(Call call, Duration at) {}
+    record Sent(ApiRequest call, Duration at) {}
 
     private final Scheduler time;
     private final Scheduler.Worker timers;
@@ -32,7 +32,7 @@ final class Network implements Transport {
     private final Map<String, Queue<Way>> next = new HashMap<>();
     private final List<Sent> sent = new ArrayList<>();
     private final Map<String, Integer> underWay = new HashMap<>();
-    private Function<Call, Way> otherwise;
+    private Function<ApiRequest, Way> otherwise;
     private int mostUnderWay;
 
     Network(Scheduler time, ModelServer server) {
@@ -47,7 +47,7 @@ final class Network implements Transport {
         next.computeIfAbsent(method, any -> new ArrayDeque<>()).addAll(List.of(ways));
     }
 
-    void always(Function<Call, Way> way) {
+    void always(Function<ApiRequest, Way> way) {
         otherwise = way;
     }
 
@@ -68,7 +68,7 @@ final class Network implements Transport {
     }
 
     @Override
-    public Mono<Answer> send(Call call) {
+    public Mono<ApiResponse> send(ApiRequest call) {
         return Mono.defer(() -> {
             sent.add(new Sent(call, Duration.ofNanos(time.now(TimeUnit.NANOSECONDS))));
             Queue<Way> laid = next.getOrDefault(call.method(), new ArrayDeque<>());
@@ -110,14 +110,14 @@ final class Network implements Transport {
         return call -> server.handle(call).then(Mono.never());
     }
 
-    Way answering(Answer answer) {
+    Way answering(ApiResponse answer) {
         return call -> Mono.just(answer);
     }
 
     /** Once sent, it gets there, whoever still listens. */
     Way delayed(Duration there, Duration back) {
         return call -> {
-            Sinks.One<Answer> answer = Sinks.one();
+            Sinks.One<ApiResponse> answer = Sinks.one();
             timers.schedule(
                     () -> server.handle(call)
                             .subscribe(

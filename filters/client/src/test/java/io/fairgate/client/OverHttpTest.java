@@ -31,7 +31,7 @@ class OverHttpTest {
     private final Loopback loopback = new Loopback();
     private final TestTime time = new TestTime();
     private final LeaseClient client =
-            LeaseClient.to(LeaseServer.at(loopback.uri()).withTime(time));
+            LeaseClient.to(LeaseClientSettings.at(loopback.uri()).withTime(time));
 
     @AfterEach
     void close() {
@@ -81,7 +81,7 @@ class OverHttpTest {
     @Test
     void the_credential_is_asked_for_before_each_call() {
         AtomicInteger asked = new AtomicInteger();
-        LeaseServer server = LeaseServer.at(URI.create(loopback.uri() + "/"))
+        LeaseClientSettings server = LeaseClientSettings.at(URI.create(loopback.uri() + "/"))
                 .withTime(time)
                 .withCredential("X-Api-Key", () -> "key-" + asked.incrementAndGet());
         assertThat(server.toString()).doesNotContain("key-");
@@ -95,8 +95,8 @@ class OverHttpTest {
     }
 
     @Test
-    void who_has_no_credential_learns_why() {
-        LeaseServer server = LeaseServer.at(loopback.uri()).withCredential("X-Api-Key", () -> {
+    void a_credential_that_throws_is_the_error() {
+        LeaseClientSettings server = LeaseClientSettings.at(loopback.uri()).withCredential("X-Api-Key", () -> {
             throw new IllegalStateException("vault sealed");
         });
         try (LeaseClient identified = LeaseClient.to(server)) {
@@ -144,9 +144,9 @@ class OverHttpTest {
     }
 
     @Test
-    void who_waits_keeps_no_lease_from_being_extended() {
+    void a_waiting_acquisition_delays_no_extension() {
         try (LeaseClient narrow =
-                LeaseClient.to(LeaseServer.at(loopback.uri()).withConnections(1).withTime(time))) {
+                LeaseClient.to(LeaseClientSettings.at(loopback.uri()).withConnections(1).withTime(time))) {
             Lease lease = value(narrow.acquire(LeaseOptions.of("a", 2)));
             Disposable waiting = narrow.acquire(OPTIONS).subscribe();
             until(() -> loopback.server.waiting() == 1);
@@ -160,10 +160,10 @@ class OverHttpTest {
     }
 
     @Test
-    void who_waits_for_a_connection_may_leave() {
+    void an_acquisition_that_waits_for_a_connection_can_be_cancelled() {
         try (LeaseClient narrow =
-                LeaseClient.to(LeaseServer.at(loopback.uri()).withConnections(1).withTime(time))) {
-            String other = loopback.server.grantToSomebodyElse("a", 2, Duration.ofMinutes(5));
+                LeaseClient.to(LeaseClientSettings.at(loopback.uri()).withConnections(1).withTime(time))) {
+            String other = loopback.server.grantToAnother("a", 2, Duration.ofMinutes(5));
             Disposable first = narrow.acquire(OPTIONS).subscribe();
             until(() -> loopback.server.waiting() == 1);
             Disposable second = narrow.acquire(LeaseOptions.of("b").withMaxWait(Duration.ofSeconds(9)))
@@ -178,7 +178,7 @@ class OverHttpTest {
     }
 
     @Test
-    void a_problem_is_told_with_its_reason_and_a_redirect_is_not_followed() {
+    void a_problem_is_an_error_with_its_reason_and_a_redirect_is_not_followed() {
         LeaseException unknown = refusal(client.acquire(LeaseOptions.of("none of them")));
         assertThat(unknown.status()).isEqualTo(404);
         assertThat(unknown.reason()).isEqualTo("unknown-pool");
@@ -222,7 +222,7 @@ class OverHttpTest {
         AtomicInteger working = new AtomicInteger();
         AtomicInteger mostWorking = new AtomicInteger();
         try (LeaseClient onItsOwnTime =
-                LeaseClient.to(LeaseServer.at(loopback.uri()).withConnections(8))) {
+                LeaseClient.to(LeaseClientSettings.at(loopback.uri()).withConnections(8))) {
             Mono<Integer> work = onItsOwnTime.withLease(
                     // What a stalled machine could not give back in time is granted again when it has expired.
                     OPTIONS.withMaxWait(Duration.ofMinutes(2)),

@@ -4,7 +4,7 @@ import static io.fairgate.client.Scene.s;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.client.Scene.Told;
+import io.fairgate.client.Scene.Signals;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +31,7 @@ class RestoredLeaseTest {
         assertThat(lease.isHeld()).isTrue();
         assertThat(lease.token()).isGreaterThan(before);
         assertThat(scene.server.held()).isEqualTo(2);
-        List<Call> restores = network.sent().stream()
+        List<ApiRequest> restores = network.sent().stream()
                 .map(Network.Sent::call)
                 .filter(call -> call.path().endsWith("/restore"))
                 .toList();
@@ -88,7 +88,7 @@ class RestoredLeaseTest {
     @Test
     void a_lease_that_waits_at_the_server_is_lost_when_its_own_time_is_over() {
         Lease lease = scene.acquire(LeaseOptions.of("a", 2));
-        Told<Void> lost = scene.subscribe(lease.lost());
+        Signals<Void> lost = scene.subscribe(lease.lost());
         scene.server.restart(s(60));
         scene.server.changeKey(false);
         scene.passSeconds(28.9);
@@ -134,7 +134,7 @@ class RestoredLeaseTest {
     @Test
     void what_the_server_does_not_take_back_is_lost_at_once() {
         Lease lease = scene.acquire(OPTIONS);
-        Told<Void> lost = scene.subscribe(lease.lost());
+        Signals<Void> lost = scene.subscribe(lease.lost());
         scene.server.restart(s(0));
         scene.passSeconds(10);
 
@@ -156,7 +156,7 @@ class RestoredLeaseTest {
     @Test
     void a_page_that_is_not_found_is_not_taken_for_a_restart() {
         Lease lease = scene.acquire(OPTIONS);
-        network.next("PUT", network.answering(Answer.of(404, null, "<html>".getBytes(StandardCharsets.UTF_8))));
+        network.next("PUT", network.answering(ApiResponse.of(404, null, "<html>".getBytes(StandardCharsets.UTF_8))));
         scene.passSeconds(29);
 
         assertThat(lease.isHeld()).isTrue();
@@ -169,7 +169,7 @@ class RestoredLeaseTest {
         scene.server.restart(s(60));
         network.next("POST", network.delayed(s(1), s(1)));
         scene.passSeconds(10.5);
-        Told<Void> released = scene.subscribe(lease.release());
+        Signals<Void> released = scene.subscribe(lease.release());
         assertThat(lease.isHeld()).isFalse();
         assertThat(network.sentAt("DELETE")).isEmpty();
 

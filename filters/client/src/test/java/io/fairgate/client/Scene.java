@@ -21,8 +21,8 @@ final class Scene {
     final Network network = new Network(time, server);
     final LeaseClient client = new LeaseClient(network, time, () -> 0.4);
 
-    /** What a subscriber was told. */
-    static final class Told<T> {
+    /** What a subscriber has received. */
+    static final class Signals<T> {
         final List<T> values = new ArrayList<>();
 
         @Nullable
@@ -53,16 +53,16 @@ final class Scene {
         }
     }
 
-    <T> Told<T> subscribe(Publisher<T> publisher) {
-        Told<T> told = new Told<>();
-        told.subscription =
-                Flux.from(publisher).subscribe(told.values::add, e -> told.error = e, () -> told.isComplete = true);
-        return told;
+    <T> Signals<T> subscribe(Publisher<T> publisher) {
+        Signals<T> signals = new Signals<>();
+        signals.subscription =
+                Flux.from(publisher).subscribe(signals.values::add, e -> signals.error = e, () -> signals.isComplete = true);
+        return signals;
     }
 
     /** Both permits of {@code a}, for somebody else. */
     String takeAll() {
-        return server.grantToSomebodyElse("a", 2, Duration.ofHours(1));
+        return server.grantToAnother("a", 2, Duration.ofHours(1));
     }
 
     Lease acquire(LeaseOptions options) {

@@ -95,7 +95,7 @@ public final class FencingTokens {
     }
 
     /** Makes all later tokens larger than {@code earlier}, which was granted before a restart. */
-    public void goOnAbove(long earlier) {
+    public void continueAbove(long earlier) {
         last.accumulateAndGet(earlier, Math::max);
     }
 

@@ -18,7 +18,7 @@ public record HeldBefore(Map<String, Integer> permits, Duration heldFor, long to
     public HeldBefore {
         permits = Collections.unmodifiableMap(new TreeMap<>(permits));
         if (permits.isEmpty()) {
-            throw new IllegalArgumentException("permits: none (expected: those of one pool or more)");
+            throw new IllegalArgumentException("permits: none (expected: permits of one pool or more)");
         }
         LeaseTerm.requireBounded("held-for", heldFor);
     }

@@ -5,18 +5,11 @@ public final class LeaseGoneException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient LeaseId id;
-
     public LeaseGoneException(LeaseId id) {
         super(
-                "lease %s is not there (expected: one that was opened, and neither released nor expired)".formatted(id),
+                "lease %s does not exist (it was released, has expired, or was never opened)".formatted(id),
                 null,
                 false,
                 false);
-        this.id = id;
-    }
-
-    public LeaseId id() {
-        return id;
     }
 }

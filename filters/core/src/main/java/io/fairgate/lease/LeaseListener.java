@@ -9,9 +9,6 @@ import java.time.Duration;
  */
 public interface LeaseListener {
 
-    /** Does nothing. */
-    LeaseListener NONE = new LeaseListener() {};
-
     /** How a lease ends. */
     enum End {
         RELEASED,
@@ -30,9 +27,9 @@ public interface LeaseListener {
     /** The lease lasts for {@code ttl} from now on. */
     default void extended(LeaseStatus lease, Duration ttl) {}
 
+    /** The lease has released these permits of one pool and goes on without them. */
+    default void released(LeaseStatus lease, LeaseStatus.Held permits) {}
+
     /** The lease has ended; {@code lease} is its status just before the end. */
     default void ended(LeaseStatus lease, End how) {}
-
-    /** The lease has given back these permits and goes on without them. */
-    default void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {}
 }

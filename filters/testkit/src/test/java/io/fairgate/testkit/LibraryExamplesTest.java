@@ -9,10 +9,10 @@ import io.fairgate.fairness.TenantShares;
 import io.fairgate.fairness.TenantStanding;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
@@ -142,20 +142,20 @@ class LibraryExamplesTest {
     void holders_that_may_never_come_back() {
         PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
         // example
-        Leases leases = new Leases(
+        Leases leases = new EmbeddedLeases(
                 Map.of("database", pool)::get,
                 MonotonicScheduler.INSTANCE,
-                new FencingTokens(InstantSource.system()),
-                LeaseListener.NONE);
+                new FencingTokens(InstantSource.system()));
         LeaseId job = LeaseId.random();
-        leases.open(job, TenantId.of("acme"), "nightly", new LeaseTerm(Duration.ofSeconds(30), Duration.ofHours(1)));
-
+        LeaseTerm term = new LeaseTerm(Duration.ofSeconds(30), Duration.ofHours(1));
         LeaseRequest two = LeaseRequest.of("database", 2, Duration.ofSeconds(5), Duration.ofSeconds(30));
-        Mono<Boolean> held = leases.take(job, two, status -> {}); // false: it waits still, and keeps its place
+
+        Mono<Boolean> held = leases.open(job, TenantId.of("acme"), "nightly", term)
+                .then(leases.acquire(job, two, status -> {})); // false: it still waits, and keeps its place
         // end
         assertThat(held.block()).isTrue();
         assertThat(NothingLeft.statusOf(pool).inFlight()).isEqualTo(2);
-        assertThat(leases.release(job)).isTrue();
+        assertThat(leases.release(job).block()).isTrue();
         assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
     }
 

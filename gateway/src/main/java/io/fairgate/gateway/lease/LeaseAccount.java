@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -75,6 +76,10 @@ final class LeaseAccount {
     /** Completes when the lease is open, or when the attempt to open it has ended. */
     Mono<Void> opened() {
         return opened.asMono();
+    }
+
+    boolean isOpened() {
+        return opened.scanOrDefault(Scannable.Attr.TERMINATED, false);
     }
 
     void open() {

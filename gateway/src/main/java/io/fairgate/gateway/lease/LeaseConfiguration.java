@@ -3,13 +3,18 @@ package io.fairgate.gateway.lease;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
 import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -81,17 +86,29 @@ public class LeaseConfiguration {
         }
 
         @Bean
+        Leases leases(LeasePools pools, FencingTokens tokens) {
+            return new EmbeddedLeases(pools, MonotonicScheduler.INSTANCE, tokens);
+        }
+
+        @Bean
         LeaseDesk leaseDesk(
                 TenantAccess access,
                 LeasePools pools,
                 LeaseRecords records,
                 LeaseSettings settings,
-                FencingTokens tokens) {
-            LeaseDesk desk = new LeaseDesk(access, pools, records, settings, tokens, MonotonicScheduler.INSTANCE);
-            access.showLeases(
-                    () -> desk.leases().count().holding(),
-                    () -> desk.leases().count().waiting());
-            return desk;
+                Leases leases) {
+            Supplier<LeaseCount> count = lastCount(leases);
+            access.showLeases(() -> count.get().holding(), () -> count.get().waiting());
+            return new LeaseDesk(access, pools, records, settings, leases, MonotonicScheduler.INSTANCE);
+        }
+
+        /** The newest count that has been answered; one that is answered later shows in the next call. */
+        private static Supplier<LeaseCount> lastCount(Leases leases) {
+            AtomicReference<LeaseCount> last = new AtomicReference<>(new LeaseCount(0, 0, 0));
+            return () -> {
+                var unused = leases.count().subscribe(last::set, unreachable -> {});
+                return last.get();
+            };
         }
 
         @Bean

@@ -1,13 +1,13 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.spring.admission.TenantAccess;
@@ -48,7 +48,6 @@ final class LeaseDesk {
     /** Leases that a receipt has restored. Cleared by the first restore after the restore window. */
     private final Set<LeaseId> restored = ConcurrentHashMap.newKeySet();
 
-    private volatile LeaseListener others = LeaseListener.NONE;
     private volatile long restoreUntil;
     private volatile boolean ending;
 
@@ -60,25 +59,20 @@ final class LeaseDesk {
             LeasePools pools,
             LeaseRecords records,
             LeaseSettings settings,
-            FencingTokens tokens,
+            Leases leases,
             Scheduler time) {
         this.access = access;
         this.pools = pools;
         this.records = records;
         this.settings = settings;
         this.time = time;
-        this.leases = new Leases(pools, time, tokens, new Followed());
+        this.leases = leases;
+        leases.listen(new Followed());
         this.over = new EndedLeases(settings.maxOpen(), time);
         this.restoreUntil = now();
     }
 
     Leases leases() {
-        return leases;
-    }
-
-    /** The leases, for a second protocol that uses the same pools; {@code other} is also notified of the leases of this one. */
-    Leases leases(LeaseListener other) {
-        others = other;
         return leases;
     }
 
@@ -96,12 +90,11 @@ final class LeaseDesk {
     /** Ends all waiting leases; their calls are refused because the gateway shuts down. Held leases stay. */
     void beginToEnd() {
         ending = true;
-        for (LeaseId id : leases.ids()) {
-            LeaseStatus lease = leases.status(id);
-            if (lease != null && lease.held().isEmpty()) {
-                leases.release(id);
-            }
-        }
+        var unused = leases.ids()
+                .concatMap(leases::status)
+                .filter(lease -> lease.held().isEmpty())
+                .concatMap(lease -> leases.release(lease.id()))
+                .subscribe();
     }
 
     /** Whether no new lease may be acquired. */
@@ -111,7 +104,7 @@ final class LeaseDesk {
 
     /** Releases all leases. */
     void end() {
-        leases.ids().forEach(leases::release);
+        var unused = leases.ids().concatMap(leases::release).subscribe();
     }
 
     // ---- acquire ----
@@ -144,18 +137,25 @@ final class LeaseDesk {
     private Mono<Standing> first(LeaseAsk ask, TenantCharge charge) {
         LeaseAccount mine = new LeaseAccount(ask, charge, unpaid -> {
             records.refused(unpaid);
-            leases.release(unpaid.id());
+            release(unpaid.id());
         });
         return begin(mine, ask).flatMap(isFirst -> {
             if (!isFirst) {
                 return acquire(ask, Mono.just(charge));
             }
-            if (!leases.open(mine.id(), mine.tenant(), ask.holder(), term(ask))) {
-                return taken(mine);
-            }
-            mine.open();
-            return held(mine, ask);
+            return leases.open(mine.id(), mine.tenant(), ask.holder(), term(ask))
+                    .doFinally(end -> {
+                        if (!mine.isOpened()) {
+                            abandon(mine);
+                        }
+                    })
+                    .flatMap(isOpen -> isOpen ? opened(mine, ask) : taken(mine));
         });
+    }
+
+    private Mono<Standing> opened(LeaseAccount mine, LeaseAsk ask) {
+        mine.open();
+        return held(mine, ask);
     }
 
     /** One of several simultaneous calls for an id is the first; the others continue with the lease that it has begun. */
@@ -163,9 +163,16 @@ final class LeaseDesk {
         if (ending) {
             return access.refuseDraining();
         }
-        if (!isOpen(ask.id()) && leases.size() >= settings.maxOpen()) {
-            return Mono.error(LeaseProblem.tooMany());
-        }
+        return isOpen(ask.id())
+                ? begun(mine, ask)
+                : leases.count()
+                        .map(LeaseCount::open)
+                        .flatMap(open -> open >= settings.maxOpen()
+                                ? Mono.error(LeaseProblem.tooMany())
+                                : begun(mine, ask));
+    }
+
+    private Mono<Boolean> begun(LeaseAccount mine, LeaseAsk ask) {
         if (accounts.putIfAbsent(ask.id(), mine) != null) {
             return Mono.just(false);
         }
@@ -174,6 +181,13 @@ final class LeaseDesk {
             return Mono.just(false);
         }
         return Mono.just(true);
+    }
+
+    /** The opening was cancelled or failed, and may have taken effect. Calls that wait for it begin anew. */
+    private void abandon(LeaseAccount mine) {
+        release(mine.id());
+        forget(mine);
+        mine.open();
     }
 
     /** The id belongs to a lease that was not opened here. */
@@ -195,7 +209,7 @@ final class LeaseDesk {
     }
 
     private Mono<Standing> held(LeaseAccount account, LeaseAsk ask) {
-        return Mono.defer(() -> leases.take(
+        return Mono.defer(() -> leases.acquire(
                         account.id(), new LeaseRequest(account.permits(), patience(ask), ask.ttl()), status -> {}))
                 .then(standing(account))
                 .onErrorResume(LeaseGoneException.class, gone -> Mono.empty())
@@ -212,12 +226,10 @@ final class LeaseDesk {
 
     /** The state of the lease, once it is charged; empty when it is over. */
     private Mono<Standing> standing(LeaseAccount account) {
-        return Mono.defer(() -> {
-                    LeaseStatus status = leases.status(account.id());
-                    return status == null || status.held().isEmpty()
-                            ? Mono.justOrEmpty(status)
-                            : account.charged().then(Mono.fromSupplier(() -> leases.status(account.id())));
-                })
+        return leases.status(account.id())
+                .flatMap(status -> status.held().isEmpty()
+                        ? Mono.just(status)
+                        : account.charged().then(leases.status(account.id())))
                 .map(status -> new Standing(account, status));
     }
 
@@ -261,15 +273,16 @@ final class LeaseDesk {
 
     /** Makes a lease last that long from now on, as far as its pools allow. Errors like {@link #status}. */
     Mono<Standing> extend(LeaseAccount account, Duration ttl) {
-        return Mono.defer(() -> {
-            leases.extend(account.id(), ttl);
-            return status(account);
-        });
+        return leases.extend(account.id(), ttl).then(status(account));
     }
 
     /** Releases a lease, or its place in the queue. */
-    void release(LeaseAccount account) {
-        leases.release(account.id());
+    Mono<Void> release(LeaseAccount account) {
+        return leases.release(account.id()).then();
+    }
+
+    private void release(LeaseId id) {
+        var unused = leases.release(id).subscribe();
     }
 
     // ---- after a restart ----
@@ -375,7 +388,6 @@ final class LeaseDesk {
         @Override
         public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
             records.granted(lease, permits, who(lease));
-            others.granted(lease, permits);
             LeaseAccount account = accounts.get(lease.id());
             if (account != null) {
                 // Charges even if no call waits for the answer. A call that waits gets the same result.
@@ -397,7 +409,7 @@ final class LeaseDesk {
             }
             records.refused(lease, asked, reason.label(), who(lease));
             if (account != null && !account.isRestored()) {
-                leases.release(lease.id());
+                release(lease.id());
             }
         }
 
@@ -409,7 +421,6 @@ final class LeaseDesk {
         @Override
         public void ended(LeaseStatus lease, End how) {
             records.ended(lease, word(lease, how), who(lease));
-            others.ended(lease, how);
             LeaseAccount account = accounts.get(lease.id());
             if (account != null && account.isRestored() && !restored.contains(lease.id())) {
                 forget(account); // Its restore was cancelled and may be repeated.
@@ -422,7 +433,7 @@ final class LeaseDesk {
         }
 
         @Override
-        public void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {
+        public void released(LeaseStatus lease, LeaseStatus.Held permits) {
             records.gaveBack(lease, permits, who(lease));
         }
     }

@@ -1,7 +1,7 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.fairness.TenantStanding;
-import io.fairgate.lease.embedded.LeasedPools;
+import io.fairgate.lease.LeasedPools;
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;

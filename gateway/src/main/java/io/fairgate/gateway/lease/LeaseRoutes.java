@@ -147,7 +147,7 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         LeaseId id = LeaseId.parse(call.part("id"));
         LeaseAccount account = id == null ? null : desk.account(caller.named(), id);
         if (account != null) {
-            desk.release(account);
+            return desk.release(account).then(Mono.defer(() -> call.answer(HttpStatus.NO_CONTENT)));
         } else if (id != null && desk.isOpen(id)) {
             accountFor(call, caller, LeaseProblem.expired()); // The lease of another tenant.
         } else if (id != null) {

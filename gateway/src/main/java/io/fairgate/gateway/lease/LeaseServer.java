@@ -109,12 +109,10 @@ public final class LeaseServer implements SmartLifecycle {
 
     /** Whether no waiting request could get the permits that leases still hold. */
     private Mono<Boolean> isOver() {
-        if (desk.leases().size() == 0) {
-            return Mono.just(true);
-        }
-        return access.isDraining()
+        Mono<Boolean> nothingWaits = Mono.defer(() -> access.isDraining()
                 ? Flux.fromIterable(pools.all()).concatMap(PermitPool::totals).all(pool -> pool.waiting() == 0)
-                : Mono.just(false);
+                : Mono.just(false));
+        return desk.leases().count().flatMap(leases -> leases.open() == 0 ? Mono.just(true) : nothingWaits);
     }
 
     @Override

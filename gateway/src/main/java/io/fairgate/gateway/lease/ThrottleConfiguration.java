@@ -6,6 +6,7 @@ import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.PeerLeases;
 import io.fairgate.gateway.throttle.ThrottleProtocol;
 import io.fairgate.gateway.throttle.ThrottleSettings;
+import io.fairgate.lease.Leases;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.policy.LivePolicy;
@@ -33,6 +34,7 @@ class ThrottleConfiguration {
     Consumer<RouteTable.Builder> throttleRoutes(
             TenantAccess access,
             LeaseDesk desk,
+            Leases leases,
             LeaseRecords records,
             LeasePools pools,
             LivePolicy policy,
@@ -44,7 +46,7 @@ class ThrottleConfiguration {
         ThrottleSettings bounds =
                 ThrottleSettings.STANDARD.with(settings.maxOpen(), Math.max(1, settings.maxOpen() / OWNERS_AT_LEAST));
         ThrottleProtocol protocol = new ThrottleProtocol(
-                new PeerLeases(desk::leases),
+                new PeerLeases(leases),
                 new PolicySemaphores(pools, policy, throttle.numbers()),
                 tenants,
                 bounds,

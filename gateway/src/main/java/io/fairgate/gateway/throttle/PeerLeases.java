@@ -4,11 +4,10 @@ import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseStatus;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
@@ -31,9 +30,9 @@ public final class PeerLeases {
         }
     }
 
-    /** @param leases creates the leases, which must notify the given listener */
-    public PeerLeases(Function<LeaseListener, Leases> leases) {
-        this.leases = leases.apply(new Followed());
+    public PeerLeases(Leases leases) {
+        this.leases = leases;
+        leases.listen(new Followed());
     }
 
     Leases all() {
@@ -80,11 +79,10 @@ public final class PeerLeases {
     }
 
     private void giveBack(LeaseId peer, String semaphore) {
-        try {
-            leases.giveBack(peer, semaphore);
-        } catch (LeaseGoneException over) {
-            // It was released together with the peer.
-        }
+        // If the peer does not exist, the lock was released together with it.
+        var unused = leases.release(peer, semaphore)
+                .onErrorComplete(LeaseGoneException.class)
+                .subscribe();
     }
 
     /** Gets the events of every lease, and records nothing for leases that are no peers. */

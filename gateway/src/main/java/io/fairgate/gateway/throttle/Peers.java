@@ -5,11 +5,10 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import java.time.Duration;
 import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
@@ -61,19 +60,18 @@ final class Peers {
 
     // ---- peers ----
 
-    /** Creates a peer that holds nothing, and returns its number. It is no secret, because other owners cannot use it. */
-    long create(PeerOwner owner, Duration expiresIn) {
-        requireRoom(owner);
-        while (true) {
-            PeerId peer = new PeerId(owner, ThreadLocalRandom.current().nextLong());
-            if (open(peer, expiresIn)) {
-                return peer.number();
-            }
-        }
+    /** Creates a peer that holds nothing, and emits its number. It is no secret, because other owners cannot use it. */
+    Mono<Long> create(PeerOwner owner, Duration expiresIn) {
+        return requireRoom(owner)
+                .then(Mono.defer(() -> {
+                            PeerId peer = new PeerId(owner, ThreadLocalRandom.current().nextLong());
+                            return open(peer, expiresIn).filter(isOpen -> isOpen).thenReturn(peer.number());
+                        })
+                        .repeatWhenEmpty(attempts -> attempts));
     }
 
     /** Opens the lease of a peer; false when a peer with this number exists. */
-    boolean open(PeerId peer, Duration expiresIn) {
+    Mono<Boolean> open(PeerId peer, Duration expiresIn) {
         return leases.open(peer.lease(), peer.owner().tenant(), peer.owner().holder(), term(expiresIn));
     }
 
@@ -84,29 +82,32 @@ final class Peers {
      * @return whether the locks are held; otherwise they are pending. Empty when a peer with this number exists
      */
     Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
-        return Mono.defer(() -> {
-            requireRoom(peer.owner());
-            if (locks.isEmpty()) {
-                return open(peer, expiresIn) ? Mono.just(true) : Mono.empty();
-            }
-            return charge.flatMap(checked -> open(peer, expiresIn) ? acquireAll(peer, locks, checked) : Mono.empty());
-        });
+        Mono<Boolean> opened = open(peer, expiresIn).filter(isOpen -> isOpen);
+        return requireRoom(peer.owner())
+                .then(
+                        locks.isEmpty()
+                                ? opened
+                                : charge.flatMap(checked -> opened.flatMap(open -> acquireAll(peer, locks, checked))));
     }
 
     private Mono<Boolean> acquireAll(PeerId peer, Map<String, Integer> locks, Tenants.Charge charge) {
         LeaseRequest request = new LeaseRequest(locks, Duration.ZERO, null);
-        return leases.take(peer.lease(), request, status -> peers.restore(status, locks.keySet(), charge))
+        return leases.acquire(peer.lease(), request, status -> peers.restore(status, locks.keySet(), charge))
                 .flatMap(held -> held ? Mono.just(true) : heldAfterAll(peer, locks.keySet()))
-                .flatMap(held -> held ? paid(require(peer), locks.keySet()) : Mono.just(false))
+                .flatMap(held -> held ? paid(peer, locks.keySet()) : Mono.just(false))
                 .onErrorMap(e -> translated(e, Collections.max(locks.values())))
-                .doOnError(e -> leases.release(peer.lease()))
-                .doOnCancel(() -> leases.release(peer.lease()));
+                .onErrorResume(e -> release(peer).then(Mono.error(e)))
+                .doOnCancel(() -> release(peer).subscribe());
     }
 
     private Mono<Boolean> heldAfterAll(PeerId peer, Set<String> semaphores) {
         return Flux.fromIterable(semaphores)
                 .concatMap(this::settled)
-                .then(Mono.fromCallable(() -> require(peer).waiting() == null));
+                .then(isNothingPending(peer));
+    }
+
+    private Mono<Boolean> isNothingPending(PeerId peer) {
+        return require(peer).map(status -> status.waiting() == null);
     }
 
     /** Whether a peer waits for the locks that it held before a restart. */
@@ -114,10 +115,10 @@ final class Peers {
         return peer.waiting() != null && peers.isRestoring(peer);
     }
 
-    void requireRoom(PeerOwner owner) {
-        if (leases.size() >= settings.mostPeers() || leases.size(owner.tenant()) >= settings.mostPeersOfOne()) {
-            throw ThrottleError.tooManyPeers();
-        }
+    private Mono<Void> requireRoom(PeerOwner owner) {
+        return Mono.zip(leases.count(), leases.count(owner.tenant()), (all, own) -> all.open() < settings.mostPeers()
+                        && own < settings.mostPeersOfOne())
+                .flatMap(hasRoom -> hasRoom ? Mono.empty() : Mono.error(ThrottleError.tooManyPeers()));
     }
 
     private LeaseTerm term(Duration expiresIn) {
@@ -125,59 +126,48 @@ final class Peers {
     }
 
     /** In no particular order. */
-    List<Long> all(PeerOwner owner) {
-        return leases.ids(owner.tenant()).stream()
+    Flux<Long> all(PeerOwner owner) {
+        return leases.ids(owner.tenant())
                 .filter(id -> id.high() == owner.family())
-                .map(LeaseId::low)
-                .toList();
+                .map(LeaseId::low);
     }
 
-    void heartbeat(PeerId peer, Duration expiresIn) {
-        if (leases.extend(peer.lease(), settings.term(expiresIn)) == null) {
-            throw ThrottleError.unknownPeer();
-        }
+    Mono<Void> heartbeat(PeerId peer, Duration expiresIn) {
+        return leases.extend(peer.lease(), settings.term(expiresIn))
+                .switchIfEmpty(Mono.error(ThrottleError::unknownPeer))
+                .then();
     }
 
     /** Releases everything that a peer holds or waits for; false when there is no such peer. */
-    boolean release(PeerId peer) {
+    Mono<Boolean> release(PeerId peer) {
         return leases.release(peer.lease());
     }
 
     /** Whether nothing is pending. */
     Mono<Boolean> isAcquired(PeerId peer) {
-        return Mono.defer(() -> {
-            LeaseStatus.Waiting waiting = require(peer).waiting();
-            return waiting == null
-                    ? Mono.just(true)
-                    : settled(waiting.pool())
-                            .then(Mono.fromCallable(() -> require(peer).waiting() == null));
+        return require(peer).flatMap(status -> {
+            LeaseStatus.Waiting waiting = status.waiting();
+            return waiting == null ? Mono.just(true) : settled(waiting.pool()).then(isNothingPending(peer));
         });
     }
 
-    /** Null when there is no such peer. */
-    @Nullable
-    LeaseStatus status(PeerId peer) {
+    /** Empty when there is no such peer. */
+    Mono<LeaseStatus> status(PeerId peer) {
         return leases.status(peer.lease());
     }
 
-    LeaseStatus require(PeerId peer) {
-        LeaseStatus status = status(peer);
-        if (status == null) {
-            throw ThrottleError.unknownPeer();
-        }
-        return status;
+    private Mono<LeaseStatus> require(PeerId peer) {
+        return status(peer).switchIfEmpty(Mono.error(ThrottleError::unknownPeer));
     }
 
     // ---- locks ----
 
     /** Releases a lock, or its place in the queue; has no effect when the peer does not have the lock. */
-    void releaseLock(PeerId peer, String semaphore) {
+    Mono<Void> releaseLock(PeerId peer, String semaphore) {
         requireSemaphore(semaphore);
-        try {
-            leases.giveBack(peer.lease(), semaphore);
-        } catch (LeaseGoneException e) {
-            throw ThrottleError.unknownPeer();
-        }
+        return leases.release(peer.lease(), semaphore)
+                .onErrorMap(LeaseGoneException.class, e -> ThrottleError.unknownPeer())
+                .then();
     }
 
     /**
@@ -189,18 +179,21 @@ final class Peers {
      */
     Mono<Boolean> acquire(PeerId peer, Lock lock, Patience patience, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> {
-            Semaphore semaphore = requireSemaphore(lock.semaphore);
-            semaphore.requireCount(lock.count);
-            if (patience.expiresIn != null) {
-                heartbeat(peer, patience.expiresIn);
-            }
+            requireSemaphore(lock.semaphore).requireCount(lock.count);
+            Mono<Void> extended = patience.expiresIn == null ? Mono.empty() : heartbeat(peer, patience.expiresIn);
+            return extended.then(acquireExtended(peer, lock, patience.blockFor, charge));
+        });
+    }
+
+    private Mono<Boolean> acquireExtended(PeerId peer, Lock lock, Duration blockFor, Mono<Tenants.Charge> charge) {
+        return Mono.defer(() -> {
             if (lock.count < 1) {
                 throw ThrottleError.invalidLockCount(lock.count);
             }
-            Duration block = settings.block(patience.blockFor);
+            Duration block = settings.block(blockFor);
             long until = time.now(TimeUnit.NANOSECONDS) + block.toNanos();
             LeaseRequest request = LeaseRequest.of(lock.semaphore, (int) lock.count, block, null);
-            return ask(peer, semaphore, request, charge)
+            return ask(peer, requireSemaphore(lock.semaphore), request, charge)
                     .onErrorResume(
                             StillRestoring.class,
                             other -> waitFor(peer, other.request(block))
@@ -215,7 +208,8 @@ final class Peers {
 
     /** A lock that is already held or pending is not charged again. */
     private Mono<Boolean> ask(PeerId peer, Semaphore semaphore, LeaseRequest request, Mono<Tenants.Charge> charge) {
-        return Mono.defer(() -> isNew(require(peer), semaphore, request)
+        return require(peer)
+                .flatMap(status -> isNew(status, semaphore, request)
                         ? charge.flatMap(checked -> take(peer, semaphore, request, checked))
                         : take(peer, semaphore, request, null))
                 .onErrorResume(NewMeanwhile.class, again -> ask(peer, semaphore, request, charge));
@@ -224,7 +218,7 @@ final class Peers {
     private Mono<Boolean> take(
             PeerId peer, Semaphore semaphore, LeaseRequest request, Tenants.@Nullable Charge charge) {
         AtomicReference<Mono<Void>> paid = new AtomicReference<>(Mono.empty());
-        return leases.take(peer.lease(), request, status -> {
+        return leases.acquire(peer.lease(), request, status -> {
                     if (!isNew(status, semaphore, request)) {
                         paid.set(peers.charge(status, semaphore.name()));
                     } else if (charge == null) {
@@ -319,14 +313,18 @@ final class Peers {
 
     /** Waits together with the calls that wait already, and requests nothing itself. */
     private Mono<Boolean> waitFor(PeerId peer, LeaseRequest request) {
-        return leases.take(peer.lease(), request, status -> {
+        return leases.acquire(peer.lease(), request, status -> {
                     LeaseStatus.Waiting waiting = status.waiting();
                     if (waiting == null || !waiting.permits().equals(request.permits())) {
                         throw new PendingNoMore();
                     }
                 })
                 .onErrorReturn(PendingNoMore.class, true)
-                .flatMap(held -> held ? paid(require(peer), request.permits().keySet()) : Mono.just(false));
+                .flatMap(held -> held ? paid(peer, request.permits().keySet()) : Mono.just(false));
+    }
+
+    private Mono<Boolean> paid(PeerId peer, Set<String> locks) {
+        return require(peer).flatMap(status -> paid(status, locks));
     }
 
     private Mono<Boolean> paid(LeaseStatus peer, Set<String> locks) {
@@ -347,12 +345,10 @@ final class Peers {
     private Mono<Boolean> notYet(PeerId peer, String semaphore, long until) {
         Duration left = left(until);
         Mono<?> before = left.isZero() ? settled(semaphore) : Mono.delay(left, time);
-        return before.then(Mono.defer(() -> {
-            LeaseStatus status = require(peer);
-            return status.waiting() == null && status.held(semaphore) != null
-                    ? paid(status, Set.of(semaphore))
-                    : Mono.just(false);
-        }));
+        return before.then(require(peer)
+                .flatMap(status -> status.waiting() == null && status.held(semaphore) != null
+                        ? paid(status, Set.of(semaphore))
+                        : Mono.just(false)));
     }
 
     private Duration left(long until) {

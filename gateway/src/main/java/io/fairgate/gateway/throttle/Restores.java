@@ -38,8 +38,8 @@ final class Restores {
      * @return whether the peer holds these locks; otherwise they are pending
      */
     Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
-        return Mono.defer(() -> {
-            if (peers.status(peer) != null) {
+        return peers.status(peer).hasElement().flatMap(isKnown -> {
+            if (isKnown) {
                 return unchanged(peer, locks);
             }
             locks.forEach(
@@ -77,11 +77,9 @@ final class Restores {
 
     /** An existing peer may only repeat what it holds or restores. That does not extend its expiry. */
     private Mono<Boolean> unchanged(PeerId peer, Map<String, Integer> locks) {
-        return Mono.fromCallable(() -> {
-            LeaseStatus status = peers.status(peer);
-            if (status == null) {
-                throw ThrottleError.changeThroughRestore();
-            }
+        return peers.status(peer)
+                .switchIfEmpty(Mono.error(ThrottleError::changeThroughRestore))
+                .map(status -> {
             LeaseStatus.Waiting waiting = status.waiting();
             boolean isSame = waiting == null
                     ? held(status).equals(locks)

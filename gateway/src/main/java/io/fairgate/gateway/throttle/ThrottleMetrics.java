@@ -1,7 +1,7 @@
 package io.fairgate.gateway.throttle;
 
-import io.fairgate.lease.embedded.Leases;
-import io.fairgate.lease.embedded.PoolDemand;
+import io.fairgate.lease.Leases;
+import io.fairgate.lease.WaitingLeases;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,14 +22,14 @@ final class ThrottleMetrics {
         this.restores = restores;
     }
 
-    private record Row(Semaphore semaphore, int inFlight, PoolDemand pending) {}
+    private record Row(Semaphore semaphore, int inFlight, WaitingLeases pending) {}
 
     Mono<String> page() {
         return Flux.fromStream(() -> semaphores.all().stream().sorted(Comparator.comparing(Semaphore::name)))
                 .concatMap(semaphore -> semaphore
                         .pool()
                         .inFlight()
-                        .map(inFlight -> new Row(semaphore, inFlight, leases.demand(semaphore.name()))))
+                        .zipWith(leases.waiting(semaphore.name()), (inFlight, pending) -> new Row(semaphore, inFlight, pending)))
                 .collectList()
                 .map(this::page);
     }

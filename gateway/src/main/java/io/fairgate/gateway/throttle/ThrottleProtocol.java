@@ -6,7 +6,7 @@ import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.http.SlowBodyException;
 import io.fairgate.gateway.throttle.Peers.Lock;
 import io.fairgate.gateway.throttle.Peers.Patience;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -136,25 +136,27 @@ public final class ThrottleProtocol {
 
     private Mono<Answer> newPeer(Call call, PeerOwner owner) {
         return body(call, JsonBody::expiresIn)
-                .map(expiresIn -> Answer.json(Long.toUnsignedString(peers.create(owner, expiresIn))));
+                .flatMap(expiresIn -> peers.create(owner, expiresIn))
+                .map(peer -> Answer.json(Long.toUnsignedString(peer)));
     }
 
     private Mono<Answer> listPeers(PeerOwner owner) {
-        return Mono.fromCallable(() -> Answer.json(peers.all(owner).stream()
+        return peers.all(owner)
                 .map(peer -> "{\"id\":" + Long.toUnsignedString(peer) + "}")
-                .collect(Collectors.joining(",", "[", "]"))));
+                .collect(Collectors.joining(",", "[", "]"))
+                .map(Answer::json);
     }
 
     private Mono<Answer> heartbeat(Call call, PeerOwner owner) {
         PeerId peer = peer(call, owner);
-        return body(call, JsonBody::expiresIn).map(expiresIn -> {
-            peers.heartbeat(peer, expiresIn);
-            return Answer.text("Ok");
-        });
+        return body(call, JsonBody::expiresIn)
+                .flatMap(expiresIn -> peers.heartbeat(peer, expiresIn))
+                .thenReturn(Answer.text("Ok"));
     }
 
     private Mono<Answer> release(Call call, PeerOwner owner) {
-        return Mono.just(Answer.json(peers.release(peer(call, owner)) ? "\"Peer released\"" : "\"Peer not found\""));
+        return peers.release(peer(call, owner))
+                .map(released -> Answer.json(released ? "\"Peer released\"" : "\"Peer not found\""));
     }
 
     private Mono<Answer> isAcquired(Call call, PeerOwner owner) {
@@ -182,8 +184,7 @@ public final class ThrottleProtocol {
     }
 
     private Mono<Answer> releaseLock(Call call, PeerOwner owner) {
-        peers.releaseLock(peer(call, owner), call.part("semaphore"));
-        return Mono.just(Answer.text("Ok"));
+        return peers.releaseLock(peer(call, owner), call.part("semaphore")).thenReturn(Answer.text("Ok"));
     }
 
     private Mono<Answer> remainder(Call call) {
@@ -208,7 +209,7 @@ public final class ThrottleProtocol {
 
     /** Checks that the leases and every pool respond. */
     private Mono<Answer> health() {
-        return Mono.fromCallable(leases::size)
+        return leases.count()
                 .thenMany(Flux.fromStream(() -> semaphores.all().stream()))
                 .flatMap(semaphore -> semaphore.pool().inFlight())
                 .then(Mono.just(Answer.text("Ok")))

@@ -5,8 +5,8 @@ import io.fairgate.gateway.http.HttpFace;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.embedded.LeasedPools;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.LeasedPools;
+import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
@@ -48,8 +48,8 @@ public final class ThrottleServer {
     public static ThrottleServer start(
             ThrottleFile file, ThrottleSettings settings, InetSocketAddress address, Scheduler time) {
         Declared semaphores = new Declared(file, settings, time);
-        PeerLeases peers = new PeerLeases(listener ->
-                new Leases(new Pools(semaphores), time, new FencingTokens(InstantSource.system()), listener));
+        PeerLeases peers = new PeerLeases(
+                new EmbeddedLeases(new Pools(semaphores), time, new FencingTokens(InstantSource.system())));
         ThrottleProtocol protocol =
                 new ThrottleProtocol(peers, semaphores, Tenants.everybody(EVERYBODY), settings, time);
         RouteTable routes = protocol.addTo(new RouteTable.Builder()).otherwise(ThrottleProtocol::notFound);

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.Leases;
 import org.springframework.context.ApplicationContext;
 
 /** The leases of a gateway in this process. */

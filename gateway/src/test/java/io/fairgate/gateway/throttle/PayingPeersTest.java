@@ -7,7 +7,7 @@ import io.fairgate.fairness.TenantShares;
 import io.fairgate.gateway.throttle.Peers.Lock;
 import io.fairgate.gateway.throttle.Peers.Patience;
 import io.fairgate.lease.FencingTokens;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
@@ -44,8 +44,8 @@ class PayingPeersTest {
     private final EmbeddedPermitPool pool = nothingLeft.watch(
             new EmbeddedPermitPool("A", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
     private final Semaphore semaphore = new Semaphore(pool, 1, 0);
-    private final PeerLeases leases = new PeerLeases(listener ->
-            new Leases(Map.of("A", pool)::get, interrupted, new FencingTokens(() -> Instant.EPOCH), listener));
+    private final PeerLeases leases = new PeerLeases(
+            new EmbeddedLeases(Map.of("A", pool)::get, interrupted, new FencingTokens(() -> Instant.EPOCH)));
     private final Peers peers =
             new Peers(leases, TheseSemaphores.of(semaphore), ThrottleSettings.STANDARD, interrupted);
 
@@ -86,12 +86,12 @@ class PayingPeersTest {
     }
 
     private void open(PeerId peer) {
-        assertThat(peers.open(peer, Duration.ofMinutes(5))).isTrue();
+        assertThat(peers.open(peer, Duration.ofMinutes(5)).block()).isTrue();
     }
 
     @AfterEach
     void end() {
-        leases.all().ids().forEach(leases.all()::release);
+        leases.all().ids().concatMap(leases.all()::release).blockLast();
     }
 
     @Test
@@ -99,7 +99,7 @@ class PayingPeersTest {
         open(HOLDER);
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
         // Steps: the clock for the patience, the look at the peer, and the asking, before which the lock comes back.
-        interrupted.before(3, () -> peers.releaseLock(HOLDER, "A"));
+        interrupted.before(3, () -> peers.releaseLock(HOLDER, "A").block());
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
         assertThat(charged).hasValue(2);
         assertThat(NothingLeft.statusOf(pool).inFlight()).isEqualTo(1);
@@ -132,7 +132,7 @@ class PayingPeersTest {
         CompletableFuture<Boolean> first = lock(WAITING);
         CompletableFuture<Boolean> again = lock(WAITING);
         assertThat(checked).as("what is asked for already is not checked").hasValue(2);
-        peers.release(HOLDER);
+        peers.release(HOLDER).block();
         assertThat(first).isNotDone();
         assertThat(again).isNotDone();
         journal.tryEmitEmpty();

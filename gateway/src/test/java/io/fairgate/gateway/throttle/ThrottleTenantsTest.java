@@ -17,7 +17,7 @@ import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.RunningThrottle.Seen;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseId;
-import io.fairgate.lease.embedded.Leases;
+import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
@@ -71,7 +71,7 @@ class ThrottleTenantsTest {
             PoolListener.NONE));
     private final Semaphore semaphore = new Semaphore(pool, 4, 0);
     private final PeerLeases peers = new PeerLeases(
-            listener -> new Leases(Map.of("A", pool)::get, time, new FencingTokens(() -> Instant.EPOCH), listener));
+            new EmbeddedLeases(Map.of("A", pool)::get, time, new FencingTokens(() -> Instant.EPOCH)));
     private final ByHeader tenants = new ByHeader();
     private final HttpFace face = HttpFace.listen(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
@@ -106,7 +106,7 @@ class ThrottleTenantsTest {
 
     @AfterEach
     void end() {
-        peers.all().ids().forEach(peers.all()::release);
+        peers.all().ids().concatMap(peers.all()::release).blockLast();
         face.end(TEN_SECONDS);
     }
 

@@ -4,46 +4,46 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * The demands of one tenant's leases in one pool, in the order of arrival, and the place of each in that order. Every status
- * reports the place, so counting the demands before it one by one would be too slow with many leases that poll.
+ * The acquisitions of one tenant's leases in one pool, in the order of arrival, and the place of each in that order. Every
+ * status reports the place, so counting the ones before it one by one would be too slow with many leases that poll.
  *
- * <p>Each demand gets a number when it arrives. A Fenwick tree counts the numbers that are taken; when all numbers have been
- * used, the demands that still wait are numbered anew. Each step takes time in proportion to the logarithm of their number.
+ * <p>Each acquisition gets a number when it arrives. A Fenwick tree counts the numbers that are taken; when all numbers have
+ * been used, those that still wait are numbered anew. Each step takes time in proportion to the logarithm of their number.
  */
 final class LeaseQueue {
 
     private static final int FEWEST = 16;
 
-    private final Set<Demand> waiting = new LinkedHashSet<>();
+    private final Set<Acquisition> waiting = new LinkedHashSet<>();
     /** The Fenwick tree: entry i counts the taken numbers in (i - lowest bit of i, i]. Numbers begin at 1. */
     private int[] taken = new int[FEWEST];
 
     private int lastNumber;
     private long permits;
 
-    void add(Demand demand) {
+    void add(Acquisition acquisition) {
         if (lastNumber == taken.length - 1) {
             numberAnew();
         }
-        waiting.add(demand);
-        permits += demand.permits();
-        number(demand);
+        waiting.add(acquisition);
+        permits += acquisition.permitsOfPool();
+        number(acquisition);
     }
 
-    /** False when the demand is not in this queue. */
-    boolean remove(Demand demand) {
-        boolean isHere = waiting.remove(demand);
+    /** False when it is not in this queue. */
+    boolean remove(Acquisition acquisition) {
+        boolean isHere = waiting.remove(acquisition);
         if (isHere) {
-            permits -= demand.permits();
-            count(demand.number, -1);
+            permits -= acquisition.permitsOfPool();
+            count(acquisition.number, -1);
         }
         return isHere;
     }
 
-    /** The place of the demand in the queue; the first is 1. */
-    int place(Demand demand) {
+    /** The place in the queue; the first is 1. */
+    int place(Acquisition acquisition) {
         int sum = 0;
-        for (int i = demand.number; i > 0; i -= Integer.lowestOneBit(i)) {
+        for (int i = acquisition.number; i > 0; i -= Integer.lowestOneBit(i)) {
             sum += taken[i];
         }
         return sum;
@@ -53,19 +53,19 @@ final class LeaseQueue {
         return waiting.size();
     }
 
-    /** The sum of the permits that the demands want of this pool. */
+    /** The sum of the permits that are wanted of this pool. */
     long permits() {
         return permits;
     }
 
-    /** When the first demand of the queue was made; a demand that came from another pool's queue may be older. */
-    long firstAskedAt() {
-        return waiting.iterator().next().askedAt();
+    /** The time of the first request in the queue; one that came from another pool's queue may be older. */
+    long firstRequestedAt() {
+        return waiting.iterator().next().requestedAt;
     }
 
-    private void number(Demand demand) {
+    private void number(Acquisition acquisition) {
         lastNumber++;
-        demand.number = lastNumber;
+        acquisition.number = lastNumber;
         count(lastNumber, 1);
     }
 
@@ -75,7 +75,7 @@ final class LeaseQueue {
         }
     }
 
-    /** Numbers all demands anew, and leaves room for as many more, so that this is seldom needed. */
+    /** Numbers all anew, and leaves room for as many more, so that this is seldom needed. */
     private void numberAnew() {
         taken = new int[Math.max(FEWEST, 2 * waiting.size() + 1)];
         lastNumber = 0;

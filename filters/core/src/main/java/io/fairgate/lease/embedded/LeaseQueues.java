@@ -1,18 +1,19 @@
 package io.fairgate.lease.embedded;
 
+import io.fairgate.lease.WaitingLeases;
 import io.fairgate.tenant.TenantId;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The demands that wait in each pool, by tenant, in the order of arrival. A pool serves the leases of a tenant in that order,
- * among the tenant's other requests. Guarded by the lock of {@link OpenLeases}.
+ * The acquisitions that wait in each pool, by tenant, in the order of arrival. A pool serves the leases of a tenant in that
+ * order, among the tenant's other requests. Guarded by the lock of {@link LeaseLedger}.
  */
 final class LeaseQueues {
 
     private record Key(String pool, TenantId tenant) {
-        static Key of(Demand demand) {
-            return new Key(demand.pool(), demand.lease().tenant);
+        static Key of(Acquisition acquisition) {
+            return new Key(acquisition.pool(), acquisition.lease.tenant);
         }
     }
 
@@ -25,28 +26,28 @@ final class LeaseQueues {
         return size;
     }
 
-    void add(Demand demand) {
+    void add(Acquisition acquisition) {
         size++;
-        queues.computeIfAbsent(Key.of(demand), key -> new LeaseQueue()).add(demand);
+        queues.computeIfAbsent(Key.of(acquisition), key -> new LeaseQueue()).add(acquisition);
     }
 
-    void remove(Demand demand) {
-        queues.computeIfPresent(Key.of(demand), (key, queue) -> {
-            if (queue.remove(demand)) {
+    void remove(Acquisition acquisition) {
+        queues.computeIfPresent(Key.of(acquisition), (key, queue) -> {
+            if (queue.remove(acquisition)) {
                 size--;
             }
             return queue.size() == 0 ? null : queue;
         });
     }
 
-    /** The place of a waiting demand among those of its tenant in its pool; the first is 1. */
-    int place(Demand demand) {
-        LeaseQueue queue = queues.get(Key.of(demand));
-        return queue == null ? 1 : queue.place(demand);
+    /** The place among the waiting acquisitions of its tenant in its pool; the first is 1. */
+    int place(Acquisition acquisition) {
+        LeaseQueue queue = queues.get(Key.of(acquisition));
+        return queue == null ? 1 : queue.place(acquisition);
     }
 
-    /** The demand of leases that wait in a pool. Takes time in proportion to the number of queues. */
-    PoolDemand demand(String pool, long now) {
+    /** Takes time in proportion to the number of queues. */
+    WaitingLeases waiting(String pool, long now) {
         int leases = 0;
         long permits = 0;
         long longest = 0;
@@ -54,9 +55,9 @@ final class LeaseQueues {
             if (queue.getKey().pool.equals(pool)) {
                 leases += queue.getValue().size();
                 permits += queue.getValue().permits();
-                longest = Math.max(longest, now - queue.getValue().firstAskedAt());
+                longest = Math.max(longest, now - queue.getValue().firstRequestedAt());
             }
         }
-        return new PoolDemand(leases, permits, longest);
+        return new WaitingLeases(leases, permits, longest);
     }
 }

@@ -4,12 +4,12 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRequest;
 import io.fairgate.tenant.TenantId;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The state of an open lease. All of it is guarded by the lock of {@link OpenLeases}. */
+/** The state of an open lease. All of it is guarded by the lock of {@link LeaseLedger}. */
 final class OpenLease {
 
     final LeaseId id;
@@ -17,39 +17,32 @@ final class OpenLease {
     final String holder;
     final long maxHoldNanos;
 
-    /** When it expires, by the clock of {@link Leases}, in nanoseconds. */
+    /** When it expires, by the clock of the ledger, in nanoseconds. Only the ledger changes it. */
     long expiresAt;
     /** The expiry that the last extension promised to the holder: a grant does not make it earlier. */
     long extendedUntil;
     /** The end of the lease's maximum hold: no extension goes beyond. */
     long endsAt;
-    /** Its place in {@link Expiries}. */
-    int place = Expiries.NOWHERE;
     /** Grows with each lease that is opened; several leases can have the same id one after the other. */
     long serial;
 
-    /** Its neighbours in {@link TenantLeases}. */
-    @Nullable
-    OpenLease before;
-
-    @Nullable
-    OpenLease behind;
+    /** Its place in the list of its tenant's leases. */
+    int place;
 
     boolean isGone;
-    /** Whether it was restored after a restart, with all of its permits counted by their pools. */
-    boolean isRestored;
-    /** Its permits, one entry for each pool, in the order of the grants; mostly one. */
-    final List<Grant> grants = new ArrayList<>(1);
+    /** Its permits, one entry for each pool, in the order of the grants; mostly one, for which an immutable list is smallest. */
+    List<Grant> grants = List.of();
 
+    /** The permits that it waits for. */
     @Nullable
-    Demand waits;
+    Acquisition waiting;
 
     /**
      * Permits of one pool.
      *
      * @param token the fencing token of this grant
      * @param waitedNanos the time from the request to the grant
-     * @param at when they were granted, by the clock of {@link Leases}, in nanoseconds
+     * @param at when they were granted, by the clock of the ledger, in nanoseconds
      */
     record Grant(String pool, HeldPermits permits, long token, long waitedNanos, long at) {}
 
@@ -64,7 +57,7 @@ final class OpenLease {
     }
 
     @Nullable
-    Grant of(String pool) {
+    Grant grantOf(String pool) {
         for (Grant grant : grants) {
             if (grant.pool.equals(pool)) {
                 return grant;
@@ -73,7 +66,19 @@ final class OpenLease {
         return null;
     }
 
-    LeaseStatus status(LeaseStatus.@Nullable Waiting waiting, long now) {
+    /**
+     * A request to a pool. Its wait and hold are the longest, because the lease bounds both. The grant is processed on the
+     * thread that released the permits, so that a caller that looks after its release sees the lease that got them.
+     */
+    PermitRequest permitRequest(int permits) {
+        return PermitRequest.of(tenant)
+                .withHome(Runnable::run)
+                .withPermits(permits)
+                .withMaxWait(LeaseTerm.LONGEST)
+                .withMaxHold(LeaseTerm.LONGEST);
+    }
+
+    LeaseStatus status(LeaseStatus.@Nullable Waiting queued, long now) {
         return new LeaseStatus(
                 id,
                 serial,
@@ -83,7 +88,7 @@ final class OpenLease {
                         .map(grant -> new LeaseStatus.Held(
                                 grant.pool, grant.permits.permits(), grant.token, grant.waitedNanos, now - grant.at))
                         .toList(),
-                waiting,
+                queued,
                 Math.max(0, expiresAt - now));
     }
 }

@@ -1,4 +1,4 @@
-/** Leases in the memory of one process: {@link io.fairgate.lease.embedded.Leases} and its parts. */
+/** Leases in the memory of one process: {@link io.fairgate.lease.embedded.EmbeddedLeases} and its parts. */
 @NullMarked
 package io.fairgate.lease.embedded;
 

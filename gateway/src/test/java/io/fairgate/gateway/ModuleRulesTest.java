@@ -110,6 +110,16 @@ class ModuleRulesTest {
             .resideInAnyPackage(REDIS, REDIS_CLIENT, TESTKIT, GATEWAY);
 
     @ArchTest
+    static final ArchRule only_the_beans_of_the_starter_name_the_embedded_pools_and_quotas = noClasses()
+            .that()
+            .resideInAPackage(SPRING)
+            .and()
+            .haveNameNotMatching(".*\\.(FairShareConfiguration|QuotaConfiguration|JournaledQuotas)(\\$.*)?")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.fairgate.permit.embedded..", "io.fairgate.quota.embedded..");
+
+    @ArchTest
     static final ArchRule the_client_knows_no_other_module = noClasses()
             .that()
             .resideInAPackage(CLIENT)

@@ -2,6 +2,7 @@ package io.fairgate.permit;
 
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolTotals;
+import io.fairgate.fairness.TenantShares;
 import io.fairgate.fairness.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
@@ -29,6 +30,12 @@ import reactor.util.context.ContextView;
  * <p><b>Threads.</b> The work is subscribed on the request's event loop ({@link PermitRequest#home}), also when the request
  * did not wait; refusals and expiries are emitted there as well. A request without an event loop that need not wait may be
  * subscribed at once, on the subscribing thread; otherwise the pool's scheduler is used. No thread is ever blocked.
+ *
+ * <p><b>Answers.</b> A pool answers on a thread of its choice. One in the memory of this process answers at once, on the
+ * subscribing thread, unless another thread is at work in it; one in another process answers later, and can be out of reach.
+ * Then each call that needs its answer, and each request that waits, errors with {@link PoolUnavailableException}: the work
+ * is never subscribed, and permits that were on their way come back. A work that runs goes on. What was released or changed
+ * meanwhile reaches the pool when it can be reached again.
  */
 public interface PermitPool {
 
@@ -36,6 +43,21 @@ public interface PermitPool {
     Object TENANT = TenantId.class;
 
     String name();
+
+    /** The settings in force, as far as this process knows. */
+    PoolSettings settings();
+
+    /**
+     * Changes size, bounds and shares while they are in use. Permits held, places in the queue, and how far each tenant is
+     * ahead or behind stay.
+     *
+     * <p>Nothing changes before subscription. Completes when the change is in force. Changes come into force in the order in
+     * which they were subscribed to; cancelling one does not take it back.
+     *
+     * @throws IllegalArgumentException at once, when the tenants reserve more permits than the pool would have, or their
+     *     calculator returns less than 1
+     */
+    Mono<Void> reconfigure(PoolSettings settings, TenantShares shares);
 
     /** Runs the work while holding the permits of the request. */
     <T> Mono<T> withPermit(PermitRequest request, Mono<T> work);
@@ -86,9 +108,9 @@ public interface PermitPool {
     /**
      * Takes permits if that needs no waiting. For callers that do something else when no permit is free.
      *
-     * <p>It overtakes no request: it returns null while requests wait that come first. It may also return null while another
-     * thread is at work in the pool. It ignores the request's maximum wait, event loop and settling. It also ignores the
-     * maximum hold: the permits are not taken back, the caller must release them.
+     * <p>It overtakes no request: it returns null while requests wait that come first. It may also return null although permits
+     * are free, for instance while another thread is at work in the pool. It ignores the request's maximum wait, event loop and
+     * settling. It also ignores the maximum hold: the permits are not taken back, the caller must release them.
      *
      * @return null when the permits cannot be granted now
      */
@@ -105,8 +127,6 @@ public interface PermitPool {
 
     /**
      * The totals of the pool, after it has processed all earlier calls. Takes constant time, however many tenants there are.
-     *
-     * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
      */
     Mono<PoolTotals> totals();
 
@@ -118,16 +138,12 @@ public interface PermitPool {
     /**
      * The state of one tenant. Takes time in proportion to the number of tenants that hold or wait for permits, and constant
      * time for a tenant that does neither.
-     *
-     * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
      */
     Mono<TenantStanding> standing(TenantId tenant);
 
     /**
      * Whether the tenant could be granted that many permits at once if no permit were in flight, under the present settings.
      * A request for which this is false is refused as {@link RefusalReason#TOO_LARGE}.
-     *
-     * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
      */
     Mono<Boolean> couldGrant(TenantId tenant, int permits);
 
@@ -140,15 +156,14 @@ public interface PermitPool {
     /**
      * The state of the pool, tenant by tenant. Takes time in proportion to the number of tenants that hold or wait for
      * permits, or owe ({@link PoolStatus}); the others cost nothing.
-     *
-     * <p>Completes at once, on the subscribing thread unless another thread is at work in the pool.
      */
     Mono<PoolStatus> snapshot();
 
     /**
      * Closes the pool. From subscription on, new requests are refused as {@link RefusalReason#DRAINING}; waiting requests
      * are served for as long as {@code patience}, then refused as well. Completes when nothing waits and nothing is in
-     * flight any more. Cancelling it does not open the pool again.
+     * flight any more; errors with {@link PoolUnavailableException} when that cannot be known. Cancelling it does not open the
+     * pool again.
      */
     Mono<Void> close(Duration patience);
 }

@@ -23,7 +23,8 @@ import reactor.core.publisher.Mono;
  *     when such a work ends at once. The signals to the subscriber do not wait for it
  * @param settleWithin the longest wait for {@code settled}, from the cancellation or the failure on; null for
  *     {@link #SETTLE_WITHIN}
- * @param onWaiting called once, on the subscribing thread, when the request has to wait; must not block or throw
+ * @param onWaiting called once when the request has to wait, on the subscribing thread or on the request's event loop; must
+ *     not block or throw
  * @param requestClass the class of the request within its tenant; null, or a class that the pool does not know, for no class
  */
 public record PermitRequest(

@@ -18,8 +18,8 @@ public interface QuotaCharge {
 
     /**
      * Takes the units from every quota, or from none of them. Another subscription after the charge was made or settled only
-     * checks. Cancelling after the answer changes nothing. Cancelling before the answer may leave the units charged, or set
-     * aside for this charge: a caller that cancels must settle.
+     * checks. Cancelling after the answer changes nothing. Cancelling before the answer, or an error, may leave the units
+     * charged, or set aside for this charge: a caller that cancels or gets an error must settle.
      */
     Mono<QuotaDecision> charge();
 
@@ -29,7 +29,8 @@ public interface QuotaCharge {
     /**
      * Corrects the charge when the actual cost of the request is known: returns the difference, or charges it in addition.
      * Units are returned only to windows that are still open, and never more than were charged. Units charged above the
-     * limit are a debt of at most one more limit. Completes when that is done.
+     * limit are a debt of at most one more limit. Completes when that is done; a backend that is out of reach does it when it
+     * can be reached again.
      *
      * @param actual the units that the request has used, 0 to return all of them
      */

@@ -64,7 +64,8 @@ public final class QuotaDecision {
 
     /**
      * The balances of the enforced quotas, in the order of the set. For a refusal, the balances at the refusal. For a request
-     * that passes, the balances when this is called, including its own charge and later charges of others.
+     * that passes, the latest balances that are known without asking a backend: they include its own charge, and may include
+     * later charges of others.
      */
     public List<Balance> balances() {
         return balances.get();

@@ -2,6 +2,7 @@ package io.fairgate.quota;
 
 import io.fairgate.quota.QuotaDecision.Balance;
 import java.util.List;
+import java.util.Set;
 import reactor.core.publisher.Mono;
 
 /**
@@ -11,6 +12,8 @@ import reactor.core.publisher.Mono;
  * backend chooses the thread of the answer. Several quotas are charged all or none: when an enforced one refuses, none is
  * charged. Quotas that are not enforced are charged all or none among themselves, and only together with the enforced ones,
  * as they would be if they were enforced.
+ *
+ * <p>A backend in another process can be out of reach: then the calls error with {@link QuotasUnavailableException}.
  */
 public interface Quotas {
 
@@ -32,4 +35,15 @@ public interface Quotas {
 
     /** The balances of all quotas of the set, as for a request of one unit, also of quotas that are not enforced; in order. */
     Mono<List<Balance>> balances(QuotaSet quotas);
+
+    /**
+     * Drops the balances of owners that the policy does not name any more, once nothing of them is used: not before, or an
+     * owner that is removed and soon added again would get new units. To be repeated from time to time. Does nothing in a
+     * backend whose balances end by themselves.
+     *
+     * @param kept the owners that the policy names
+     */
+    default Mono<Void> dropUnused(Set<QuotaOwner> kept) {
+        return Mono.empty();
+    }
 }

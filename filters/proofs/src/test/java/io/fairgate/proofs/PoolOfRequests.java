@@ -216,7 +216,7 @@ final class PoolOfRequests {
 
     void resize(int permits) {
         this.permits = permits;
-        pool.reconfigure(settings(permits), TenantShares.EQUAL);
+        pool.reconfigure(settings(permits), TenantShares.EQUAL).subscribe();
     }
 
     void close() {

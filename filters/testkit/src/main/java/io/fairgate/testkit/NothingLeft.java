@@ -8,6 +8,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
@@ -19,6 +21,16 @@ public final class NothingLeft implements AfterEachCallback {
 
     private final List<PermitPool> pools = new ArrayList<>();
     private final List<TestTime> timers = new ArrayList<>();
+    private final Runnable answers;
+
+    public NothingLeft() {
+        this(() -> {});
+    }
+
+    /** @param answers lets the pools answer what they were asked, for pools that do not answer at once */
+    public NothingLeft(Runnable answers) {
+        this.answers = answers;
+    }
 
     public <P extends PermitPool> P watch(P pool) {
         pools.add(pool);
@@ -33,7 +45,7 @@ public final class NothingLeft implements AfterEachCallback {
     @Override
     public void afterEach(ExtensionContext context) {
         for (PermitPool pool : pools) {
-            PoolStatus status = statusOf(pool);
+            PoolStatus status = status(pool);
             assertThat(status.inFlight())
                     .as("in flight in pool %s", pool.name())
                     .isZero();
@@ -45,11 +57,18 @@ public final class NothingLeft implements AfterEachCallback {
         }
         // Closing a pool ends timers that it still has when nothing is left in it.
         pools.forEach(pool -> pool.close(Duration.ZERO).subscribe());
+        answers.run();
         for (TestTime time : timers) {
             assertThat(time.timersLeft()).as("timers left").isZero();
         }
         pools.clear();
         timers.clear();
+    }
+
+    private PoolStatus status(PermitPool pool) {
+        CompletableFuture<PoolStatus> status = pool.snapshot().toFuture();
+        answers.run();
+        return Objects.requireNonNull(status.orTimeout(30, TimeUnit.SECONDS).join());
     }
 
     /** The status of a pool, after another thread that may still be at work in it is done. */

@@ -136,12 +136,13 @@ class EmbeddedPermitPoolDrainTest {
             List<Throwable> refused = new ArrayList<>();
             List<Integer> refusedAtOnce = new ArrayList<>();
             pool.reconfigure(settings, whileDraining(() -> {
-                for (int i = 0; i < MOST_ON_THEIR_WAY + waiting + 2; i++) {
-                    pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
-                            .subscribe(v -> {}, refused::add);
-                }
-                refusedAtOnce.add(refused.size());
-            }));
+                        for (int i = 0; i < MOST_ON_THEIR_WAY + waiting + 2; i++) {
+                            pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                                    .subscribe(v -> {}, refused::add);
+                        }
+                        refusedAtOnce.add(refused.size());
+                    }))
+                    .subscribe();
             time.runDue();
 
             assertThat(refusedAtOnce).containsExactly(2);
@@ -162,8 +163,9 @@ class EmbeddedPermitPoolDrainTest {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
         List<Boolean> taken = new ArrayList<>();
         pool.reconfigure(
-                PoolSettings.ofPermits(1),
-                whileDraining(() -> taken.add(pool.tryAcquire(PermitRequest.of("a")) != null)));
+                        PoolSettings.ofPermits(1),
+                        whileDraining(() -> taken.add(pool.tryAcquire(PermitRequest.of("a")) != null)))
+                .subscribe();
         assertThat(taken).containsExactly(false);
         assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
     }
@@ -176,9 +178,10 @@ class EmbeddedPermitPoolDrainTest {
                 .subscribe();
         List<PoolStatus> told = new ArrayList<>();
         pool.reconfigure(PoolSettings.ofPermits(1), whileDraining(() -> {
-            held.release();
-            pool.snapshot().subscribe(told::add);
-        }));
+                    held.release();
+                    pool.snapshot().subscribe(told::add);
+                }))
+                .subscribe();
         assertThat(told).singleElement().satisfies(status -> {
             assertThat(status.waiting()).as("while a permit is free").isZero();
             assertThat(status.inFlight()).isOne();
@@ -190,8 +193,9 @@ class EmbeddedPermitPoolDrainTest {
     void an_error_of_a_calculator_while_it_is_at_work_is_told_of_and_the_pool_goes_on() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
         List<Throwable> dropped = droppedBy(() -> pool.reconfigure(PoolSettings.ofPermits(1), whileDraining(() -> {
-            throw new IllegalStateException("boom");
-        })));
+                    throw new IllegalStateException("boom");
+                }))
+                .subscribe());
         assertThat(dropped).singleElement().satisfies(e -> assertThat(e).hasMessage("boom"));
         AtomicInteger ran = new AtomicInteger();
         pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.fromRunnable(ran::incrementAndGet))
@@ -249,11 +253,12 @@ class EmbeddedPermitPoolDrainTest {
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
         List<Throwable> refused = new ArrayList<>();
         pool.reconfigure(settings, whileDraining(() -> {
-            for (int i = 0; i < 1_000; i++) {
-                pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
-                        .subscribe(v -> {}, refused::add);
-            }
-        }));
+                    for (int i = 0; i < 1_000; i++) {
+                        pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                                .subscribe(v -> {}, refused::add);
+                    }
+                }))
+                .subscribe();
         assertThat(refused).as("by who changed the pool").hasSizeLessThan(300);
         while (!scheduler.later.isEmpty()) {
             scheduler.later.remove().run();
@@ -271,11 +276,12 @@ class EmbeddedPermitPoolDrainTest {
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
         AtomicInteger done = new AtomicInteger();
         pool.reconfigure(settings, whileDraining(() -> {
-            for (int i = 0; i < requests; i++) {
-                pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
-                        .subscribe(v -> {}, e -> {}, done::incrementAndGet);
-            }
-        }));
+                    for (int i = 0; i < requests; i++) {
+                        pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                                .subscribe(v -> {}, e -> {}, done::incrementAndGet);
+                    }
+                }))
+                .subscribe();
         assertThat(NothingLeft.statusOf(pool).waiting()).isEqualTo(requests);
         held.release();
         assertThat(done).hasValue(requests);

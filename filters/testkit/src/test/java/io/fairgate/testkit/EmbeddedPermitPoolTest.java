@@ -3,37 +3,45 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.HeldPermits;
-import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayDeque;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
+import reactor.core.publisher.Sinks;
 
-/** The contract, and what only the embedded pool promises. */
-class EmbeddedPermitPoolTest extends PermitPoolContract {
+/** What only the embedded pool promises, in addition to the contract: it answers at once, on the thread of the caller. */
+class EmbeddedPermitPoolTest {
 
-    @Override
-    protected PermitPool newPool(PoolSettings settings, TenantShares shares, Scheduler time, PoolListener listener) {
-        return new EmbeddedPermitPool("test", settings, shares, time, listener);
-    }
+    @RegisterExtension
+    final NothingLeft nothingLeft = new NothingLeft();
+
+    private final TestTime time = new TestTime();
 
     private EmbeddedPermitPool pool(PoolSettings settings) {
         nothingLeft.watch(time);
@@ -47,7 +55,7 @@ class EmbeddedPermitPoolTest extends PermitPoolContract {
         TenantShares tooMuch =
                 TenantShares.EQUAL.withMember(TenantId.of("a"), ShareSettings.EQUAL.withGuaranteed(3, 3));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> newPool(two, tooMuch, time, PoolListener.NONE))
+                .isThrownBy(() -> new EmbeddedPermitPool("test", two, tooMuch))
                 .withMessageContaining("at least 3");
         EmbeddedPermitPool pool = pool(two);
         assertThat(pool.name()).isEqualTo("test");
@@ -66,7 +74,7 @@ class EmbeddedPermitPoolTest extends PermitPoolContract {
         assertThat(pool.settings().permits()).isEqualTo(40);
         assertThat(NothingLeft.statusOf(pool).permits()).isEqualTo(40);
 
-        pool.reconfigure(PoolSettings.ofPermits(3), TenantShares.EQUAL);
+        pool.reconfigure(PoolSettings.ofPermits(3), TenantShares.EQUAL).subscribe();
         assertThat(pool.settings().permits()).isEqualTo(3);
         assertThat(NothingLeft.statusOf(pool).permits()).isEqualTo(3);
         assertThat(pool.tryAcquire(PermitRequest.of("a").withPermits(4))).isNull();
@@ -163,5 +171,130 @@ class EmbeddedPermitPoolTest extends PermitPoolContract {
         public void cancel() {
             cancelled.incrementAndGet();
         }
+    }
+
+    private static PermitRequest request(String tenant) {
+        return PermitRequest.of(tenant).withHome(Runnable::run);
+    }
+
+    private static HeldPermits taken(EmbeddedPermitPool pool, String tenant, int permits) {
+        return Objects.requireNonNull(pool.tryAcquire(request(tenant).withPermits(permits)), "no permits");
+    }
+
+    @Test
+    void requests_handles_changes_and_questions_are_answered_at_once_on_the_thread_of_the_caller() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
+        HeldPermits held = taken(pool, "a", 1);
+        Sinks.Empty<Void> end = Sinks.empty();
+        AtomicInteger started = new AtomicInteger();
+        pool.withPermit(request("b"), end.asMono().doOnSubscribe(s -> started.incrementAndGet()))
+                .subscribe();
+        List<HeldPermits> handles = new ArrayList<>();
+        Disposable waiting = pool.acquire(request("b")).subscribe(handles::add);
+        assertThat(NothingLeft.statusOf(pool).waiting()).isEqualTo(2);
+        held.release();
+        assertThat(started).hasValue(1);
+        pool.reconfigure(PoolSettings.ofPermits(2), TenantShares.EQUAL).subscribe();
+        assertThat(handles).hasSize(1);
+        end.tryEmitEmpty().orThrow();
+        assertThat(pool.inFlight().block()).isOne();
+        waiting.dispose();
+        handles.get(0).release();
+        assertThat(pool.inFlight().block()).isZero();
+    }
+
+    @Test
+    void a_work_without_an_event_loop_that_need_not_wait_is_subscribed_at_once() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
+        AtomicInteger started = new AtomicInteger();
+        Disposable running = pool.withPermit(
+                        PermitRequest.of("a"), Mono.never().doOnSubscribe(s -> started.incrementAndGet()))
+                .subscribe();
+        assertThat(started).hasValue(1);
+        running.dispose();
+    }
+
+    @Test
+    void a_hold_without_a_bound_sets_no_timer() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
+        Disposable running = pool.withPermit(request("a").withMaxHold(PoolSettings.MAX_DURATION), Mono.never())
+                .subscribe();
+        assertThat(time.timersLeft()).isZero();
+        running.dispose();
+    }
+
+    @Test
+    void all_waits_and_holds_share_one_timer() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(2).withMaxWait(Duration.ofSeconds(100)));
+        List<Disposable> all = new ArrayList<>();
+        for (int i = 1; i <= 10; i++) {
+            all.add(pool.withPermit(request("a").withMaxWait(Duration.ofSeconds(i)), Mono.never())
+                    .subscribe());
+        }
+        assertThat(time.timersLeft()).isOne();
+        all.forEach(Disposable::dispose);
+    }
+
+    @Test
+    void a_hold_counts_from_its_start_also_when_another_request_waits_before_its_work_is_subscribed() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(4));
+        Map<Integer, Long> endedAt = new HashMap<>();
+        pool.withPermit(request("c").withMaxHold(Duration.ofSeconds(4)), Mono.never())
+                .subscribe(v -> {}, e -> endedAt.put(2, time.now(TimeUnit.MILLISECONDS)));
+        Mono<Void> slow = Mono.defer(() -> {
+            time.advanceBy(Duration.ofSeconds(2));
+            taken(pool, "b", 2).release();
+            return Mono.never();
+        });
+        pool.withPermit(request("a").withMaxHold(Duration.ofSeconds(5)), slow)
+                .subscribe(v -> {}, e -> endedAt.put(1, time.now(TimeUnit.MILLISECONDS)));
+        time.advanceBy(Duration.ofSeconds(20));
+        assertThat(endedAt).containsOnly(entry(1, 5_000L), entry(2, 4_000L));
+    }
+
+    /** An event loop that runs tasks at once on the calling thread, and keeps the tasks of timers. */
+    private static final class EventLoop extends ScheduledThreadPoolExecutor {
+        final List<Runnable> later = new ArrayList<>();
+        private final boolean takesTimers;
+
+        EventLoop(boolean takesTimers) {
+            super(0);
+            this.takesTimers = takesTimers;
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+
+        @Override
+        public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            if (!takesTimers) {
+                throw new RejectedExecutionException("shut down");
+            }
+            later.add(task);
+            return super.schedule(() -> {}, 0, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    @Test
+    void settling_that_takes_too_long_is_ended_by_a_timer_of_the_event_loop_or_else_by_one_of_the_pool() {
+        EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(2));
+        EventLoop loop = new EventLoop(true);
+        EventLoop shutDown = new EventLoop(false);
+        for (EventLoop each : List.of(loop, shutDown)) {
+            pool.withPermit(PermitRequest.of("a").withHome(each).withSettled(Mono.never()), Mono.never())
+                    .subscribe()
+                    .dispose();
+        }
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isEqualTo(2);
+        time.advanceBy(PermitRequest.SETTLE_WITHIN);
+        assertThat(NothingLeft.statusOf(pool).inFlight())
+                .as("only the one with a timer of its event loop")
+                .isEqualTo(1);
+        loop.later.forEach(Runnable::run);
+        assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
+        loop.shutdownNow();
+        shutDown.shutdownNow();
     }
 }

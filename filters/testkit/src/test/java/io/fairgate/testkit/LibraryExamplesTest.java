@@ -164,17 +164,18 @@ class LibraryExamplesTest {
         PoolSettings settings = PoolSettings.ofPermits(10);
         // example
         PoolStatistics statistics = new PoolStatistics();
-        EmbeddedPermitPool pool = new EmbeddedPermitPool(
+        PermitPool pool = new EmbeddedPermitPool(
                 "database", settings, TenantShares.EQUAL, MonotonicScheduler.INSTANCE, statistics);
 
         Mono<PoolStatus> now = pool.snapshot();
         Mono<PoolTotals> asAWhole = pool.totals();
         Mono<TenantStanding> ofOne = pool.standing(TenantId.of("acme"));
 
-        pool.reconfigure(PoolSettings.ofPermits(20), TenantShares.EQUAL);
+        Mono<Void> changed = pool.reconfigure(PoolSettings.ofPermits(20), TenantShares.EQUAL);
         Mono<Void> closed = pool.close(Duration.ofSeconds(10));
         // end
         pool.withPermit(PermitRequest.of("acme"), Mono.just(1)).block();
+        changed.block();
         assertThat(now.map(PoolStatus::permits).block()).isEqualTo(20);
         assertThat(asAWhole.map(PoolTotals::permits).block()).isEqualTo(20);
         assertThat(ofOne.map(TenantStanding::weight).block()).isEqualTo(1);

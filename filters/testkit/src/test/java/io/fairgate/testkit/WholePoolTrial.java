@@ -156,13 +156,13 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
             case DECLINE -> pick(holding, step.number(), this::cutShort);
             case RESIZE -> {
                 permits = (int) Math.max(step.number(), shares.reserved());
-                pool.reconfigure(settings(), shares);
+                pool.reconfigure(settings(), shares).subscribe();
             }
             case RECONFIGURE -> {
                 shares = step.number() % 4 == 0
                         ? RandomPool.shares(step.number(), permits, random.tenants())
                         : TenantShares.EQUAL;
-                pool.reconfigure(settings(), shares);
+                pool.reconfigure(settings(), shares).subscribe();
             }
             case WAIT -> assertStatus();
         }

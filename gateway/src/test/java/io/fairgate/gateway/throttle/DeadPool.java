@@ -2,10 +2,12 @@ package io.fairgate.gateway.throttle;
 
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolTotals;
+import io.fairgate.fairness.TenantShares;
 import io.fairgate.fairness.TenantStanding;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolSettings;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +20,16 @@ final class DeadPool implements PermitPool {
     @Override
     public String name() {
         return "dead";
+    }
+
+    @Override
+    public PoolSettings settings() {
+        return PoolSettings.ofPermits(1);
+    }
+
+    @Override
+    public Mono<Void> reconfigure(PoolSettings settings, TenantShares shares) {
+        return Mono.never();
     }
 
     @Override

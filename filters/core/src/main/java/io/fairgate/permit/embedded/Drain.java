@@ -106,11 +106,13 @@ final class Drain implements CommandLoop.Handler {
         });
     }
 
-    void reconfigure(PoolSettings settings, TenantShares shares) {
-        submit(() -> {
+    /** Emits the end when the new settings are in force. */
+    Mono<Void> reconfigure(PoolSettings settings, TenantShares shares) {
+        return Mono.create(sink -> submit(() -> {
             queue.reconfigure(settings, shares);
             this.settings = settings;
-        });
+            dispatcher.add(sink::success);
+        }));
     }
 
     /** {@link PermitPool#close}. */

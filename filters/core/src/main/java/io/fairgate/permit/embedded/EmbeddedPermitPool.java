@@ -72,6 +72,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         return name;
     }
 
+    @Override
     public PoolSettings settings() {
         return drain.settings;
     }
@@ -158,16 +159,10 @@ public final class EmbeddedPermitPool implements PermitPool {
         });
     }
 
-    /**
-     * Changes size, bounds and shares while they are in use. Permits held, places in the queue, and how far each tenant is
-     * ahead or behind stay. Takes effect before it returns, unless another thread is at work in the pool: then soon after.
-     *
-     * @throws IllegalArgumentException when the tenants reserve more permits than the pool would have, or their calculator
-     *     returns less than 1; nothing is changed then
-     */
-    public void reconfigure(PoolSettings settings, TenantShares shares) {
+    @Override
+    public Mono<Void> reconfigure(PoolSettings settings, TenantShares shares) {
         shares.requireFit(settings.permits());
-        drain.reconfigure(settings, shares);
+        return drain.reconfigure(settings, shares);
     }
 
     /** The time in nanoseconds since the pool was made. */

@@ -1,17 +1,17 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.journal.JournalListener;
-import io.fairgate.quota.QuotaSet;
-import io.fairgate.quota.journal.UsageJournal;
-import io.fairgate.quota.Quotas;
 import io.fairgate.quota.OwnedQuota;
-
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.Quotas;
+import io.fairgate.quota.journal.JournalListener;
+import io.fairgate.quota.journal.UsageJournal;
 import java.time.InstantSource;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,8 +35,8 @@ import reactor.core.scheduler.Scheduler;
  * request that passes.
  *
  * <p>An owner costs one small entry for each quota from its first request on; a sliding window about half a kilobyte.
- * A usage is not evicted, because a forgotten usage is a refill; {@link #keep} and {@link #dropUnused} are for owners that
- * are no longer configured.
+ * A usage is not evicted, because a forgotten usage is a refill; {@link #dropUnused} is for owners that are no longer
+ * configured.
  */
 public final class EmbeddedQuotas implements Quotas {
 
@@ -48,8 +48,6 @@ public final class EmbeddedQuotas implements Quotas {
     private final @Nullable UsageJournal journal;
     private final ConcurrentMap<QuotaOwner, Account> accounts = new ConcurrentHashMap<>();
 
-    /** The owners whose balances are kept; null for all owners. */
-    private volatile @Nullable Set<QuotaOwner> kept;
     /** Owners with an account that need not be kept, in the order in which they stopped to be kept. Guarded by itself. */
     private final Set<QuotaOwner> unkept = new LinkedHashSet<>();
 
@@ -188,49 +186,34 @@ public final class EmbeddedQuotas implements Quotas {
 
     // ---- owners that are no longer configured ----
 
-    /**
-     * Sets the owners whose balances are kept. The balances of all other owners are kept until nothing of them is used any
-     * more, so that an owner that is removed and soon added again gets no new units; then {@link #dropUnused} drops them.
-     */
-    public void keep(Set<QuotaOwner> owners) {
-        kept = Set.copyOf(owners);
-        synchronized (unkept) {
-            unkept.removeIf(this::isKept);
-            accounts.keySet().stream().filter(owner -> !isKept(owner)).forEach(unkept::add);
-        }
+    /** Also drops balances that are used, if there are more than {@value #MOST_UNKEPT} of these owners: those removed first. */
+    @Override
+    public Mono<Void> dropUnused(Set<QuotaOwner> kept) {
+        return Mono.fromRunnable(() -> dropUnusedNow(kept));
     }
 
-    /**
-     * Drops the balances of owners that need not be kept and of which nothing is used any more: their rates are full again, and
-     * their windows are over. Of the others the {@value #MOST_UNKEPT} latest are kept.
-     *
-     * @return how many balances of owners that need not be kept are left
-     */
-    public int dropUnused() {
+    /** Like {@link #dropUnused}; returns how many balances of owners that need not be kept are left. */
+    int dropUnusedNow(Set<QuotaOwner> kept) {
         Moment now = now();
-        int tooMany = drop(now, Integer.MAX_VALUE, false) - MOST_UNKEPT;
-        return drop(now, Math.max(0, tooMany), true);
+        synchronized (unkept) {
+            unkept.removeAll(kept);
+            accounts.keySet().stream().filter(owner -> !kept.contains(owner)).forEach(unkept::add);
+            drop(now, Integer.MAX_VALUE, false);
+            drop(now, unkept.size() - MOST_UNKEPT, true);
+            return unkept.size();
+        }
     }
 
-    private int drop(Moment now, int most, boolean evenIfUsed) {
-        List<QuotaOwner> candidates;
-        synchronized (unkept) {
-            candidates = List.copyOf(unkept);
-        }
+    private void drop(Moment now, int most, boolean evenIfUsed) {
         int dropped = 0;
-        for (QuotaOwner owner : candidates) {
-            if (dropped == most) {
-                break;
-            }
+        for (Iterator<QuotaOwner> owners = unkept.iterator(); dropped < most && owners.hasNext(); ) {
+            QuotaOwner owner = owners.next();
             Account account = accounts.get(owner);
-            if (account != null && !isKept(owner) && account.drop(now, evenIfUsed)) {
+            if (account == null || account.drop(now, evenIfUsed)) {
+                owners.remove();
                 accounts.remove(owner, account);
                 dropped++;
             }
-        }
-        synchronized (unkept) {
-            unkept.removeIf(owner -> !accounts.containsKey(owner));
-            return unkept.size();
         }
     }
 
@@ -241,19 +224,8 @@ public final class EmbeddedQuotas implements Quotas {
         if (known != null && !known.isDropped()) {
             return known;
         }
-        Account account = accounts.compute(
+        return accounts.compute(
                 owner, (o, found) -> found == null || found.isDropped() ? new Account(o, journal) : found);
-        if (!isKept(owner)) {
-            synchronized (unkept) {
-                unkept.add(owner);
-            }
-        }
-        return account;
-    }
-
-    private boolean isKept(QuotaOwner owner) {
-        Set<QuotaOwner> all = kept;
-        return all == null || all.contains(owner);
     }
 
     private Moment now() {

@@ -111,6 +111,16 @@ class LeaseOfBusyPoolTest {
         }
 
         @Override
+        public PoolSettings settings() {
+            return pool.settings();
+        }
+
+        @Override
+        public Mono<Void> reconfigure(PoolSettings settings, TenantShares shares) {
+            return pool.reconfigure(settings, shares);
+        }
+
+        @Override
         public <T> Mono<T> withPermit(PermitRequest request, Mono<T> work) {
             return pool.withPermit(request, work);
         }

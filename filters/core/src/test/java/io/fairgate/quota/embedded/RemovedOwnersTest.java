@@ -1,14 +1,13 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
-import io.fairgate.quota.OwnedQuota;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.OwnedQuota;
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.ZoneOffset;
@@ -54,17 +53,16 @@ class RemovedOwnersTest {
 
     @Test
     void ten_thousand_removed_tenants_leave_nothing_behind_when_their_windows_are_over() {
-        quotas.keep(Set.of(CORP));
         for (int i = 0; i < 10_000; i++) {
             assertThat(passes(set(tenant(i), BURST, SLIDING, DAILY), 10)).isTrue();
         }
         assertThat(passes(set(CORP, DAILY), 10)).isTrue();
-        assertThat(quotas.dropUnused()).isEqualTo(10_000);
+        assertThat(quotas.dropUnusedNow(Set.of(CORP))).isEqualTo(10_000);
         time.pass(Duration.ofHours(2));
-        assertThat(quotas.dropUnused()).as("the day is not over").isEqualTo(10_000);
+        assertThat(quotas.dropUnusedNow(Set.of(CORP))).as("the day is not over").isEqualTo(10_000);
         time.moveWallClock(Duration.ofHours(12));
 
-        assertThat(quotas.dropUnused()).isZero();
+        assertThat(quotas.dropUnusedNow(Set.of(CORP))).isZero();
         assertThat(quotas.owners()).as("the group is still there").isOne();
     }
 
@@ -72,11 +70,9 @@ class RemovedOwnersTest {
     void a_tenant_that_comes_back_within_its_window_has_used_what_it_had_used() {
         QuotaSet before = set(tenant(1), BURST, DAILY);
         assertThat(passes(before, 10)).isTrue();
-        quotas.keep(Set.of());
         time.pass(Duration.ofHours(1));
-        quotas.dropUnused();
-        quotas.keep(Set.of(tenant(1)));
-        quotas.dropUnused();
+        quotas.dropUnusedNow(Set.of());
+        quotas.dropUnusedNow(Set.of(tenant(1)));
 
         assertThat(passes(set(tenant(1), BURST, DAILY), 1)).isFalse();
         time.moveWallClock(Duration.ofDays(1));
@@ -86,10 +82,9 @@ class RemovedOwnersTest {
     @Test
     void a_total_is_used_for_ever() {
         assertThat(passes(set(tenant(1), TOTAL), 10)).isTrue();
-        quotas.keep(Set.of());
         time.pass(Duration.ofDays(1000));
         time.moveWallClock(Duration.ofDays(1000));
-        assertThat(quotas.dropUnused()).isOne();
+        assertThat(quotas.dropUnusedNow(Set.of())).isOne();
         assertThat(passes(set(tenant(1), TOTAL), 1)).isFalse();
     }
 
@@ -99,11 +94,11 @@ class RemovedOwnersTest {
         for (int i = 0; i < over; i++) {
             passes(set(tenant(i), TOTAL), 1);
         }
-        quotas.keep(Set.of());
+        assertThat(quotas.dropUnusedNow(Set.of())).isEqualTo(over);
         for (int i = over; i < EmbeddedQuotas.MOST_UNKEPT + over; i++) {
             passes(set(tenant(i), TOTAL), 1);
         }
-        assertThat(quotas.dropUnused()).isEqualTo(EmbeddedQuotas.MOST_UNKEPT);
+        assertThat(quotas.dropUnusedNow(Set.of())).isEqualTo(EmbeddedQuotas.MOST_UNKEPT);
         assertThat(quotas.owners()).isEqualTo(EmbeddedQuotas.MOST_UNKEPT);
         assertThat(passes(set(tenant(0), TOTAL), 10)).isTrue();
         assertThat(passes(set(tenant(over), TOTAL), 10)).isFalse();
@@ -116,9 +111,8 @@ class RemovedOwnersTest {
         QuotaCharge less = quotas.newCharge(both, 1);
         assertThat(time.charge(more).allowed()).isTrue();
         assertThat(time.charge(less).allowed()).isTrue();
-        quotas.keep(Set.of(CORP));
         time.pass(Duration.ofHours(1));
-        assertThat(quotas.dropUnused()).isZero();
+        assertThat(quotas.dropUnusedNow(Set.of(CORP))).isZero();
         time.settle(more, 6);
         time.settle(less, 0);
 
@@ -128,7 +122,7 @@ class RemovedOwnersTest {
         assertThat(passes(set(CORP, DAILY), 5)).as("6 of 10 are used").isFalse();
         assertThat(passes(set(CORP, DAILY), 4)).isTrue();
         time.pass(Duration.ofHours(1));
-        assertThat(quotas.dropUnused()).isZero();
+        assertThat(quotas.dropUnusedNow(Set.of(CORP))).isZero();
         assertThat(quotas.owners()).isOne();
     }
 
@@ -136,13 +130,12 @@ class RemovedOwnersTest {
     void a_request_that_is_charged_after_its_tenant_was_dropped_leaves_nothing_behind_either() {
         QuotaSet set = set(tenant(1), BURST);
         quotas.checkNow(set, 1);
-        quotas.keep(Set.of());
-        assertThat(quotas.dropUnused()).isZero();
+        assertThat(quotas.dropUnusedNow(Set.of())).isZero();
         assertThat(passes(set, 10)).isTrue();
         assertThat(passes(set, 1)).isFalse();
-        assertThat(quotas.dropUnused()).isOne();
+        assertThat(quotas.dropUnusedNow(Set.of())).isOne();
         time.pass(Duration.ofSeconds(2));
-        assertThat(quotas.dropUnused()).isZero();
+        assertThat(quotas.dropUnusedNow(Set.of())).isZero();
         assertThat(quotas.owners()).isZero();
     }
 
@@ -150,7 +143,6 @@ class RemovedOwnersTest {
     @Test
     void what_is_dropped_while_it_is_charged_gives_no_unit_twice() throws Exception {
         int owners = 20_000;
-        quotas.keep(Set.of());
         List<QuotaSet> sets = new ArrayList<>();
         for (int i = 0; i < owners; i++) {
             sets.add(set(tenant(i), new Quota.Total("one", 1)));

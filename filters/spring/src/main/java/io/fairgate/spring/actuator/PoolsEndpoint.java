@@ -3,6 +3,7 @@ package io.fairgate.spring.actuator;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.GroupStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.spring.fairshare.PermitPools;
 import java.time.Duration;
 import java.util.List;
@@ -102,7 +103,9 @@ public final class PoolsEndpoint {
     @ReadOperation
     public Mono<Map<String, Pool>> pools() {
         return Flux.fromIterable(pools.all())
-                .concatMap(pool -> pool.snapshot().map(status -> Map.entry(pool.name(), Pool.of(status))))
+                .concatMap(pool -> pool.snapshot()
+                        .map(status -> Map.entry(pool.name(), Pool.of(status)))
+                        .onErrorComplete(PoolUnavailableException.class))
                 .collectMap(Map.Entry::getKey, Map.Entry::getValue, TreeMap::new);
     }
 }

@@ -1,11 +1,14 @@
 package io.fairgate.spring.fairshare;
 
+import io.fairgate.permit.PoolFactory;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -15,9 +18,17 @@ import org.springframework.context.annotation.Configuration;
 @ConditionalOnBean(Policy.class)
 public class FairShareConfiguration {
 
+    /** The backend of the pools: another bean of this type puts them elsewhere. */
     @Bean
-    PermitPools fairgatePools(LivePolicy policy, PermitPools.Watch watch) {
-        PermitPools pools = new PermitPools(policy.current(), MonotonicScheduler.INSTANCE, watch);
+    @ConditionalOnMissingBean
+    PoolFactory fairgatePoolFactory() {
+        return (name, settings, shares, listener) ->
+                new EmbeddedPermitPool(name, settings, shares, MonotonicScheduler.INSTANCE, listener);
+    }
+
+    @Bean
+    PermitPools fairgatePools(LivePolicy policy, PoolFactory factory, PermitPools.Watch watch) {
+        PermitPools pools = new PermitPools(policy.current(), factory, MonotonicScheduler.INSTANCE, watch);
         policy.add(pools);
         return pools;
     }

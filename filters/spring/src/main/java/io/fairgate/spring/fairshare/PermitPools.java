@@ -1,11 +1,11 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.policy.LivePolicy;
 import java.time.Duration;
@@ -48,13 +48,14 @@ public final class PermitPools implements LivePolicy.Follower {
         void gone(String pool);
     }
 
+    private final PoolFactory factory;
     private final Scheduler time;
     private final Watch watch;
     /**
      * The pools of the policy, those that are being prepared, and those that the policy no longer names but that are
      * not empty yet.
      */
-    private final Map<String, EmbeddedPermitPool> pools = new ConcurrentSkipListMap<>();
+    private final Map<String, PermitPool> pools = new ConcurrentSkipListMap<>();
 
     /** The next check of each pool that the policy no longer names. Guarded by this. */
     private final Map<String, Disposable> leaving = new HashMap<>();
@@ -64,8 +65,9 @@ public final class PermitPools implements LivePolicy.Follower {
 
     private volatile Policy current;
 
-    /** Makes an embedded pool for each pool of the policy. */
-    public PermitPools(Policy policy, Scheduler time, Watch watch) {
+    /** Makes each pool of the policy. */
+    public PermitPools(Policy policy, PoolFactory factory, Scheduler time, Watch watch) {
+        this.factory = factory;
         this.time = time;
         this.watch = watch;
         this.current = policy;
@@ -114,7 +116,7 @@ public final class PermitPools implements LivePolicy.Follower {
         TenantShares shares = next.shares();
         next.pools().forEach((name, settings) -> {
             stay(name);
-            pools.computeIfAbsent(name, n -> new EmbeddedPermitPool(n, settings, shares, time, watch.listenTo(n)));
+            pools.computeIfAbsent(name, n -> factory.newPool(n, settings, shares, watch.listenTo(n)));
         });
     }
 
@@ -130,9 +132,9 @@ public final class PermitPools implements LivePolicy.Follower {
         Policy before = current;
         TenantShares shares = next.shares();
         next.pools().forEach((name, settings) -> {
-            EmbeddedPermitPool pool = pools.get(name);
+            PermitPool pool = pools.get(name);
             if (pool != null) {
-                pool.reconfigure(settings, shares);
+                var unused = pool.reconfigure(settings, shares).subscribe();
             }
         });
         current = next;
@@ -141,7 +143,7 @@ public final class PermitPools implements LivePolicy.Follower {
 
     private void leaveUnlessNamed(Policy before) {
         for (String name : before.pools().keySet()) {
-            EmbeddedPermitPool pool = pools.get(name);
+            PermitPool pool = pools.get(name);
             if (pool != null && !current.pools().containsKey(name)) {
                 goWhenEmpty(pool);
             }
@@ -156,30 +158,33 @@ public final class PermitPools implements LivePolicy.Follower {
     }
 
     /** Removes the pool when it is empty. Until then its last settings and shares apply. */
-    private void goWhenEmpty(EmbeddedPermitPool pool) {
+    private void goWhenEmpty(PermitPool pool) {
         stay(pool.name());
         leaving.put(
                 pool.name(),
                 time.schedule(
                         () -> {
-                            var unused = pool.totals().subscribe(totals -> goIfEmpty(pool, totals));
+                            var unused = pool.totals()
+                                    .map(totals -> totals.inFlight() + totals.waiting() == 0)
+                                    .onErrorReturn(PoolUnavailableException.class, false)
+                                    .subscribe(isEmpty -> goIfEmpty(pool, isEmpty));
                         },
                         KEPT_AT_LEAST.toNanos(),
                         TimeUnit.NANOSECONDS));
     }
 
-    private synchronized void goIfEmpty(EmbeddedPermitPool pool, PoolTotals totals) {
+    private synchronized void goIfEmpty(PermitPool pool, boolean isEmpty) {
         if (!leaving.containsKey(pool.name())) {
             return; // named again in the meantime
         }
-        if (totals.inFlight() + totals.waiting() > 0) {
+        if (!isEmpty) {
             goWhenEmpty(pool);
             return;
         }
         leaving.remove(pool.name());
         pools.remove(pool.name());
         // A late request must not take permits here that a new pool of this name grants as well.
-        var unused = pool.close(Duration.ZERO).subscribe();
+        var unused = closed(pool, Duration.ZERO).subscribe();
         watch.gone(pool.name());
         log.info("Pool {} is empty and gone: the policy does not name it any more.", pool.name());
     }
@@ -189,19 +194,24 @@ public final class PermitPools implements LivePolicy.Follower {
     /** The sums over all pools. */
     public record Standing(int inFlight, int waiting) {}
 
+    /** Leaves out pools whose backend cannot be reached. */
     public Mono<Standing> standing() {
         return Flux.fromIterable(pools.values())
-                .concatMap(PermitPool::totals)
+                .concatMap(pool -> pool.totals().onErrorComplete(PoolUnavailableException.class))
                 .reduce(
                         new Standing(0, 0),
                         (sum, pool) -> new Standing(sum.inFlight() + pool.inFlight(), sum.waiting() + pool.waiting()));
     }
 
-    /** Closes all pools; see {@link PermitPool#close}. */
+    /** Closes all pools; see {@link PermitPool#close}. Does not wait for pools whose backend cannot be reached. */
     public Mono<Void> close(Duration patience) {
         Collection<PermitPool> all = all();
         return Flux.fromIterable(all)
-                .flatMap(pool -> pool.close(patience), Math.max(1, all.size()))
+                .flatMap(pool -> closed(pool, patience), Math.max(1, all.size()))
                 .then();
+    }
+
+    private static Mono<Void> closed(PermitPool pool, Duration patience) {
+        return pool.close(patience).onErrorComplete(PoolUnavailableException.class);
     }
 }

@@ -4,12 +4,14 @@ import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.fairness.ShareGroups;
 import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
+import io.fairgate.quota.QuotasUnavailableException;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.PermitsWithoutClient;
@@ -130,6 +132,8 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                 .publishOn(time)
                 // Changes from here on are for the next review.
                 .doOnTerminate(() -> isReviewing.set(false))
+                // While a pool cannot be reached, the tenants that are shown stay the same.
+                .onErrorComplete(PoolUnavailableException.class)
                 .subscribe(this::review);
     }
 
@@ -159,11 +163,12 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
         return tenant.held().toNanos() / 1e9;
     }
 
-    private double remaining(QuotaSet quota) {
-        double[] answer = {Double.NaN};
-        var unused = quotas.balances(quota)
-                .subscribe(balances -> answer[0] = balances.get(0).remaining());
-        return answer[0];
+    /** The latest answer: a backend in another process answers after this. */
+    private double remaining(QuotaRow row) {
+        var unused = quotas.balances(row.alone)
+                .onErrorComplete(QuotasUnavailableException.class)
+                .subscribe(balances -> row.remaining = balances.get(0).remaining());
+        return row.remaining;
     }
 
     private static <T> Gauge gauge(
@@ -318,7 +323,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                 QuotaRow row = Objects.requireNonNull(quotaRows.get(t));
                 return List.of(
                         gauge(registry, Meter.QUOTA_LIMIT, t, row, QuotaRow::limit),
-                        gauge(registry, Meter.QUOTA_REMAINING, t, row, q -> remaining(q.alone)));
+                        gauge(registry, Meter.QUOTA_REMAINING, t, row, q -> remaining(q)));
             });
         }
     }
@@ -331,6 +336,7 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
     /** One quota, under the latest policy. */
     private static final class QuotaRow {
         private volatile QuotaSet alone = QuotaSet.NONE;
+        private volatile double remaining = Double.NaN;
 
         double limit() {
             return alone.quotas().get(0).quota().limit();
@@ -432,7 +438,9 @@ final class FairgateGauges implements MeterBinder, LivePolicy.Follower {
                 takenAt = now;
                 int version = series.version();
                 Map<Tags, Double> ended = meters.endedPermitSeconds();
-                var unused = pool.snapshot().subscribe(status -> take(version, Seen.of(status, series::tagNow, ended)));
+                var unused = pool.snapshot()
+                        .onErrorComplete(PoolUnavailableException.class)
+                        .subscribe(status -> take(version, Seen.of(status, series::tagNow, ended)));
             }
             return latest;
         }

@@ -1,7 +1,6 @@
 package io.fairgate.spring.quota;
 
 import io.fairgate.policy.Policy;
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.LivePolicy;
@@ -86,11 +85,7 @@ public class QuotaConfiguration {
     @Bean
     RemovedTenants fairgateRemovedTenants(LivePolicy policy, Quotas quotas, DecisionLog decisions) {
         RemovedTenants removed = new RemovedTenants(
-                policy.current(),
-                quotas instanceof EmbeddedQuotas embedded ? embedded : null,
-                decisions,
-                MonotonicScheduler.INSTANCE,
-                InstantSource.system());
+                policy.current(), quotas, decisions, MonotonicScheduler.INSTANCE, InstantSource.system());
         policy.add(removed);
         return removed;
     }

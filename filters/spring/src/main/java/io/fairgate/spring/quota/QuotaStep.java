@@ -69,15 +69,21 @@ public final class QuotaStep {
      * continues beyond its quotas gets no permits, not even for a moment.
      */
     public Mono<Void> checkBeforeWaiting(ServerWebExchange exchange, RequestQuotas request, boolean mayWait) {
-        return mayWait || request.quotas().refusedLast() ? check(() -> Origin.of(exchange), request) : Mono.empty();
+        return mayWait || request.quotas().refusedLast()
+                ? checked(() -> Origin.of(exchange), request).flatMap(passed -> onEventLoop(exchange, Mono::empty))
+                : Mono.empty();
     }
 
     /** Errors when the request would be refused now. */
     Mono<Void> check(Supplier<Origin> origin, RequestQuotas request) {
+        return checked(origin, request).then();
+    }
+
+    private Mono<QuotaDecision> checked(Supplier<Origin> origin, RequestQuotas request) {
         return request.areUnlimited()
                 ? Mono.empty()
                 : quotas.check(request.quotas(), request.cost().units())
-                        .flatMap(decision -> require(origin, request, decision).then());
+                        .flatMap(decision -> require(origin, request, decision));
     }
 
     /**

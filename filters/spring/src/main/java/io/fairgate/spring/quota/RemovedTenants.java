@@ -2,9 +2,10 @@ package io.fairgate.spring.quota;
 
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.Quotas;
+import io.fairgate.quota.QuotasUnavailableException;
 import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.tenant.TenantId;
@@ -15,7 +16,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -33,38 +33,32 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
     /** How long decisions about removed tenants are kept. */
     static final Duration DECISIONS_KEPT = Duration.ofHours(1);
 
-    private final @Nullable EmbeddedQuotas quotas;
+    private final Quotas quotas;
     private final DecisionLog decisions;
     private final Scheduler time;
     private final InstantSource clock;
 
     // Guarded by this.
     private Set<String> tenants;
+    private Set<QuotaOwner> owners;
     private Disposable timer = Disposables.disposed();
     private boolean isDestroyed;
 
-    /** @param quotas null when the application has its own, which drop their state themselves */
-    RemovedTenants(
-            Policy policy,
-            @Nullable EmbeddedQuotas quotas,
-            DecisionLog decisions,
-            Scheduler time,
-            InstantSource clock) {
+    RemovedTenants(Policy policy, Quotas quotas, DecisionLog decisions, Scheduler time, InstantSource clock) {
         this.quotas = quotas;
         this.decisions = decisions;
         this.time = time;
         this.clock = clock;
         this.tenants = namesOf(policy);
+        this.owners = ownersOf(policy);
     }
 
     /** Checks periodically from the first removal on, because a request in flight may recreate what was dropped. */
     @Override
     public synchronized void follow(Policy next) {
-        if (quotas != null) {
-            quotas.keep(ownersOf(next));
-        }
         boolean hasRemoved = !namesOf(next).containsAll(tenants);
         tenants = namesOf(next);
+        owners = ownersOf(next);
         if (timer.isDisposed() && hasRemoved) {
             lookLater();
         }
@@ -93,9 +87,10 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
     }
 
     private synchronized void look() {
-        if (quotas != null) {
-            quotas.dropUnused();
-        }
+        // Balances that cannot be dropped now are dropped at a later look.
+        var unused = quotas.dropUnused(owners)
+                .onErrorComplete(QuotasUnavailableException.class)
+                .subscribe();
         Set<String> known = tenants;
         decisions.drop(tenant -> !known.contains(tenant), clock.instant().minus(DECISIONS_KEPT));
         lookLater();

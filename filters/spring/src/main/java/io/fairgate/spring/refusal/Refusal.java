@@ -36,6 +36,15 @@ public record Refusal(
             Duration.ofSeconds(1),
             closeConnection());
 
+    /** The backend of the pool or of the quotas cannot be reached. */
+    public static final Refusal BACKEND_LOST = new Refusal(
+            HttpStatus.SERVICE_UNAVAILABLE,
+            "backend-lost",
+            "The shared state of this gateway cannot be reached.",
+            List.of(),
+            Duration.ofSeconds(1),
+            new HttpHeaders());
+
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
     private static HttpHeaders closeConnection() {

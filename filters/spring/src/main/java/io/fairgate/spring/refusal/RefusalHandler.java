@@ -1,5 +1,6 @@
 package io.fairgate.spring.refusal;
 
+import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions.Decided;
@@ -50,8 +51,11 @@ public final class RefusalHandler implements WebExceptionHandler, Ordered {
             return Mono.error(failure);
         }
         Refusal refusal = decided.refusal();
+        TenantPolicy tenant = Exchanges.tenant(exchange);
         if (refusal.isFailure()) {
-            counter.failed(Exchanges.pool(exchange), Exchanges.tenant(exchange), refusal.reason());
+            counter.failed(Exchanges.pool(exchange), tenant, refusal.reason());
+        } else if (refusal == Refusal.BACKEND_LOST) {
+            counter.refused(tenant == null ? null : tenant.id(), refusal.reason(), true);
         }
         // A response that has begun cannot be replaced, and must not look complete, so its connection is closed.
         boolean begun = exchange.getResponse().isCommitted();

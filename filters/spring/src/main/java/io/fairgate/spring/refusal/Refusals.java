@@ -3,9 +3,11 @@ package io.fairgate.spring.refusal;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.quota.QuotasUnavailableException;
 import io.fairgate.spring.policy.LivePolicy;
 import io.netty.handler.timeout.ReadTimeoutException;
 import java.io.IOException;
@@ -42,6 +44,8 @@ final class Refusals {
             return refused.refusal(new RefusalTerms(policy.current(), retryAfter));
         } else if (failure instanceof PermitRefusedException permit) {
             return permit(permit);
+        } else if (failure instanceof PoolUnavailableException || failure instanceof QuotasUnavailableException) {
+            return Refusal.BACKEND_LOST;
         } else if (failure instanceof HoldExpiredException) {
             return Refusal.of(HttpStatus.GATEWAY_TIMEOUT, "max-hold", "The request took longer than it may.");
         } else {

@@ -8,6 +8,7 @@ import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
@@ -18,8 +19,11 @@ import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
+import io.fairgate.testkit.odd.Network;
+import io.fairgate.testkit.odd.OddPool;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +40,11 @@ class PermitPoolsTest {
     private final LivePolicy policy = new LivePolicy(withPools("one", 2));
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final FairgateMeters meters = new FairgateMeters(policy, registry);
-    private final PermitPools pools = new PermitPools(policy.current(), time, meters);
+    private final PermitPools pools = new PermitPools(
+            policy.current(),
+            (name, settings, shares, listener) -> new EmbeddedPermitPool(name, settings, shares, time, listener),
+            time,
+            meters);
 
     PermitPoolsTest() {
         policy.add(pools);
@@ -160,5 +168,62 @@ class PermitPoolsTest {
         assertThat(pool("one").tryAcquire(PermitRequest.of(ACME))).isNull();
         second.release();
         take("one").release();
+    }
+
+    private PermitPools behind(Network network) {
+        return new PermitPools(
+                policy.current(),
+                (name, settings, shares, listener) ->
+                        new OddPool(new EmbeddedPermitPool(name, settings, shares, time, listener), network),
+                time,
+                meters);
+    }
+
+    private static void change(PermitPools pools, Policy next) {
+        pools.prepare(next);
+        pools.follow(next);
+    }
+
+    @Test
+    void a_pool_that_cannot_be_reached_is_kept_until_it_says_that_it_is_empty() {
+        Network network = new Network(time, Duration.ofMillis(1));
+        PermitPools remote = behind(network);
+        change(remote, withPools("two", 5));
+        network.lose();
+        pass(LONG);
+        pass(LONG);
+        assertThat(remote.get("one")).isNotNull();
+
+        network.regain();
+        pass(LONG);
+        assertThat(remote.get("one")).isNull();
+    }
+
+    @Test
+    void a_change_reaches_a_pool_that_could_not_be_reached_later() {
+        Network network = new Network(time, Duration.ofMillis(1));
+        PermitPools remote = behind(network);
+        network.lose();
+        change(remote, withPools("one", 7));
+        pass(LONG);
+        assertThat(remote.settings("one").permits()).isEqualTo(2);
+
+        network.regain();
+        pass(Duration.ofMillis(1));
+        assertThat(remote.settings("one").permits()).isEqualTo(7);
+    }
+
+    @Test
+    void closing_does_not_wait_for_a_pool_that_cannot_be_reached() {
+        Network network = new Network(time, Duration.ofMillis(1));
+        PermitPools remote = behind(network);
+        network.lose();
+        List<PermitPools.Standing> standing = new ArrayList<>();
+        List<String> closed = new ArrayList<>();
+        remote.standing().subscribe(standing::add);
+        remote.close(Duration.ofSeconds(100)).subscribe(nothing -> {}, e -> {}, () -> closed.add("all"));
+        pass(Duration.ofMillis(2));
+        assertThat(standing).containsExactly(new PermitPools.Standing(0, 0));
+        assertThat(closed).containsExactly("all");
     }
 }

@@ -8,6 +8,7 @@ import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Identification;
@@ -16,8 +17,8 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.PermitsWithoutClient;
@@ -68,7 +69,12 @@ class TenantSeriesTest {
             policy = new LivePolicy(policy(members, pinned));
             series = new TenantSeries(policy.current(), most, time);
             FairgateMeters meters = new FairgateMeters(policy, registry, series);
-            PermitPools pools = new PermitPools(policy.current(), time, meters);
+            PermitPools pools = new PermitPools(
+                    policy.current(),
+                    (name, settings, shares, listener) ->
+                            new EmbeddedPermitPool(name, settings, shares, time, listener),
+                    time,
+                    meters);
             FairgateGauges gauges = new FairgateGauges(
                     policy,
                     pools,

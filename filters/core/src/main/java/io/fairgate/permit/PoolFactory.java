@@ -1,0 +1,16 @@
+package io.fairgate.permit;
+
+import io.fairgate.fairness.TenantShares;
+
+/** Makes the pools of a program: the one place that names their backend. */
+@FunctionalInterface
+public interface PoolFactory {
+
+    /**
+     * Makes a pool. Must not block.
+     *
+     * @throws IllegalArgumentException when the tenants reserve more permits than the pool has, or their calculator returns
+     *     less than 1
+     */
+    PermitPool newPool(String name, PoolSettings settings, TenantShares shares, PoolListener listener);
+}

@@ -1,0 +1,20 @@
+package io.fairgate.testkit.quota;
+
+import io.fairgate.quota.Quotas;
+import io.fairgate.testkit.TestTime;
+import java.time.InstantSource;
+
+/** What the contract needs to know of a backend. */
+public interface QuotasBackend {
+
+    /**
+     * Makes the quotas under test.
+     *
+     * @param time the monotonic clock and the timers
+     * @param calendar the wall clock, which moves together with {@code time}
+     */
+    Quotas newQuotas(TestTime time, InstantSource calendar);
+
+    /** Returns when the quotas have answered all that they were asked. It may move the time on, by less than a millisecond. */
+    default void answer(TestTime time) {}
+}

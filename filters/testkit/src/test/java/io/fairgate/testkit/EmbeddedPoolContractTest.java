@@ -1,0 +1,17 @@
+package io.fairgate.testkit;
+
+import io.fairgate.fairness.TenantShares;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.testkit.permit.PermitPoolContract;
+import reactor.core.scheduler.Scheduler;
+
+class EmbeddedPoolContractTest extends PermitPoolContract {
+
+    @Override
+    public PermitPool newPool(PoolSettings settings, TenantShares shares, Scheduler time, PoolListener listener) {
+        return new EmbeddedPermitPool("test", settings, shares, time, listener);
+    }
+}

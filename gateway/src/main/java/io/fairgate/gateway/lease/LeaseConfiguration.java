@@ -5,7 +5,7 @@ import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
 import java.time.InstantSource;
@@ -71,7 +71,7 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeasePools leasePools(PermitPools pools, LivePolicy policy) {
+        LeasePools leasePools(PermitPools pools, PolicyHolder policy) {
             return new LeasePools(pools, policy);
         }
 

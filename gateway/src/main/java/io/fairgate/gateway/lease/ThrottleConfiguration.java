@@ -8,7 +8,7 @@ import io.fairgate.gateway.throttle.ThrottleProtocol;
 import io.fairgate.gateway.throttle.ThrottleSettings;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.admission.TenantAccess;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.util.List;
@@ -35,7 +35,7 @@ class ThrottleConfiguration {
             LeaseDesk desk,
             LeaseRecords records,
             LeasePools pools,
-            LivePolicy policy,
+            PolicyHolder policy,
             LeaseSettings settings) {
         LeaseSettings.Throttle throttle = settings.throttle();
         requireLevelsOfPools(throttle.levels().keySet(), policy.current());

@@ -5,9 +5,8 @@ import io.fairgate.policy.QuotaSets;
 import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaOwner;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyParticipant;
 import io.fairgate.spring.refusal.DecisionLog;
-import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -26,9 +25,9 @@ import reactor.core.scheduler.Scheduler;
  * full again because its tenant was removed for a moment, and operators look up decisions after the change of the
  * policy that followed from them.
  */
-final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
+final class RemovedTenants implements PolicyParticipant, DisposableBean {
 
-    static final Duration LOOK_EVERY = Duration.ofMinutes(1);
+    static final Duration CHECK_EVERY = Duration.ofMinutes(1);
 
     /** How long decisions about removed tenants are kept. */
     static final Duration DECISIONS_KEPT = Duration.ofHours(1);
@@ -38,10 +37,10 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
     private final Scheduler time;
     private final InstantSource clock;
 
+    private final Disposable.Swap timer = Disposables.swap();
     // Guarded by this.
     private Set<String> tenants;
-    private Disposable timer = Disposables.disposed();
-    private boolean isDestroyed;
+    private boolean isChecking;
 
     /** @param quotas null when the application has its own, which drop their state themselves */
     RemovedTenants(
@@ -57,17 +56,23 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
         this.tenants = namesOf(policy);
     }
 
+    @Override
+    public Order order() {
+        return Order.QUOTAS;
+    }
+
     /** Checks periodically from the first removal on, because a request in flight may recreate what was dropped. */
     @Override
-    public synchronized void follow(Policy next) {
+    public synchronized void commit(Policy next) {
         if (quotas != null) {
             quotas.keep(ownersOf(next));
         }
-        boolean hasRemoved = !namesOf(next).containsAll(tenants);
-        tenants = namesOf(next);
-        if (timer.isDisposed() && hasRemoved) {
-            lookLater();
+        Set<String> named = namesOf(next);
+        if (!isChecking && !named.containsAll(tenants)) {
+            isChecking = true;
+            checkLater();
         }
+        tenants = named;
     }
 
     private static Set<QuotaOwner> ownersOf(Policy policy) {
@@ -80,30 +85,25 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
     }
 
     private static Set<String> namesOf(Policy policy) {
-        return policy.tenants().stream()
-                .map(tenant -> tenant.id())
-                .map(TenantId::value)
-                .collect(Collectors.toSet());
+        return policy.tenants().stream().map(tenant -> tenant.id().value()).collect(Collectors.toSet());
     }
 
-    private void lookLater() {
-        if (!isDestroyed) {
-            timer = time.schedule(this::look, LOOK_EVERY.toNanos(), TimeUnit.NANOSECONDS);
-        }
+    /** Does nothing after {@link #destroy}. */
+    private void checkLater() {
+        timer.replace(time.schedule(this::check, CHECK_EVERY.toNanos(), TimeUnit.NANOSECONDS));
     }
 
-    private synchronized void look() {
+    private synchronized void check() {
         if (quotas != null) {
             quotas.dropUnused();
         }
         Set<String> known = tenants;
         decisions.drop(tenant -> !known.contains(tenant), clock.instant().minus(DECISIONS_KEPT));
-        lookLater();
+        checkLater();
     }
 
     @Override
-    public synchronized void destroy() {
-        isDestroyed = true;
+    public void destroy() {
         timer.dispose();
     }
 }

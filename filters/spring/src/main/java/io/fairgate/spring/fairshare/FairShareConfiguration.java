@@ -1,7 +1,7 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.policy.Policy;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
@@ -9,17 +9,17 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /** The pools, and the parts of the admission that hold their permits. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
+@Import({CachedBodyFilter.class, FairShareGatewayFilterFactory.class, HeldWebSockets.class, PermitsWithoutClient.class})
 public class FairShareConfiguration {
 
     @Bean
-    PermitPools fairgatePools(LivePolicy policy, PermitPools.Watch watch) {
-        PermitPools pools = new PermitPools(policy.current(), MonotonicScheduler.INSTANCE, watch);
-        policy.add(pools);
-        return pools;
+    PermitPools fairgatePools(Policy policy, PermitPools.Watch watch) {
+        return new PermitPools(policy, MonotonicScheduler.INSTANCE, watch);
     }
 
     @Bean
@@ -28,18 +28,8 @@ public class FairShareConfiguration {
     }
 
     @Bean
-    PermitsWithoutClient fairgatePermitsWithoutClient() {
-        return new PermitsWithoutClient();
-    }
-
-    @Bean
-    CachedBodyFilter fairgateCachedBodyFilter() {
-        return new CachedBodyFilter();
-    }
-
-    @Bean
     PermitStep fairgatePermitStep(
-            LivePolicy policy,
+            PolicyHolder policy,
             PermitPools pools,
             ByteBudget waitingBodies,
             Decisions decisions,
@@ -48,27 +38,17 @@ public class FairShareConfiguration {
     }
 
     @Bean
-    FairShareGatewayFilterFactory fairShareGatewayFilterFactory(PermitPools pools) {
-        return new FairShareGatewayFilterFactory(pools);
-    }
-
-    @Bean
-    static HeldWebSockets fairgateHeldWebSockets() {
-        return new HeldWebSockets();
-    }
-
-    @Bean
     HttpClientCustomizer fairgateUpstreamConnections() {
         return UpstreamConnection.NOTED;
     }
 
     @Bean
-    HttpClientCustomizer fairgateUnaskedUpgrades() {
-        return UnaskedUpgrades.REFUSED;
+    HttpClientCustomizer fairgateUnrequestedUpgrades() {
+        return UnrequestedUpgrades.REFUSED;
     }
 
     @Bean
-    UpstreamBodyIdleFilter fairgateUpstreamBodyIdleFilter(FairgateProperties properties) {
-        return new UpstreamBodyIdleFilter(properties.upstreamBodyIdle().value());
+    HttpClientCustomizer fairgateUpstreamBodyIdleTimeout(FairgateProperties properties) {
+        return new UpstreamBodyIdleTimeout(properties.upstreamBodyIdle().value());
     }
 }

@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Import;
 /** The pools, and the parts of the admission that hold their permits. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
-@Import({CachedBodyFilter.class, FairShareGatewayFilterFactory.class, HeldWebSockets.class, PermitsWithoutClient.class})
+@Import({CachedBodyFilter.class, FairShareGatewayFilterFactory.class, HeldWebSockets.class})
 public class FairShareConfiguration {
 
     @Bean
@@ -29,12 +29,8 @@ public class FairShareConfiguration {
 
     @Bean
     PermitStep fairgatePermitStep(
-            PolicyHolder policy,
-            PermitPools pools,
-            ByteBudget waitingBodies,
-            Decisions decisions,
-            PermitsWithoutClient withoutClient) {
-        return new PermitStep(policy, pools, waitingBodies, decisions, withoutClient, MonotonicScheduler.INSTANCE);
+            PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions) {
+        return new PermitStep(policy, pools, waitingBodies, decisions, MonotonicScheduler.INSTANCE);
     }
 
     @Bean

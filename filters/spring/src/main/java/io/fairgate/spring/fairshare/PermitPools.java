@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,9 @@ public final class PermitPools implements PolicyParticipant {
      */
     private final Map<String, EmbeddedPermitPool> pools = new ConcurrentSkipListMap<>();
 
+    /** Permits held without a client, by pool. */
+    private final Map<String, Integer> withoutClient = new ConcurrentHashMap<>();
+
     /** The next check of each pool that the policy no longer names. Guarded by this. */
     private final Map<String, Disposable> leaving = new HashMap<>();
 
@@ -88,6 +92,21 @@ public final class PermitPools implements PolicyParticipant {
     /** The settings of an existing pool; the last settings of one that the policy no longer names. */
     PoolSettings settings(String name) {
         return Objects.requireNonNull(pools.get(name), name).settings();
+    }
+
+    /**
+     * The permits of a pool that are held although their requests are over for their clients: the upstream is still at
+     * work, or its connection is just being closed.
+     */
+    public int withoutClient(String pool) {
+        return withoutClient.getOrDefault(pool, 0);
+    }
+
+    /** Counts permits as {@link #withoutClient} until the request has settled. */
+    Mono<Void> countWithoutClient(String pool, int permits, Mono<Void> settled) {
+        return settled.doOnSubscribe(begun -> withoutClient.merge(pool, permits, Integer::sum))
+                .doFinally(end ->
+                        withoutClient.computeIfPresent(pool, (name, all) -> all == permits ? null : all - permits));
     }
 
     /** The policy that routes must fit: the one in force, or the next one while that is prepared. */

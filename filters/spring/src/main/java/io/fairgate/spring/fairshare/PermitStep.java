@@ -35,21 +35,13 @@ public final class PermitStep {
     private final PermitPools pools;
     private final ByteBudget waitingBodies;
     private final Decisions decisions;
-    private final PermitsWithoutClient withoutClient;
     private final Scheduler time;
 
-    PermitStep(
-            PolicyHolder policy,
-            PermitPools pools,
-            ByteBudget waitingBodies,
-            Decisions decisions,
-            PermitsWithoutClient withoutClient,
-            Scheduler time) {
+    PermitStep(PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
         this.policy = policy;
         this.pools = pools;
         this.waitingBodies = waitingBodies;
         this.decisions = decisions;
-        this.withoutClient = withoutClient;
         this.time = time;
     }
 
@@ -102,7 +94,7 @@ public final class PermitStep {
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
         UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
         PermitRequest request = request(exchange, tenant, rule)
-                .withSettled(withoutClient.during(pool.name(), rule.permits(), upstream.settled()))
+                .withSettled(pools.countWithoutClient(pool.name(), rule.permits(), upstream.settled()))
                 .withSettleWithin(settleWithin(onClientLeft, maxHold))
                 .withOnWaiting(body::start);
         Mono<Void> forwarded = Mono.defer(() -> {

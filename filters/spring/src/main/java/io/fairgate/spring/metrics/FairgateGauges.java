@@ -12,7 +12,6 @@ import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.fairshare.PermitsWithoutClient;
 import io.fairgate.spring.policy.PolicyParticipant;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -50,7 +49,7 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
     private static final long REVIEW_NANOS = Duration.ofSeconds(10).toNanos();
 
     private final PoolUsage usage;
-    private final PermitsWithoutClient withoutClient;
+    private final PermitPools pools;
     private final Quotas quotas;
     private final ByteBudget waitingBodies;
     private final Scheduler time;
@@ -69,14 +68,13 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
     FairgateGauges(
             Policy policy,
             PermitPools pools,
-            PermitsWithoutClient withoutClient,
             Quotas quotas,
             ByteBudget waitingBodies,
             FairgateMeters meters,
             Scheduler time) {
         this.policy = policy;
         this.usage = new PoolUsage(pools, meters, time);
-        this.withoutClient = withoutClient;
+        this.pools = pools;
         this.quotas = quotas;
         this.waitingBodies = waitingBodies;
         this.meters = meters;
@@ -171,7 +169,7 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
         Tags tags = Tags.of("pool", pool);
         add(rows, Meter.PERMITS_LIMIT, tags, () -> usage().of(pool).permits());
         add(rows, Meter.PERMITS_IN_FLIGHT, tags, () -> usage().of(pool).inFlight());
-        add(rows, Meter.PERMITS_WITHOUT_CLIENT, tags, () -> withoutClient.of(pool));
+        add(rows, Meter.PERMITS_WITHOUT_CLIENT, tags, () -> pools.withoutClient(pool));
         add(rows, Meter.PERMITS_WAITING, tags, () -> usage().of(pool).waiting());
     }
 

@@ -4,7 +4,6 @@ import io.fairgate.policy.Policy;
 import io.fairgate.quota.Quotas;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.fairshare.PermitsWithoutClient;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
@@ -25,13 +24,7 @@ public class MetricsConfiguration {
 
     @Bean
     FairgateGauges fairgateGauges(
-            Policy policy,
-            PermitPools pools,
-            PermitsWithoutClient withoutClient,
-            Quotas quotas,
-            ByteBudget waitingBodies,
-            FairgateMeters meters) {
-        return new FairgateGauges(
-                policy, pools, withoutClient, quotas, waitingBodies, meters, MonotonicScheduler.INSTANCE);
+            Policy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
+        return new FairgateGauges(policy, pools, quotas, waitingBodies, meters, MonotonicScheduler.INSTANCE);
     }
 }

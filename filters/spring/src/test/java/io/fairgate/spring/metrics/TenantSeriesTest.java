@@ -20,7 +20,6 @@ import io.fairgate.quota.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.fairshare.PermitsWithoutClient;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
@@ -72,7 +71,6 @@ class TenantSeriesTest {
             FairgateGauges gauges = new FairgateGauges(
                     policy.current(),
                     pools,
-                    new PermitsWithoutClient(),
                     new EmbeddedQuotas(time, () -> Instant.EPOCH),
                     new ByteBudget(1000),
                     meters,

@@ -360,6 +360,19 @@ class TenantSeriesTest {
     }
 
     @Test
+    void a_tenant_of_similar_activity_does_not_take_the_place_of_one_that_is_shown() {
+        Scene scene = new Scene(50, 1);
+        scene.use(0, Duration.ofSeconds(10));
+        scene.look();
+        scene.use(1, Duration.ofSeconds(12));
+        scene.look();
+        assertThat(scene.series.shown()).containsExactly(Scene.tenant(0));
+        scene.use(1, Duration.ofSeconds(10));
+        scene.look();
+        assertThat(scene.series.shown()).containsExactly(Scene.tenant(1));
+    }
+
+    @Test
     void a_reload_that_names_a_tenant_gives_it_a_series_and_counts_nothing_twice() {
         Scene scene = new Scene(50, 1);
         scene.use(0, Duration.ofMinutes(5));

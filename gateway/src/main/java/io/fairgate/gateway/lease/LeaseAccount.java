@@ -89,7 +89,7 @@ final class LeaseAccount {
     /** Adds the state of the quotas that were charged to an answer. */
     void tellQuotas(ServerWebExchange exchange) {
         if (charge != null) {
-            charge.tell(exchange);
+            charge.addBalances(exchange);
         }
     }
 }

@@ -8,7 +8,7 @@ import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
 import java.time.InstantSource;
@@ -76,7 +76,7 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeasePools leasePools(PermitPools pools, LivePolicy policy) {
+        LeasePools leasePools(PermitPools pools, PolicyHolder policy) {
             return new LeasePools(pools, policy);
         }
 

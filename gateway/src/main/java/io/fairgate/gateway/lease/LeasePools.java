@@ -6,7 +6,7 @@ import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import java.util.List;
 import java.util.Map;
@@ -18,9 +18,9 @@ import reactor.core.publisher.Mono;
 final class LeasePools implements LeasedPools {
 
     private final PermitPools pools;
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
 
-    LeasePools(PermitPools pools, LivePolicy policy) {
+    LeasePools(PermitPools pools, PolicyHolder policy) {
         this.pools = pools;
         this.policy = policy;
     }

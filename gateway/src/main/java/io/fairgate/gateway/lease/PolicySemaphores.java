@@ -4,7 +4,7 @@ import io.fairgate.gateway.throttle.Semaphore;
 import io.fairgate.gateway.throttle.Semaphores;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 final class PolicySemaphores implements Semaphores {
 
     private final LeasePools pools;
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
     private final Map<String, Integer> levels;
 
-    PolicySemaphores(LeasePools pools, LivePolicy policy, Map<String, Integer> levels) {
+    PolicySemaphores(LeasePools pools, PolicyHolder policy, Map<String, Integer> levels) {
         this.pools = pools;
         this.policy = policy;
         this.levels = levels;

@@ -9,7 +9,7 @@ import io.fairgate.gateway.throttle.ThrottleSettings;
 import io.fairgate.lease.Leases;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.admission.TenantAccess;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.util.List;
@@ -37,7 +37,7 @@ class ThrottleConfiguration {
             Leases leases,
             LeaseRecords records,
             LeasePools pools,
-            LivePolicy policy,
+            PolicyHolder policy,
             LeaseSettings settings) {
         LeaseSettings.Throttle throttle = settings.throttle();
         requireLevelsOfPools(throttle.levels().keySet(), policy.current());

@@ -8,7 +8,7 @@ import io.fairgate.gateway.throttle.ThrottleError;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.Map;
@@ -32,7 +32,7 @@ final class ThrottleTenants implements Tenants {
     private final TenantAccess access;
     private final LeaseDesk desk;
     private final LeaseRecords records;
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
     private final @Nullable TenantId otherwise;
 
     /** @param otherwise the tenant of a request without identification; null refuses such requests */
@@ -40,7 +40,7 @@ final class ThrottleTenants implements Tenants {
             TenantAccess access,
             LeaseDesk desk,
             LeaseRecords records,
-            LivePolicy policy,
+            PolicyHolder policy,
             @Nullable TenantId otherwise) {
         this.access = access;
         this.desk = desk;

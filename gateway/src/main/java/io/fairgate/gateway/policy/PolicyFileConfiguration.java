@@ -1,6 +1,6 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.settings.DurationSetting;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Value;
@@ -24,7 +24,7 @@ public class PolicyFileConfiguration {
     }
 
     @Bean
-    PolicyReload policyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, PolicyCheck check) {
+    PolicyReload policyReload(PolicySource source, PolicyHolder policy, LiveRoutes routes, PolicyCheck check) {
         return new PolicyReload(source, policy, routes, check);
     }
 

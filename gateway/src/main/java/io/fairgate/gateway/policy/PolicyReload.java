@@ -4,7 +4,7 @@ import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.Warning;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +46,7 @@ public final class PolicyReload {
     }
 
     private final PolicySource source;
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
     private final LiveRoutes routes;
     private final PolicyCheck check;
     private PolicyFile inForce;
@@ -56,7 +56,7 @@ public final class PolicyReload {
 
     private volatile Report latest;
 
-    PolicyReload(PolicySource source, LivePolicy policy, LiveRoutes routes, PolicyCheck check) {
+    PolicyReload(PolicySource source, PolicyHolder policy, LiveRoutes routes, PolicyCheck check) {
         this.source = source;
         this.policy = policy;
         this.routes = routes;

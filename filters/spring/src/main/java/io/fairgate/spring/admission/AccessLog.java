@@ -2,7 +2,6 @@ package io.fairgate.spring.admission;
 
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
-import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions;
@@ -14,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.cloud.gateway.route.Route;
@@ -71,21 +71,16 @@ final class AccessLog implements DisposableBean {
     private Map<String, Object> entry(ServerWebExchange exchange, String end, String at, long began) {
         Map<String, Object> entry = new LinkedHashMap<>();
         entry.put("at", at);
-        TenantPolicy tenant = Exchanges.tenant(exchange);
-        put(entry, "tenant", tenant == null ? null : tenant.id().value());
-        InetAddress peer = Exchanges.peer(exchange);
-        put(entry, "peer", peer == null ? null : peer.getHostAddress());
-        Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        put(entry, "route", route == null ? null : route.getId());
-        put(entry, "pool", Exchanges.pool(exchange));
+        put(entry, "tenant", Exchanges.tenant(exchange), tenant -> tenant.id().value());
+        put(entry, "peer", Exchanges.peer(exchange), InetAddress::getHostAddress);
+        put(entry, "route", exchange.<Route>getAttribute(GATEWAY_ROUTE_ATTR), Route::getId);
+        put(entry, "pool", Exchanges.pool(exchange), pool -> pool);
         entry.put("method", exchange.getRequest().getMethod().name());
         entry.put("path", exchange.getRequest().getPath().value());
-        HttpStatusCode status = exchange.getResponse().getStatusCode();
-        put(entry, "status", status == null ? null : status.value());
+        put(entry, "status", exchange.getResponse().getStatusCode(), HttpStatusCode::value);
         entry.put("end", end);
         entry.put("seconds", seconds(time.now(TimeUnit.NANOSECONDS) - began));
-        Long waited = Exchanges.waited(exchange);
-        put(entry, "waited", waited == null ? null : seconds(waited));
+        put(entry, "waited", Exchanges.waited(exchange), AccessLog::seconds);
         List<Decision> decisions = Decisions.of(exchange);
         if (!decisions.isEmpty()) {
             entry.put("decisions", decisions.stream().map(AccessLog::shown).toList());
@@ -115,9 +110,9 @@ final class AccessLog implements DisposableBean {
         return Math.round(nanos / 1e3) / 1e6;
     }
 
-    private static void put(Map<String, Object> entry, String name, @Nullable Object value) {
+    private static <T> void put(Map<String, Object> entry, String name, @Nullable T value, Function<T, Object> shown) {
         if (value != null) {
-            entry.put(name, value);
+            entry.put(name, shown.apply(value));
         }
     }
 }

@@ -1,10 +1,12 @@
 package io.fairgate.spring.admission;
 
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
 import java.util.regex.Pattern;
+import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
@@ -15,7 +17,7 @@ import org.springframework.web.server.ServerWebExchange;
  * <p>Other differences in spelling do no harm: {@code %66ive} is decoded and {@code five;a=b} loses its parameter
  * before a route is chosen.
  */
-final class AmbiguousPaths {
+record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters refusals, boolean mayPass) {
 
     /**
      * Matches within parameters too, and dots before a plain or encoded semicolon, because to some servers {@code ..;x}
@@ -24,31 +26,24 @@ final class AmbiguousPaths {
     private static final Pattern AMBIGUOUS =
             Pattern.compile("//|\\\\|%2f|%5c|(^|/)(\\.|%2e){1,2}(/|;|%3b|$)", Pattern.CASE_INSENSITIVE);
 
-    private final LivePolicy policy;
-    private final Decisions decisions;
-    private final RefusalMeters refusals;
-    private final boolean mayPass;
-
-    AmbiguousPaths(LivePolicy policy, Decisions decisions, RefusalMeters refusals, boolean mayPass) {
-        this.policy = policy;
-        this.decisions = decisions;
-        this.refusals = refusals;
-        this.mayPass = mayPass;
-    }
+    private static final Refusal REFUSAL = Refusal.of(
+            HttpStatus.BAD_REQUEST,
+            "ambiguous-path",
+            "The path has an empty segment, a segment of dots, or an encoded slash, which servers read in different ways.");
 
     /**
-     * Throws {@link AmbiguousPathException} when the path of the request is ambiguous; in a dry run it only notes that.
+     * Throws {@link NotAdmittedException} when the path of the request is ambiguous; in a dry run it only notes that.
      */
     void requireUnambiguous(ServerWebExchange exchange) {
         if (mayPass || !isAmbiguous(exchange.getRequest().getURI().getRawPath())) {
             return;
         }
         boolean enforced = policy.current().enforcement().isOn();
-        refusals.refused(null, AmbiguousPathException.REASON, enforced);
+        refusals.refused(null, REFUSAL.reason(), enforced);
         if (enforced) {
-            throw new AmbiguousPathException();
+            throw new NotAdmittedException(REFUSAL);
         }
-        decisions.noteDryRun(Origin.of(exchange), new AmbiguousPathException());
+        decisions.noteDryRun(Origin.of(exchange), new NotAdmittedException(REFUSAL));
     }
 
     static boolean isAmbiguous(String rawPath) {

@@ -1,8 +1,12 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
+import java.util.List;
 import org.springframework.core.Ordered;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
@@ -13,15 +17,11 @@ import reactor.core.publisher.Mono;
  * When the upstream answers with 2xx, both ends of the connection treat it as a tunnel, and the next request that the
  * connection pool sends on it is never answered.
  */
-final class ConnectFilter implements WebFilter, Ordered {
+record ConnectFilter(RefusalMeters refusals) implements WebFilter, Ordered {
 
     private static final HttpMethod CONNECT = HttpMethod.valueOf("CONNECT");
-
-    private final RefusalMeters refusals;
-
-    ConnectFilter(RefusalMeters refusals) {
-        this.refusals = refusals;
-    }
+    private static final Refusal REFUSAL = new Refusal(
+            HttpStatus.METHOD_NOT_ALLOWED, "connect", "The gateway opens no tunnels.", List.of(), null, headers());
 
     @Override
     public int getOrder() {
@@ -34,8 +34,19 @@ final class ConnectFilter implements WebFilter, Ordered {
             return chain.filter(exchange);
         }
         return Mono.defer(() -> {
-            refusals.refused(null, ConnectRefusedException.REASON, true);
-            return Mono.error(new ConnectRefusedException());
+            refusals.refused(null, REFUSAL.reason(), true);
+            return Mono.error(new NotAdmittedException(REFUSAL));
         });
+    }
+
+    /**
+     * Over HTTP/1.1 the connection is closed: bytes after the request may have been meant for the tunnel, and are not a
+     * request.
+     */
+    private static HttpHeaders headers() {
+        HttpHeaders headers = new HttpHeaders();
+        headers.set(HttpHeaders.ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        headers.set(HttpHeaders.CONNECTION, "close");
+        return HttpHeaders.readOnlyHttpHeaders(headers);
     }
 }

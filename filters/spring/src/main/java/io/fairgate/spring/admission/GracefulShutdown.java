@@ -1,6 +1,7 @@
 package io.fairgate.spring.admission;
 
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
 import java.time.Duration;
 import java.util.Locale;
@@ -9,7 +10,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -35,7 +35,7 @@ final class GracefulShutdown implements SmartLifecycle {
     private final Http2Connections http2 = new Http2Connections();
     private volatile boolean running;
     private volatile boolean draining;
-    private volatile Disposable tellWhenOver = Disposables.disposed();
+    private volatile Disposable drainTimer = Disposables.disposed();
 
     GracefulShutdown(PermitPools pools, RefusalMeters refusals, Duration drainTime, Scheduler time) {
         this.pools = pools;
@@ -50,28 +50,23 @@ final class GracefulShutdown implements SmartLifecycle {
     }
 
     /**
-     * Throws {@link DrainingException} while the gateway shuts down; otherwise it remembers the connection of the
+     * Throws {@link NotAdmittedException} while the gateway shuts down; otherwise it remembers the connection of the
      * request.
      */
     void requireRunning(ServerWebExchange exchange) {
         if (draining) {
-            refusals.refused(null, DrainingException.REASON, true);
+            refusals.refused(null, Refusal.DRAINING.reason(), true);
             Http2Connections.goAway(exchange);
-            throw new DrainingException();
+            throw new NotAdmittedException(Refusal.DRAINING);
         }
         http2.add(exchange);
-        exchange.getResponse().beforeCommit(() -> endConnectionWhileDraining(exchange.getResponse()));
-    }
-
-    /**
-     * Closes the connection behind the response to a request that was in flight or waiting when the shutdown began, so
-     * that its client sends the next request elsewhere.
-     */
-    private Mono<Void> endConnectionWhileDraining(ServerHttpResponse response) {
-        return Mono.fromRunnable(() -> {
+        exchange.getResponse().beforeCommit(() -> {
             if (draining) {
-                response.getHeaders().set(HttpHeaders.CONNECTION, "close");
+                // The request was in flight or waiting when the shutdown began; its client sends the next one
+                // elsewhere.
+                exchange.getResponse().getHeaders().set(HttpHeaders.CONNECTION, "close");
             }
+            return Mono.empty();
         });
     }
 
@@ -84,29 +79,29 @@ final class GracefulShutdown implements SmartLifecycle {
     public void stop(Runnable whenDone) {
         draining = true;
         http2.goAway();
-        var unused = pools.standing()
-                .doOnNext(standing -> log.info(
+        var unused = pools.totals()
+                .doOnNext(totals -> log.info(
                         "Draining: {} in flight, {} waiting; new requests are refused, waiting ones are served for up to {}.",
-                        standing.inFlight(),
-                        standing.waiting(),
+                        totals.inFlight(),
+                        totals.waiting(),
                         drainTime.toString().substring(2).toLowerCase(Locale.ROOT)))
                 .then(Mono.defer(() -> {
-                    tellWhenOver = time.schedule(this::tellOver, drainTime.toNanos(), TimeUnit.NANOSECONDS);
+                    drainTimer = time.schedule(this::logDrainTimeOver, drainTime.toNanos(), TimeUnit.NANOSECONDS);
                     return pools.close(drainTime);
                 }))
                 .doFinally(end -> finished(whenDone))
                 .subscribe();
     }
 
-    private void tellOver() {
-        var unused = pools.standing()
-                .subscribe(standing -> log.info(
+    private void logDrainTimeOver() {
+        var unused = pools.totals()
+                .subscribe(totals -> log.info(
                         "The drain time is over: requests that still wait are refused; waiting for {} in flight.",
-                        standing.inFlight()));
+                        totals.inFlight()));
     }
 
     private void finished(Runnable whenDone) {
-        tellWhenOver.dispose();
+        drainTimer.dispose();
         running = false;
         log.info("Drained: nothing waits and nothing is in flight.");
         whenDone.run();

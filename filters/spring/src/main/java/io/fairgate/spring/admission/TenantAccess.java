@@ -13,6 +13,7 @@ import io.fairgate.spring.quota.RequestQuotas;
 import io.fairgate.spring.quota.TenantCharge;
 import io.fairgate.spring.refusal.Decisions.Origin;
 import io.fairgate.spring.refusal.RecordLog;
+import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.tenant.TenantId;
 import java.util.Map;
@@ -112,14 +113,14 @@ public final class TenantAccess {
     /** Errors with the refusal of a call during a shutdown, and counts it like that of a request. */
     public <T> Mono<T> refuseDraining() {
         return Mono.defer(() -> {
-            meters.refused(null, DrainingException.REASON, true);
-            return Mono.error(new DrainingException());
+            meters.refused(null, Refusal.DRAINING.reason(), true);
+            return Mono.error(new NotAdmittedException(Refusal.DRAINING));
         });
     }
 
     /** Whether the failure is the one of {@link #refuseDraining}. */
     public static boolean isForDraining(Throwable failure) {
-        return failure instanceof DrainingException;
+        return failure instanceof NotAdmittedException refused && refused.isFor(Refusal.DRAINING);
     }
 
     /** Writes a record into the audit log; values are texts, numbers and maps of them, and never a credential. */

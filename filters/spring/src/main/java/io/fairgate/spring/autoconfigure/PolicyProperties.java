@@ -1,9 +1,9 @@
 package io.fairgate.spring.autoconfigure;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -21,7 +21,12 @@ final class PolicyProperties {
 
     private final ConfigurationPropertyName root;
     private final Binder binder;
-    private final Branch tree = new Branch();
+    private final Branch tree = new Branch(new LinkedHashMap<>());
+    /** The first source that has items of a list. */
+    private final Map<ConfigurationPropertyName, ConfigurationPropertySource> itemsFrom = new HashMap<>();
+
+    /** The texts and branches below one name; the keys of items of a list are {@link Integer}s. */
+    private record Branch(Map<Object, Object> children) {}
 
     private PolicyProperties(ConfigurationPropertyName root, Binder binder) {
         this.root = root;
@@ -42,71 +47,53 @@ final class PolicyProperties {
                 iterable.stream().filter(root::isAncestorOf).forEach(name -> properties.add(name, source));
             }
         }
-        Map<String, Object> all = new LinkedHashMap<>();
-        properties.tree.children.forEach((key, child) -> all.put(key, plain(child)));
-        return all;
+        return byName(properties.tree);
     }
 
     private void add(ConfigurationPropertyName name, ConfigurationPropertySource source) {
         Branch branch = tree;
         int last = name.getNumberOfElements() - 1;
-        for (int i = root.getNumberOfElements(); branch != null && i < last; i++) {
-            branch = branch.accepts(name, i, source) ? branch.child(name, i) : null;
-        }
-        if (branch != null && branch.accepts(name, last, source)) {
-            branch.children.putIfAbsent(
-                    name.getElement(last, Form.ORIGINAL),
-                    binder.bind(name, Bindable.of(String.class)).orElse(""));
+        for (int i = root.getNumberOfElements(); i <= last; i++) {
+            boolean isItem = name.isNumericIndex(i);
+            if (isItem && itemsFrom.computeIfAbsent(name.chop(i), list -> source) != source) {
+                return;
+            }
+            String element = name.getElement(i, Form.ORIGINAL);
+            Object key = isItem ? Integer.valueOf(element) : element;
+            if (i == last) {
+                String text = binder.bind(name, Bindable.of(String.class)).orElse("");
+                branch.children.putIfAbsent(key, text);
+                return;
+            }
+            // An empty text stands for a mapping, and a later source may have its entries.
+            boolean mayReplaceEmpty = !name.isNumericIndex(i + 1);
+            Object child = branch.children.compute(
+                    key,
+                    (k, now) -> now == null || (now.equals("") && mayReplaceEmpty)
+                            ? new Branch(new LinkedHashMap<>())
+                            : now);
+            if (!(child instanceof Branch next)) {
+                return;
+            }
+            branch = next;
         }
     }
 
     private static Object plain(Object child) {
-        return child instanceof Branch branch ? branch.plain() : child;
+        if (!(child instanceof Branch branch)) {
+            return child;
+        }
+        if (!branch.children.keySet().stream().allMatch(Integer.class::isInstance)) {
+            return byName(branch);
+        }
+        Map<Object, Object> items = new TreeMap<>();
+        branch.children.forEach((index, item) -> items.put(index, plain(item)));
+        return items;
     }
 
-    /** The texts and branches below one name. */
-    private static final class Branch {
-
-        private final Map<String, Object> children = new LinkedHashMap<>();
-        private boolean isList = true;
-        private @Nullable ConfigurationPropertySource itemsFrom;
-
-        /** Whether the source may give this element: items of a list come from the first source that has any. */
-        boolean accepts(ConfigurationPropertyName name, int element, ConfigurationPropertySource source) {
-            if (!name.isNumericIndex(element)) {
-                isList = false;
-                return true;
-            }
-            itemsFrom = itemsFrom == null ? source : itemsFrom;
-            return itemsFrom == source;
-        }
-
-        /**
-         * The branch of a name; null when an earlier source has a text there. An empty text stands for a mapping, and a
-         * later source may have its entries.
-         */
-        @Nullable
-        Branch child(ConfigurationPropertyName name, int element) {
-            String key = name.getElement(element, Form.ORIGINAL);
-            Object child = children.get(key);
-            if (child == null || (child.equals("") && !name.isNumericIndex(element + 1))) {
-                child = new Branch();
-                children.put(key, child);
-            }
-            return child instanceof Branch branch ? branch : null;
-        }
-
-        Map<?, Object> plain() {
-            Map<String, Object> byName = new LinkedHashMap<>();
-            Map<Integer, Object> byIndex = new TreeMap<>();
-            children.forEach((key, child) -> {
-                if (isList) {
-                    byIndex.put(Integer.valueOf(key), PolicyProperties.plain(child));
-                } else {
-                    byName.put(key, PolicyProperties.plain(child));
-                }
-            });
-            return isList ? byIndex : byName;
-        }
+    private static Map<String, Object> byName(Branch branch) {
+        Map<String, Object> entries = new LinkedHashMap<>();
+        branch.children.forEach((key, entry) -> entries.put(key.toString(), plain(entry)));
+        return entries;
     }
 }

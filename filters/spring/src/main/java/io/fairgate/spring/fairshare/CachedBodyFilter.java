@@ -52,9 +52,18 @@ final class CachedBodyFilter implements GlobalFilter, Ordered {
         return exchange.getAttribute(CACHED_REQUEST_BODY_ATTR) instanceof PooledDataBuffer pooled
                         && exchange.getAttributes().remove(CACHED_REQUEST_BODY_ATTR, pooled)
                 ? exchange.mutate()
-                        .request(new HeapRequest(exchange.getRequest(), moved(exchange, pooled)))
+                        .request(withBody(exchange.getRequest(), moved(exchange, pooled)))
                         .build()
                 : exchange;
+    }
+
+    private static ServerHttpRequest withBody(ServerHttpRequest request, byte[] bytes) {
+        return new ServerHttpRequestDecorator(request) {
+            @Override
+            public Flux<DataBuffer> getBody() {
+                return Flux.defer(() -> Flux.just(wrapped(bytes)));
+            }
+        };
     }
 
     private static byte[] moved(ServerWebExchange exchange, PooledDataBuffer pooled) {
@@ -70,20 +79,5 @@ final class CachedBodyFilter implements GlobalFilter, Ordered {
 
     private static DataBuffer wrapped(byte[] bytes) {
         return DefaultDataBufferFactory.sharedInstance.wrap(bytes);
-    }
-
-    private static final class HeapRequest extends ServerHttpRequestDecorator {
-
-        private final Flux<DataBuffer> body;
-
-        HeapRequest(ServerHttpRequest request, byte[] bytes) {
-            super(request);
-            this.body = Flux.defer(() -> Flux.just(wrapped(bytes)));
-        }
-
-        @Override
-        public Flux<DataBuffer> getBody() {
-            return body;
-        }
     }
 }

@@ -3,7 +3,7 @@ package io.fairgate.spring.fairshare;
 import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.policy.Policy;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
@@ -12,10 +12,17 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /** The pools, and the parts of the admission that hold their permits. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
+@Import({
+    CachedBodyFilter.class,
+    FairShareGatewayFilterFactory.class,
+    HeldWebSockets.class,
+    ResponseConnectionFilter.class
+})
 public class FairShareConfiguration {
 
     /** The backend of the pools: another bean of this type puts them elsewhere. */
@@ -27,10 +34,8 @@ public class FairShareConfiguration {
     }
 
     @Bean
-    PermitPools fairgatePools(LivePolicy policy, PoolFactory factory, PermitPools.Watch watch) {
-        PermitPools pools = new PermitPools(policy.current(), factory, MonotonicScheduler.INSTANCE, watch);
-        policy.add(pools);
-        return pools;
+    PermitPools fairgatePools(Policy policy, PoolFactory factory, PermitPools.Watch watch) {
+        return new PermitPools(policy, factory, MonotonicScheduler.INSTANCE, watch);
     }
 
     @Bean
@@ -39,38 +44,9 @@ public class FairShareConfiguration {
     }
 
     @Bean
-    PermitsWithoutClient fairgatePermitsWithoutClient() {
-        return new PermitsWithoutClient();
-    }
-
-    @Bean
-    CachedBodyFilter fairgateCachedBodyFilter() {
-        return new CachedBodyFilter();
-    }
-
-    @Bean
-    ResponseConnectionFilter fairgateResponseConnectionFilter() {
-        return new ResponseConnectionFilter();
-    }
-
-    @Bean
     PermitStep fairgatePermitStep(
-            LivePolicy policy,
-            PermitPools pools,
-            ByteBudget waitingBodies,
-            Decisions decisions,
-            PermitsWithoutClient withoutClient) {
-        return new PermitStep(policy, pools, waitingBodies, decisions, withoutClient, MonotonicScheduler.INSTANCE);
-    }
-
-    @Bean
-    FairShareGatewayFilterFactory fairShareGatewayFilterFactory(PermitPools pools) {
-        return new FairShareGatewayFilterFactory(pools);
-    }
-
-    @Bean
-    static HeldWebSockets fairgateHeldWebSockets() {
-        return new HeldWebSockets();
+            PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions) {
+        return new PermitStep(policy, pools, waitingBodies, decisions, MonotonicScheduler.INSTANCE);
     }
 
     @Bean
@@ -79,12 +55,12 @@ public class FairShareConfiguration {
     }
 
     @Bean
-    HttpClientCustomizer fairgateUnaskedUpgrades() {
-        return UnaskedUpgrades.REFUSED;
+    HttpClientCustomizer fairgateUnrequestedUpgrades() {
+        return UnrequestedUpgrades.REFUSED;
     }
 
     @Bean
-    UpstreamBodyIdleFilter fairgateUpstreamBodyIdleFilter(FairgateProperties properties) {
-        return new UpstreamBodyIdleFilter(properties.upstreamBodyIdle().value());
+    HttpClientCustomizer fairgateUpstreamBodyIdleTimeout(FairgateProperties properties) {
+        return new UpstreamBodyIdleTimeout(properties.upstreamBodyIdle().value());
     }
 }

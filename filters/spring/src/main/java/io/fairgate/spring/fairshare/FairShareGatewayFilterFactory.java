@@ -2,6 +2,7 @@ package io.fairgate.spring.fairshare;
 
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.exchange.RouteRules.RuleFilter;
 import io.fairgate.spring.settings.DurationSetting;
 import java.time.Duration;
@@ -46,10 +47,11 @@ public final class FairShareGatewayFilterFactory
     @Override
     public GatewayFilter apply(Config config) {
         String pool = config.pool;
-        PoolSettings settings = pool == null ? null : pools.settingsForRoutes(pool);
+        Policy policy = pools.policyForRoutes();
+        PoolSettings settings = pool == null ? null : policy.pools().get(pool);
         if (pool == null || settings == null) {
-            throw new IllegalArgumentException(
-                    "FairShare: pool: %s (expected: one of %s)".formatted(config.pool, pools.namesForRoutes()));
+            throw new IllegalArgumentException("FairShare: pool: %s (expected: one of %s)"
+                    .formatted(pool, policy.pools().keySet()));
         }
         if (config.permits < 1 || config.permits > settings.permits()) {
             throw new IllegalArgumentException("FairShare: permits: %d (expected: 1 to %d, the size of pool %s)"
@@ -59,9 +61,9 @@ public final class FairShareGatewayFilterFactory
             throw new IllegalArgumentException(
                     "FairShare: maxHold: %s (expected: more than 0)".formatted(config.maxHold));
         }
-        if (config.requestClass != null && !pools.classesForRoutes().contains(config.requestClass)) {
+        if (config.requestClass != null && !policy.classes().containsKey(config.requestClass)) {
             throw new IllegalArgumentException("FairShare: class: %s (expected: one of %s)"
-                    .formatted(config.requestClass, pools.classesForRoutes()));
+                    .formatted(config.requestClass, policy.classes().keySet()));
         }
         return new RuleFilter(
                 new FairShareRule(pool, config.permits, config.maxHold, config.onClientLeft, config.requestClass));
@@ -75,17 +77,9 @@ public final class FairShareGatewayFilterFactory
         private @Nullable OnClientLeft onClientLeft;
         private @Nullable String requestClass;
 
-        public @Nullable String getPool() {
-            return pool;
-        }
-
         public Config setPool(String pool) {
             this.pool = pool;
             return this;
-        }
-
-        public int getPermits() {
-            return permits;
         }
 
         public Config setPermits(int permits) {

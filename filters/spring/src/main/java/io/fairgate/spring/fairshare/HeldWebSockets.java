@@ -1,7 +1,6 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.exchange.Exchanges;
-import io.netty.channel.ChannelFutureListener;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -35,21 +34,10 @@ final class HeldWebSockets implements BeanPostProcessor {
             Sinks.Empty<Void> ended = Sinks.empty();
             Connection client = Exchanges.connection(exchange);
             // The exchange also ends when the connection is lost before the session begins.
-            ChannelFutureListener closed = closing -> ended.tryEmitEmpty();
-            if (client != null) {
-                client.channel().closeFuture().addListener(closed);
-            }
+            Mono<Void> closed = client == null ? Mono.never() : client.onDispose();
             return service.handleRequest(exchange, new Ending(handler, ended))
-                    .then(ended.asMono())
-                    .doOnCancel(() -> close(client))
-                    .doFinally(end -> forget(client, closed));
-        }
-
-        /** A connection that goes on after a refused handshake must not collect listeners. */
-        private static void forget(@Nullable Connection client, ChannelFutureListener closed) {
-            if (client != null) {
-                client.channel().closeFuture().removeListener(closed);
-            }
+                    .then(Mono.firstWithSignal(ended.asMono(), closed))
+                    .doOnCancel(() -> close(client));
         }
 
         /** Closes the connection, because the session must not outlive its permit. */

@@ -7,14 +7,14 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.policy.Policy;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyParticipant;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +32,7 @@ import reactor.core.scheduler.Scheduler;
  * <p>A pool that the policy no longer names is kept until it is empty. If the policy names it again before that, a new
  * and empty pool would grant permits that are still held.
  */
-public final class PermitPools implements LivePolicy.Follower {
+public final class PermitPools implements PolicyParticipant {
 
     private static final Logger log = LoggerFactory.getLogger(PermitPools.class);
 
@@ -57,10 +57,13 @@ public final class PermitPools implements LivePolicy.Follower {
      */
     private final Map<String, PermitPool> pools = new ConcurrentSkipListMap<>();
 
+    /** Permits held without a client, by pool. */
+    private final Map<String, Integer> withoutClient = new ConcurrentHashMap<>();
+
     /** The next check of each pool that the policy no longer names. Guarded by this. */
     private final Map<String, Disposable> leaving = new HashMap<>();
 
-    /** The policy that routes must fit: the one in force, or the next one while that is prepared. */
+    /** See {@link #policyForRoutes}. */
     private volatile Policy expected;
 
     private volatile Policy current;
@@ -93,22 +96,32 @@ public final class PermitPools implements LivePolicy.Follower {
         return Objects.requireNonNull(pools.get(name), name).settings();
     }
 
-    /** The settings of a pool that a route may name; null for another name. */
-    @Nullable
-    PoolSettings settingsForRoutes(String name) {
-        return expected.pools().get(name);
+    /**
+     * The permits of a pool that are held although their requests are over for their clients: the upstream is still at
+     * work, or its connection is just being closed.
+     */
+    public int withoutClient(String pool) {
+        return withoutClient.getOrDefault(pool, 0);
     }
 
-    Set<String> namesForRoutes() {
-        return expected.pools().keySet();
+    /** Counts permits as {@link #withoutClient} until the request has settled. */
+    Mono<Void> countWithoutClient(String pool, int permits, Mono<Void> settled) {
+        return settled.doOnSubscribe(begun -> withoutClient.merge(pool, permits, Integer::sum))
+                .doFinally(end ->
+                        withoutClient.computeIfPresent(pool, (name, all) -> all == permits ? null : all - permits));
     }
 
-    /** The classes of requests that routes may name. */
-    Set<String> classesForRoutes() {
-        return expected.classes().keySet();
+    /** The policy that routes must fit: the one in force, or the next one while that is prepared. */
+    Policy policyForRoutes() {
+        return expected;
     }
 
     // ---- when the policy changes ----
+
+    @Override
+    public Order order() {
+        return Order.POOLS;
+    }
 
     @Override
     public synchronized void prepare(Policy next) {
@@ -121,14 +134,14 @@ public final class PermitPools implements LivePolicy.Follower {
     }
 
     @Override
-    public synchronized void giveUp() {
+    public synchronized void rollBack() {
         Policy refused = expected;
         expected = current;
         leaveUnlessNamed(refused);
     }
 
     @Override
-    public synchronized void follow(Policy next) {
+    public synchronized void commit(Policy next) {
         Policy before = current;
         TenantShares shares = next.shares();
         next.pools().forEach((name, settings) -> {
@@ -151,9 +164,9 @@ public final class PermitPools implements LivePolicy.Follower {
     }
 
     private void stay(String name) {
-        Disposable look = leaving.remove(name);
-        if (look != null) {
-            look.dispose();
+        Disposable check = leaving.remove(name);
+        if (check != null) {
+            check.dispose();
         }
     }
 
@@ -186,21 +199,19 @@ public final class PermitPools implements LivePolicy.Follower {
         // A late request must not take permits here that a new pool of this name grants as well.
         var unused = closed(pool, Duration.ZERO).subscribe();
         watch.gone(pool.name());
-        log.info("Pool {} is empty and gone: the policy does not name it any more.", pool.name());
+        log.info("Pool {} is removed: the policy no longer names it, and it is empty.", pool.name());
     }
 
     // ---- all of them ----
 
     /** The sums over all pools. */
-    public record Standing(int inFlight, int waiting) {}
-
     /** Leaves out pools whose backend cannot be reached. */
-    public Mono<Standing> standing() {
+    public Mono<PoolTotals> totals() {
         return Flux.fromIterable(pools.values())
                 .concatMap(pool -> pool.totals().onErrorComplete(PoolUnavailableException.class))
-                .reduce(
-                        new Standing(0, 0),
-                        (sum, pool) -> new Standing(sum.inFlight() + pool.inFlight(), sum.waiting() + pool.waiting()));
+                .reduce((a, b) -> new PoolTotals(
+                        a.permits() + b.permits(), a.inFlight() + b.inFlight(), a.waiting() + b.waiting()))
+                .defaultIfEmpty(new PoolTotals(0, 0, 0));
     }
 
     /** Closes all pools; see {@link PermitPool#close}. Does not wait for pools whose backend cannot be reached. */

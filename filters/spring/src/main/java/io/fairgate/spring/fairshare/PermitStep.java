@@ -7,17 +7,20 @@ import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.ClientLeftException;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Decisions.Origin;
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -28,25 +31,17 @@ public final class PermitStep {
 
     private static final String SERVER_TIMING = "Server-Timing";
 
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
     private final PermitPools pools;
     private final ByteBudget waitingBodies;
     private final Decisions decisions;
-    private final PermitsWithoutClient withoutClient;
     private final Scheduler time;
 
-    PermitStep(
-            LivePolicy policy,
-            PermitPools pools,
-            ByteBudget waitingBodies,
-            Decisions decisions,
-            PermitsWithoutClient withoutClient,
-            Scheduler time) {
+    PermitStep(PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
         this.policy = policy;
         this.pools = pools;
         this.waitingBodies = waitingBodies;
         this.decisions = decisions;
-        this.withoutClient = withoutClient;
         this.time = time;
     }
 
@@ -70,39 +65,50 @@ public final class PermitStep {
         });
     }
 
+    /**
+     * Forwards the request immediately. A second request in the pool, the shadow, stands for it: the shadow waits as
+     * the request would have waited, holds permits until the request ends, and is refused when the request would have
+     * been refused. So the state and the meters of the pool show what it would do, as far as that is possible while no
+     * request is held back.
+     */
     private Mono<Void> dryRun(
             ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule, PermitPool pool, Forward forward) {
         Exchanges.setPool(exchange, pool.name());
-        return DryRunPool.beside(
-                pool,
-                request(exchange, tenant, rule),
-                forward.send(exchange),
-                refusal -> decisions.noteDryRun(Origin.of(exchange), refusal));
+        Mono<Void> forwarded = forward.send(exchange);
+        Sinks.Empty<Void> ended = Sinks.empty();
+        Disposable shadow = pool.withPermit(request(exchange, tenant, rule), ended.asMono())
+                .subscribe(nothing -> {}, refusal -> decisions.noteDryRun(Origin.of(exchange), refusal));
+        return forwarded.doFinally(end -> {
+            // Either the shadow holds permits and releases them, or it still waits and leaves the queue.
+            ended.tryEmitEmpty();
+            shadow.dispose();
+        });
     }
 
     private Mono<Void> hold(
             ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule, PermitPool pool, Forward forward) {
-        WaitingRequest waiting = new WaitingRequest(exchange, waitingBodies, time);
+        long askedAt = time.now(TimeUnit.NANOSECONDS);
+        ReadAheadBody body = ReadAheadBody.of(exchange, waitingBodies);
         PoolSettings settings = pools.settings(pool.name());
         Duration maxHold = rule.maxHold() == null ? settings.maxHold() : rule.maxHold();
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
         UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
         PermitRequest request = request(exchange, tenant, rule)
-                .withSettled(withoutClient.during(pool.name(), rule.permits(), upstream.settled()))
+                .withSettled(pools.countWithoutClient(pool.name(), rule.permits(), upstream.settled()))
                 .withSettleWithin(settleWithin(onClientLeft, maxHold))
-                .withOnWaiting(waiting::begin);
+                .withOnWaiting(body::start);
         Mono<Void> forwarded = Mono.defer(() -> {
-            if (waiting.clientHasLeft()) {
+            if (body.isUnwatched() && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
                 return Mono.error(new ClientLeftException());
             }
             upstream.begin();
             Exchanges.setPool(exchange, pool.name());
-            reportWait(exchange, waiting.waitedNanos());
-            return send(exchange, waiting.body(), upstream, forward);
+            reportWait(exchange, time.now(TimeUnit.NANOSECONDS) - askedAt);
+            return send(exchange, body.body(), upstream, forward);
         });
         return pool.withPermit(request, forwarded.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
                 .onErrorComplete(UpstreamConnection.UnansweredException.class)
-                .doFinally(end -> waiting.discardBody());
+                .doFinally(end -> body.discard());
     }
 
     private static Mono<Void> send(
@@ -141,9 +147,8 @@ public final class PermitStep {
     private PermitPool pool(FairShareRule rule) {
         PermitPool pool = pools.get(rule.pool());
         if (pool == null) {
-            throw new IllegalStateException(
-                    "FairShare: pool: %s, which the policy does not name any more (expected: no route that asks for it)"
-                            .formatted(rule.pool()));
+            throw new IllegalStateException("FairShare: pool: %s (expected: a pool of the policy; this one was removed)"
+                    .formatted(rule.pool()));
         }
         return pool;
     }

@@ -6,6 +6,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.reactivestreams.Subscription;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.SignalType;
@@ -28,28 +31,48 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
 
     private final Flux<DataBuffer> source;
     private final ByteBudget budget;
+    private final boolean mayRead;
     private final Sinks.Many<DataBuffer> kept = Sinks.many()
             .unicast()
             .onBackpressureBuffer(Queues.<DataBuffer>unbounded(16).get());
     private final AtomicLong keptBytes = new AtomicLong();
     private final AtomicBoolean paused = new AtomicBoolean();
     private final AtomicBoolean taken = new AtomicBoolean();
+    private volatile boolean waiting;
     private volatile boolean started;
     private volatile boolean discarded;
     private volatile boolean complete;
     private volatile boolean anyBytes;
     private volatile boolean empty;
 
-    ReadAheadBody(Flux<DataBuffer> source, ByteBudget budget) {
+    /** @param mayRead whether the body may be read before the upstream takes it */
+    ReadAheadBody(Flux<DataBuffer> source, ByteBudget budget, boolean mayRead) {
         this.source = source;
         this.budget = budget;
+        this.mayRead = mayRead;
     }
 
     /**
-     * Begins to read. If another thread ends the exchange meanwhile, either this call or {@link #discard} frees the
-     * buffers.
+     * The body of the request. A client that sent {@code Expect: 100-continue} has not sent its body yet, and reading
+     * it would make the server answer 100. A body that the gateway has cached, as it does for retries, has been read
+     * already.
+     */
+    static ReadAheadBody of(ServerWebExchange exchange, ByteBudget budget) {
+        ServerHttpRequest request = exchange.getRequest();
+        boolean mayRead = !"100-continue".equalsIgnoreCase(request.getHeaders().getFirst(HttpHeaders.EXPECT))
+                && !CachedBodyFilter.isCached(exchange);
+        return new ReadAheadBody(request.getBody(), budget, mayRead);
+    }
+
+    /**
+     * Begins to read, because the request has to wait. If another thread ends the exchange meanwhile, either this call
+     * or {@link #discard} frees the buffers.
      */
     void start() {
+        waiting = true;
+        if (!mayRead) {
+            return;
+        }
         started = true;
         source.subscribe(this);
         if (discarded) {
@@ -57,9 +80,9 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         }
     }
 
-    /** Whether reading has paused, so that a client that leaves goes unnoticed. */
-    boolean isPaused() {
-        return started && !complete && paused.get();
+    /** Whether the request has waited and its body is not being read, so that a client that leaves goes unnoticed. */
+    boolean isUnwatched() {
+        return waiting && (!mayRead || (!complete && paused.get()));
     }
 
     /** The whole body, from its first byte; for one subscriber. */

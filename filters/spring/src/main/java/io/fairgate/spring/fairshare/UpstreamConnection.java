@@ -50,17 +50,17 @@ final class UpstreamConnection {
 
     private static HttpClient note(HttpClient client) {
         return client.mapConnect(UpstreamConnection::exchange)
-                .doOnRequest(
-                        (request, connection) -> tell(request, exchange -> exchange.send(request.method(), connection)))
-                .doAfterRequest((request, connection) -> tell(request, UpstreamExchange::sent))
-                .doOnResponse((response, connection) -> tell(response, UpstreamExchange::answered))
-                .doAfterResponseSuccess((response, connection) -> tell(response, UpstreamExchange::complete));
+                .doOnRequest((request, connection) ->
+                        report(request, exchange -> exchange.send(request.method(), connection)))
+                .doAfterRequest((request, connection) -> report(request, UpstreamExchange::sent))
+                .doOnResponse((response, connection) -> report(response, UpstreamExchange::answered))
+                .doAfterResponseSuccess((response, connection) -> report(response, UpstreamExchange::complete));
     }
 
-    private static void tell(HttpClientInfos infos, Consumer<UpstreamExchange> what) {
+    private static void report(HttpClientInfos infos, Consumer<UpstreamExchange> event) {
         UpstreamExchange exchange = infos.currentContextView().getOrDefault(UpstreamExchange.class, null);
         if (exchange != null) {
-            what.accept(exchange);
+            event.accept(exchange);
         }
     }
 

@@ -2,7 +2,7 @@ package io.fairgate.spring.identity;
 
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.metrics.FairgateMeters;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.time.MonotonicScheduler;
@@ -31,22 +31,19 @@ public class IdentityConfiguration {
     }
 
     @Bean
-    TenantIdentifier fairgateTenantIdentifier(LivePolicy policy, ObjectProvider<Evidence.Tokens> tokens) {
-        TenantIdentifier identifier =
-                new TenantIdentifier(policy.current(), tokens.getIfAvailable(() -> Evidence.Tokens.NONE));
-        policy.addGate(identifier);
-        return identifier;
+    TenantIdentifier fairgateTenantIdentifier(PolicyHolder policy, ObjectProvider<Evidence.Tokens> tokens) {
+        return new TenantIdentifier(policy.current(), tokens.getIfAvailable(() -> Evidence.Tokens.NONE));
     }
 
     @Bean
     TenantCheck fairgateTenantCheck(
-            TenantIdentifier identifier, LivePolicy policy, Decisions decisions, RefusalMeters refusals) {
+            TenantIdentifier identifier, PolicyHolder policy, Decisions decisions, RefusalMeters refusals) {
         return new TenantCheck(identifier, policy, decisions, refusals);
     }
 
     @Bean
     TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(
-            TenantIdentifier identifier, LivePolicy policy, TenantCheck tenants) {
+            TenantIdentifier identifier, PolicyHolder policy, TenantCheck tenants) {
         return new TenantRoutePredicateFactory(identifier, policy, tenants);
     }
 

@@ -1,6 +1,6 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Decisions.Origin;
 import io.fairgate.spring.refusal.RefusalMeters;
@@ -13,11 +13,11 @@ public final class TenantCheck {
     private static final String NOTED = TenantCheck.class.getName() + ".noted";
 
     private final TenantIdentifier identifier;
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
     private final Decisions decisions;
     private final RefusalMeters refusals;
 
-    TenantCheck(TenantIdentifier identifier, LivePolicy policy, Decisions decisions, RefusalMeters refusals) {
+    TenantCheck(TenantIdentifier identifier, PolicyHolder policy, Decisions decisions, RefusalMeters refusals) {
         this.identifier = identifier;
         this.policy = policy;
         this.decisions = decisions;

@@ -5,7 +5,7 @@ import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyParticipant;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Nothing is kept per id, so invented ids cost the gateway nothing.
  */
-public final class TenantIdentifier implements LivePolicy.Follower {
+public final class TenantIdentifier implements PolicyParticipant {
 
     private final Evidence.Tokens tokens;
     private volatile Prepared prepared;
@@ -40,18 +40,23 @@ public final class TenantIdentifier implements LivePolicy.Follower {
     }
 
     @Override
+    public Order order() {
+        return Order.IDENTIFICATION;
+    }
+
+    @Override
     public void prepare(Policy policy) {
         next = readied(policy);
     }
 
     @Override
-    public void giveUp() {
+    public void rollBack() {
         next = prepared;
         tokens.keepOnly(prepared.policy().identification().sources());
     }
 
     @Override
-    public void follow(Policy policy) {
+    public void commit(Policy policy) {
         prepared = next;
         tokens.keepOnly(policy.identification().sources());
     }

@@ -1,6 +1,6 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import java.util.List;
 import java.util.function.Predicate;
 import org.springframework.cloud.gateway.handler.AsyncPredicate;
@@ -18,10 +18,10 @@ public final class TenantRoutePredicateFactory
         extends AbstractRoutePredicateFactory<TenantRoutePredicateFactory.Config> {
 
     private final TenantIdentifier identifier;
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
     private final TenantCheck check;
 
-    TenantRoutePredicateFactory(TenantIdentifier identifier, LivePolicy policy, TenantCheck check) {
+    TenantRoutePredicateFactory(TenantIdentifier identifier, PolicyHolder policy, TenantCheck check) {
         super(Config.class);
         this.identifier = identifier;
         this.policy = policy;

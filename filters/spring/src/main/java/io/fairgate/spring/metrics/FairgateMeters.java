@@ -5,13 +5,11 @@ import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.policy.PolicyParticipant;
 import io.fairgate.spring.refusal.RefusalMeters;
-import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.tenant.TenantId;
-import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -23,7 +21,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * Counts and times events as they happen. The meters that are read at a scrape are in {@link FairgateGauges}.
@@ -31,38 +31,30 @@ import org.jspecify.annotations.Nullable;
  * <p>The tenant tag is bounded: {@link TenantSeries} decides which members are counted by name; all others are
  * {@code _other}.
  */
-public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Watch, RefusalMeters {
+public final class FairgateMeters implements PolicyParticipant, PermitPools.Watch, RefusalMeters {
 
     /** The value of the pool tag when no pool was involved. */
     static final String NO_POOL = "none";
 
-    private static final Duration[] BUCKETS = {
-        Duration.ofMillis(1), Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofMillis(25),
-        Duration.ofMillis(50), Duration.ofMillis(100), Duration.ofMillis(250), Duration.ofMillis(500),
-        Duration.ofSeconds(1), Duration.ofMillis(2500), Duration.ofSeconds(5), Duration.ofSeconds(10),
-        Duration.ofSeconds(30), Duration.ofSeconds(60)
-    };
+    private static final Duration[] BUCKETS = Stream.of(
+                    1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000)
+            .map(Duration::ofMillis)
+            .toArray(Duration[]::new);
 
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
     private final TenantSeries series;
     private final MeterRegistry registry;
-    private final Map<Row, Counter> counters = new ConcurrentHashMap<>();
+    /** The registry itself finds a meter slowly. */
+    private final Map<Row, io.micrometer.core.instrument.Meter> meters = new ConcurrentHashMap<>();
+
     private final Map<Tags, DoubleAdder> permitSeconds = new ConcurrentHashMap<>();
-    private final Map<Row, Timer> timers = new ConcurrentHashMap<>();
 
     private record Row(Meter meter, Tags tags) {}
 
-    /** Shows the default number of tenants by name. */
-    public FairgateMeters(LivePolicy policy, MeterRegistry registry) {
-        this(
-                policy,
-                registry,
-                new TenantSeries(policy.current(), FairgateProperties.Metrics.TENANTS, MonotonicScheduler.INSTANCE));
-    }
-
-    public FairgateMeters(LivePolicy policy, MeterRegistry registry, TenantSeries series) {
+    /** @param tenants how many tenants are counted by name, beside those that the policy names */
+    public FairgateMeters(PolicyHolder policy, MeterRegistry registry, int tenants, Scheduler time) {
         this.policy = policy;
-        this.series = series;
+        this.series = new TenantSeries(policy.current(), tenants, time);
         this.registry = registry;
         // Registered at the start, so that the first reload shows as an increase.
         reloads("success");
@@ -73,8 +65,11 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
         return series;
     }
 
-    private String tag(TenantId tenant) {
-        return series.tag(tenant);
+    // ---- changes of the policy, of the pools, and of the tenants that are counted by name ----
+
+    @Override
+    public Order order() {
+        return Order.METERS;
     }
 
     /**
@@ -82,33 +77,61 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
      * behind.
      */
     @Override
-    public void follow(Policy next) {
-        series.follow(next);
+    public void commit(Policy next) {
+        series.commit(next);
         keep(tags -> isOf(tags, next));
         reloads("success").increment();
+    }
+
+    @Override
+    public void rollBack() {
+        reloads("failure").increment();
+    }
+
+    private Counter reloads(String result) {
+        return counter(Meter.POLICY_RELOADS, Tags.of("result", result));
+    }
+
+    private static boolean isOf(Tags tags, Policy policy) {
+        return tags.stream().allMatch(tag -> switch (tag.getKey()) {
+            case "pool" -> tag.getValue().equals(NO_POOL) || policy.pools().containsKey(tag.getValue());
+            case "tenant" ->
+                tag.getValue().startsWith("_") || policy.members().containsKey(TenantId.of(tag.getValue()));
+            default -> true;
+        });
     }
 
     /** Removes the meters of the last requests of the pool, which were counted after the change of the policy. */
     @Override
     public void gone(String pool) {
-        keep(tags -> tags.stream()
-                .noneMatch(tag -> tag.getKey().equals("pool") && tag.getValue().equals(pool)));
+        removeAll("pool", pool);
     }
 
-    /** Removes the meters of a tenant whose series have ended. */
-    void ended(TenantId tenant) {
+    /**
+     * Counts a tenant under another tag from now on. The permit-time until now of what it holds stays with the tag
+     * before. Meters of a series that has ended are removed.
+     *
+     * @param held the permit-time so far of its current holds, in seconds, by pool
+     */
+    void move(TenantSeries.Move move, Map<String, Double> held) {
+        String now = move.now();
+        if (now == null) {
+            removeAll("tenant", move.before());
+            return;
+        }
+        held.forEach((pool, seconds) -> {
+            endedPermitSeconds(poolAndTenant(pool, move.before())).add(seconds);
+            endedPermitSeconds(poolAndTenant(pool, now)).add(-seconds);
+        });
+    }
+
+    private void removeAll(String key, String value) {
         keep(tags -> tags.stream()
-                .noneMatch(
-                        tag -> tag.getKey().equals("tenant") && tag.getValue().equals(tenant.value())));
+                .noneMatch(tag -> tag.getKey().equals(key) && tag.getValue().equals(value)));
     }
 
     private void keep(Predicate<Tags> kept) {
         permitSeconds.keySet().removeIf(kept.negate());
-        keep(counters, kept);
-        keep(timers, kept);
-    }
-
-    private void keep(Map<Row, ? extends io.micrometer.core.instrument.Meter> meters, Predicate<Tags> kept) {
         for (Row row : meters.keySet()) {
             if (!kept.test(row.tags())) {
                 // One atomic step, so that no other thread is given the meter that is being removed.
@@ -120,26 +143,7 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
         }
     }
 
-    @Override
-    public void refused() {
-        reloads("failure").increment();
-    }
-
-    private Counter reloads(String result) {
-        return Counter.builder(Meter.POLICY_RELOADS.id())
-                .description(Meter.POLICY_RELOADS.description())
-                .tags("result", result)
-                .register(registry);
-    }
-
-    private static boolean isOf(Tags tags, Policy policy) {
-        return tags.stream().allMatch(tag -> switch (tag.getKey()) {
-            case "pool" -> tag.getValue().equals(NO_POOL) || policy.pools().containsKey(tag.getValue());
-            case "tenant" ->
-                tag.getValue().startsWith("_") || policy.members().containsKey(TenantId.of(tag.getValue()));
-            default -> true;
-        });
-    }
+    // ---- events ----
 
     public void keySetFetched(boolean ok) {
         count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "success" : "failure"));
@@ -165,29 +169,12 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
     }
 
     public void leases(String state, IntSupplier count) {
-        Gauge.builder(Meter.LEASES_OPEN.id(), count, IntSupplier::getAsInt)
-                .description(Meter.LEASES_OPEN.description())
-                .tags("state", state)
-                .strongReference(true)
-                .register(registry);
+        var unused = Meter.LEASES_OPEN.register(registry, Tags.of("state", state), count::getAsInt);
     }
 
     @Override
     public void refused(@Nullable TenantId tenant, String reason, boolean enforced) {
-        refused(NO_POOL, tenant == null ? TenantSeries.OTHER : tag(tenant), reason, enforced);
-    }
-
-    @Override
-    public void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason) {
-        count(
-                Meter.FAILURES,
-                Tags.of(
-                        "pool",
-                        pool == null ? NO_POOL : pool,
-                        "tenant",
-                        tenant == null ? TenantSeries.OTHER : tag(tenant.id()),
-                        "reason",
-                        reason));
+        refused(NO_POOL, tag(tenant), reason, enforced);
     }
 
     private void refused(String pool, String tenant, String reason, boolean enforced) {
@@ -196,17 +183,32 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
                 Tags.of("pool", pool, "tenant", tenant, "reason", reason, "enforced", Boolean.toString(enforced)));
     }
 
+    @Override
+    public void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason) {
+        Tags tags = poolAndTenant(pool == null ? NO_POOL : pool, tag(tenant == null ? null : tenant.id()));
+        count(Meter.FAILURES, tags.and("reason", reason));
+    }
+
     private void count(Meter meter, Tags tags) {
         counter(meter, tags).increment();
     }
 
-    /** Keeps the counters, because the registry itself finds a meter slowly. */
     private Counter counter(Meter meter, Tags tags) {
-        return counters.computeIfAbsent(
+        return (Counter) meters.computeIfAbsent(
                 new Row(meter, tags),
                 row -> Counter.builder(meter.id())
                         .description(meter.description())
                         .tags(tags)
+                        .register(registry));
+    }
+
+    private Timer timer(Meter meter, Tags tags) {
+        return (Timer) meters.computeIfAbsent(
+                new Row(meter, tags),
+                row -> Timer.builder(meter.id())
+                        .description(meter.description())
+                        .tags(tags)
+                        .serviceLevelObjectives(BUCKETS)
                         .register(registry));
     }
 
@@ -217,78 +219,51 @@ public final class FairgateMeters implements LivePolicy.Follower, PermitPools.Wa
         return ended;
     }
 
-    /**
-     * Splits the permit-time of current holds when a tenant changes its tag: the seconds until now count for the tag
-     * {@code before}, the later ones for the tag {@code now}.
-     */
-    void moveHeld(String pool, String before, String now, double seconds) {
-        endedPermitSeconds(poolAndTenant(pool, before)).add(seconds);
-        endedPermitSeconds(poolAndTenant(pool, now)).add(-seconds);
-    }
-
     private DoubleAdder endedPermitSeconds(Tags poolAndTenant) {
         return permitSeconds.computeIfAbsent(poolAndTenant, t -> new DoubleAdder());
     }
 
-    private static Tags poolAndTenant(String pool, String tenant) {
+    static Tags poolAndTenant(String pool, String tenant) {
         return Tags.of("pool", pool, "tenant", tenant);
+    }
+
+    private String tag(@Nullable TenantId tenant) {
+        return tenant == null ? TenantSeries.OTHER : series.tag(tenant);
     }
 
     @Override
     public PoolListener listenTo(String pool) {
-        return new Listener(pool);
-    }
+        return new PoolListener() {
+            @Override
+            public void granted(TenantId tenant, int permits, long waitedNanos) {
+                waited(tenant, "granted", waitedNanos);
+            }
 
-    private final class Listener implements PoolListener {
+            @Override
+            public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
+                waited(tenant, reason.label(), waitedNanos);
+                boolean enforced = policy.current().enforcement().isOn(pool);
+                FairgateMeters.this.refused(pool, tag(tenant), reason.label(), enforced);
+            }
 
-        private final String pool;
+            @Override
+            public void abandoned(TenantId tenant, long waitedNanos) {
+                waited(tenant, "client-left", waitedNanos);
+            }
 
-        Listener(String pool) {
-            this.pool = pool;
-        }
+            @Override
+            public void released(TenantId tenant, int permits, long heldNanos) {
+                Tags tags = poolAndTenant(pool, tag(tenant));
+                double seconds = permits * (heldNanos / 1e9);
+                timer(Meter.HOLD, tags).record(heldNanos, TimeUnit.NANOSECONDS);
+                endedPermitSeconds(tags).add(seconds);
+                series.used(tenant, seconds);
+            }
 
-        @Override
-        public void granted(TenantId tenant, int permits, long waitedNanos) {
-            waited(tenant, "granted", waitedNanos);
-        }
-
-        @Override
-        public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
-            waited(tenant, reason.label(), waitedNanos);
-            FairgateMeters.this.refused(
-                    pool,
-                    tag(tenant),
-                    reason.label(),
-                    policy.current().enforcement().isOn(pool));
-        }
-
-        @Override
-        public void abandoned(TenantId tenant, long waitedNanos) {
-            waited(tenant, "client-left", waitedNanos);
-        }
-
-        @Override
-        public void released(TenantId tenant, int permits, long heldNanos) {
-            Tags tags = poolAndTenant(pool, tag(tenant));
-            double seconds = permits * (heldNanos / 1e9);
-            timer(Meter.HOLD, tags).record(heldNanos, TimeUnit.NANOSECONDS);
-            endedPermitSeconds(tags).add(seconds);
-            series.used(tenant, seconds);
-        }
-
-        private void waited(TenantId tenant, String outcome, long nanos) {
-            timer(Meter.WAIT, Tags.of("pool", pool, "tenant", tag(tenant), "outcome", outcome))
-                    .record(nanos, TimeUnit.NANOSECONDS);
-        }
-    }
-
-    private Timer timer(Meter meter, Tags tags) {
-        return timers.computeIfAbsent(
-                new Row(meter, tags),
-                row -> Timer.builder(meter.id())
-                        .description(meter.description())
-                        .tags(tags)
-                        .serviceLevelObjectives(BUCKETS)
-                        .register(registry));
+            private void waited(TenantId tenant, String outcome, long nanos) {
+                timer(Meter.WAIT, Tags.of("pool", pool, "tenant", tag(tenant), "outcome", outcome))
+                        .record(nanos, TimeUnit.NANOSECONDS);
+            }
+        };
     }
 }

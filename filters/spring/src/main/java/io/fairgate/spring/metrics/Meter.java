@@ -1,125 +1,75 @@
 package io.fairgate.spring.metrics;
 
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import java.util.List;
+import java.util.function.DoubleSupplier;
 
 /** The meters, as Micrometer names them; docs/metrics.md is generated from this list. */
 @SuppressWarnings("ImmutableEnumChecker") // List.of is immutable; the checker sees only the type
 public enum Meter {
-    PERMITS_LIMIT("fairgate.permits.limit", Type.GAUGE, "permits", "Size of the pool, in permits.", "pool"),
-    PERMITS_IN_FLIGHT("fairgate.permits.in.flight", Type.GAUGE, "permits", "Permits held now.", "pool"),
+    PERMITS_LIMIT(gauge("fairgate.permits.limit", "permits", "pool"), "Size of the pool, in permits."),
+    PERMITS_IN_FLIGHT(gauge("fairgate.permits.in.flight", "permits", "pool"), "Permits held now."),
     PERMITS_WITHOUT_CLIENT(
-            "fairgate.permits.without.client",
-            Type.GAUGE,
-            "permits",
+            gauge("fairgate.permits.without.client", "permits", "pool"),
             "Permits held now for requests whose client has left or was given another answer, until the upstream has"
-                    + " answered or its connection is closed.",
-            "pool"),
-    PERMITS_WAITING("fairgate.permits.waiting", Type.GAUGE, "requests", "Requests that wait for permits.", "pool"),
+                    + " answered or its connection is closed."),
+    PERMITS_WAITING(gauge("fairgate.permits.waiting", "requests", "pool"), "Requests that wait for permits."),
     TENANT_IN_FLIGHT(
-            "fairgate.tenant.in.flight", Type.GAUGE, "permits", "Permits that the tenant holds now.", "pool", "tenant"),
-    TENANT_WAITING(
-            "fairgate.tenant.waiting", Type.GAUGE, "requests", "Requests of the tenant that wait.", "pool", "tenant"),
+            gauge("fairgate.tenant.in.flight", "permits", "pool", "tenant"), "Permits that the tenant holds now."),
+    TENANT_WAITING(gauge("fairgate.tenant.waiting", "requests", "pool", "tenant"), "Requests of the tenant that wait."),
     TENANT_SHARE(
-            "fairgate.tenant.share",
-            Type.GAUGE,
-            "permits",
-            "Permits that the tenant is entitled to now: the max-min fair share of what it holds and asks for.",
-            "pool",
-            "tenant"),
-    TENANT_WEIGHT("fairgate.tenant.weight", Type.GAUGE, "ratio", "Weight of the tenant.", "pool", "tenant"),
+            gauge("fairgate.tenant.share", "permits", "pool", "tenant"),
+            "Permits that the tenant is entitled to now: the max-min fair share of what it holds and asks for."),
+    TENANT_WEIGHT(gauge("fairgate.tenant.weight", "ratio", "pool", "tenant"), "Weight of the tenant."),
     PERMIT_SECONDS(
-            "fairgate.permit.seconds",
-            Type.COUNTER,
-            "permit seconds",
-            "Permit-time used: permits times the seconds for which they were held.",
-            "pool",
-            "tenant"),
-    WAIT(
-            "fairgate.wait",
-            Type.TIMER,
-            "seconds",
-            "How long requests waited, by how the wait ended.",
-            "pool",
-            "tenant",
-            "outcome"),
-    HOLD("fairgate.hold", Type.TIMER, "seconds", "How long permits were held.", "pool", "tenant"),
+            counter("fairgate.permit.seconds", "permit seconds", "pool", "tenant"),
+            "Permit-time used: permits times the seconds for which they were held."),
+    WAIT(timer("fairgate.wait", "pool", "tenant", "outcome"), "How long requests waited, by how the wait ended."),
+    HOLD(timer("fairgate.hold", "pool", "tenant"), "How long permits were held."),
     REFUSALS(
-            "fairgate.refusals",
-            Type.COUNTER,
-            "requests",
-            "Requests refused by Fairgate; where enforced is false they passed, because what decided is on trial.",
-            "pool",
-            "tenant",
-            "reason",
-            "enforced"),
+            counter("fairgate.refusals", "requests", "pool", "tenant", "reason", "enforced"),
+            "Requests refused by Fairgate; with enforced=false they were forwarded, because it was a dry run."),
     FAILURES(
-            "fairgate.failures",
-            Type.COUNTER,
-            "requests",
-            "Requests that had passed and then failed: the upstream was lost or too slow, or the permit was held too long.",
-            "pool",
-            "tenant",
-            "reason"),
-    QUOTA_LIMIT("fairgate.quota.limit", Type.GAUGE, "units", "Units per window of the quota.", "tenant", "quota"),
-    QUOTA_REMAINING("fairgate.quota.remaining", Type.GAUGE, "units", "Units left of the quota.", "tenant", "quota"),
+            counter("fairgate.failures", "requests", "pool", "tenant", "reason"),
+            "Requests that failed after they were admitted: the upstream was lost or too slow, or the permit was held"
+                    + " too long."),
+    QUOTA_LIMIT(gauge("fairgate.quota.limit", "units", "tenant", "quota"), "Units per window of the quota."),
+    QUOTA_REMAINING(gauge("fairgate.quota.remaining", "units", "tenant", "quota"), "Units left of the quota."),
     POLICY_RELOADS(
-            "fairgate.policy.reloads",
-            Type.COUNTER,
-            "reloads",
-            "Policies that were offered to a running gateway: put in force (success), or refused with the old one kept (failure).",
-            "result"),
+            counter("fairgate.policy.reloads", "reloads", "result"),
+            "New policies offered to the running gateway: put in force (success), or refused (failure)."),
     KEY_SET_FETCHES(
-            "fairgate.keyset.fetches",
-            Type.COUNTER,
-            "fetches",
-            "Fetches of the keys that verify tokens; the old ones stay in use after a failure.",
-            "result"),
+            counter("fairgate.keyset.fetches", "fetches", "result"),
+            "Fetches of the keys that verify tokens; after a failure the old keys stay in use."),
     RECORDS_LOST(
-            "fairgate.records.lost",
-            Type.COUNTER,
-            "records",
-            "Records of the audit log or of the access log that were lost, because it was written too slowly or could not be written.",
-            "log"),
+            counter("fairgate.records.lost", "records", "log"),
+            "Records of the audit log or the access log that were lost, because the log was written too slowly or could"
+                    + " not be written."),
     JOURNAL_FAILURES(
-            "fairgate.quota.journal.failures",
-            Type.COUNTER,
-            "failures",
-            "How often the usage journal could no longer be written; until it can again, usage is in memory alone."),
-    JOURNAL_FAILING(
-            "fairgate.quota.journal.failing", Type.GAUGE, "1 or 0", "1 while the usage journal cannot be written."),
+            counter("fairgate.quota.journal.failures", "failures"),
+            "How often the usage journal became impossible to write; until it can be written again, usage is kept in"
+                    + " memory only."),
+    JOURNAL_FAILING(gauge("fairgate.quota.journal.failing", "1 or 0"), "1 while the usage journal cannot be written."),
     LEASES_OPEN(
-            "fairgate.leases.open",
-            Type.GAUGE,
-            "leases",
-            "Leases that hold permits (held) and leases that wait for some (waiting).",
-            "state"),
+            gauge("fairgate.leases.open", "leases", "state"),
+            "Leases that hold permits (held) and leases that wait for permits (waiting)."),
     LEASES_ENDED(
-            "fairgate.leases.ended",
-            Type.COUNTER,
-            "leases",
-            "Leases that are over: given back (released), taken back from a holder that was silent (expired), given up"
-                    + " while they waited (left), or ended with the gateway (shut-down).",
-            "tenant",
-            "how"),
+            counter("fairgate.leases.ended", "leases", "tenant", "how"),
+            "Leases that have ended: released by their holder (released), expired without a renewal (expired),"
+                    + " cancelled while they waited (left), or ended with the gateway (shut-down)."),
     LEASE_RESTORES(
-            "fairgate.lease.restores",
-            Type.COUNTER,
-            "restores",
-            "Leases whose holders came back after a restart: with a receipt, and hold again at once what they held (receipt);"
-                    + " without one or beyond what receipts may restore, and are acquired like any other lease (queue);"
-                    + " or not restored at all (refused).",
-            "tenant",
-            "result"),
+            counter("fairgate.lease.restores", "restores", "tenant", "result"),
+            "Restores of leases after a restart: held again at once with a valid receipt (receipt); acquired like any"
+                    + " other lease, without a receipt or beyond what receipts may restore (queue); or refused"
+                    + " (refused)."),
     WAITING_BODY_BYTES(
-            "fairgate.waiting.body.bytes",
-            Type.GAUGE,
-            "bytes",
-            "Bytes of request bodies kept while their requests wait."),
+            gauge("fairgate.waiting.body.bytes", "bytes"), "Bytes of request bodies kept while their requests wait."),
     WAITING_BODY_LIMIT(
-            "fairgate.waiting.body.limit.bytes",
-            Type.GAUGE,
-            "bytes",
-            "Above how many bytes no more of a waiting body is read.");
+            gauge("fairgate.waiting.body.limit.bytes", "bytes"),
+            "The bytes of kept request bodies above which no more of a body is read.");
 
     enum Type {
         GAUGE,
@@ -127,48 +77,70 @@ public enum Meter {
         TIMER
     }
 
-    private final String id;
-    private final Type type;
-    private final String unit;
-    private final String description;
-    private final List<String> tags;
+    private record Declaration(String id, Type type, String unit, List<String> tags) {}
 
-    Meter(String id, Type type, String unit, String description, String... tags) {
-        this.id = id;
-        this.type = type;
-        this.unit = unit;
+    private final Declaration declaration;
+    private final String description;
+
+    Meter(Declaration declaration, String description) {
+        this.declaration = declaration;
         this.description = description;
-        this.tags = List.of(tags);
+    }
+
+    private static Declaration gauge(String id, String unit, String... tags) {
+        return new Declaration(id, Type.GAUGE, unit, List.of(tags));
+    }
+
+    private static Declaration counter(String id, String unit, String... tags) {
+        return new Declaration(id, Type.COUNTER, unit, List.of(tags));
+    }
+
+    private static Declaration timer(String id, String... tags) {
+        return new Declaration(id, Type.TIMER, "seconds", List.of(tags));
     }
 
     public String id() {
-        return id;
+        return declaration.id();
     }
 
     Type type() {
-        return type;
+        return declaration.type();
     }
 
     /** The unit, for the documentation; Prometheus shows it in the name of timers only. */
     String unit() {
-        return unit;
+        return declaration.unit();
     }
 
-    public String description() {
+    String description() {
         return description;
     }
 
     List<String> tags() {
-        return tags;
+        return declaration.tags();
     }
 
     /** The name in Prometheus. */
     String prometheusName() {
-        String name = id.replace('.', '_');
-        return switch (type) {
+        String name = id().replace('.', '_');
+        return switch (type()) {
             case GAUGE -> name;
             case COUNTER -> name + "_total";
             case TIMER -> name + "_seconds";
         };
+    }
+
+    /** Registers a gauge or a counter whose value is read at a scrape. */
+    public io.micrometer.core.instrument.Meter register(MeterRegistry registry, Tags tags, DoubleSupplier value) {
+        // Both would refer weakly to an object that holds the value; this one is never collected.
+        return type() == Type.GAUGE
+                ? Gauge.builder(id(), this, meter -> value.getAsDouble())
+                        .description(description)
+                        .tags(tags)
+                        .register(registry)
+                : FunctionCounter.builder(id(), this, meter -> value.getAsDouble())
+                        .description(description)
+                        .tags(tags)
+                        .register(registry);
     }
 }

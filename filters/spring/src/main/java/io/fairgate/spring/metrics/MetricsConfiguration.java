@@ -4,8 +4,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.quota.Quotas;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.fairshare.PermitsWithoutClient;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -19,25 +18,13 @@ import org.springframework.context.annotation.Configuration;
 public class MetricsConfiguration {
 
     @Bean
-    FairgateMeters fairgateMeters(LivePolicy policy, MeterRegistry registry, FairgateProperties properties) {
-        TenantSeries series =
-                new TenantSeries(policy.current(), properties.metrics().tenants(), MonotonicScheduler.INSTANCE);
-        FairgateMeters meters = new FairgateMeters(policy, registry, series);
-        policy.add(meters);
-        return meters;
+    FairgateMeters fairgateMeters(PolicyHolder policy, MeterRegistry registry, FairgateProperties properties) {
+        return new FairgateMeters(policy, registry, properties.metrics().tenants(), MonotonicScheduler.INSTANCE);
     }
 
     @Bean
     FairgateGauges fairgateGauges(
-            LivePolicy policy,
-            PermitPools pools,
-            PermitsWithoutClient withoutClient,
-            Quotas quotas,
-            ByteBudget waitingBodies,
-            FairgateMeters meters) {
-        FairgateGauges gauges = new FairgateGauges(
-                policy, pools, withoutClient, quotas, waitingBodies, meters, MonotonicScheduler.INSTANCE);
-        policy.add(gauges);
-        return gauges;
+            Policy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
+        return new FairgateGauges(policy, pools, quotas, waitingBodies, meters, MonotonicScheduler.INSTANCE);
     }
 }

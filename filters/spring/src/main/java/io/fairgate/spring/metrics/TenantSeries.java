@@ -3,17 +3,17 @@ package io.fairgate.spring.metrics;
 import io.fairgate.policy.Policy;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.DoubleAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
@@ -25,9 +25,9 @@ import reactor.core.scheduler.Scheduler;
  * {@link #review} decides by permit-time, of which older parts count for less: a tenant must be clearly more active
  * than the least active one to take its place.
  *
- * <p><b>Kept</b> are tenants that were shown before: up to K, and more only after the policy has stopped naming some.
- * Their events are counted as {@link #OTHER}, and their own counters stand still. When a kept tenant is shown again,
- * its counters go on from there, so that no series ever decreases. After an hour, a kept tenant makes room for another
+ * <p><b>Kept</b> are up to K tenants that were shown before. Their events are counted as {@link #OTHER}, and their own
+ * counters stand still. When a kept tenant is shown again, its counters go on from there, so that no series ever
+ * decreases. After an hour, or earlier when the policy has stopped naming tenants, a kept tenant makes room for another
  * one that needs it, and its series ends; if it is shown again after that, a new series begins at zero.
  *
  * <p>Each event is counted in one series: that of its tenant at that moment, or {@link #OTHER}. So no event is lost or
@@ -38,7 +38,6 @@ final class TenantSeries {
     /** The tag of all tenants without a series of their own. */
     static final String OTHER = "_other";
 
-    private static final long HALF_LIFE = Duration.ofMinutes(5).toNanos();
     private static final long KEPT_AT_LEAST = Duration.ofHours(1).toNanos();
     /** Longer than Prometheus looks back for a series that has ended. */
     private static final long ENDED_FOR = Duration.ofMinutes(10).toNanos();
@@ -50,11 +49,10 @@ final class TenantSeries {
 
     private final int most;
     private final Scheduler time;
-    private final HeavyTenants candidates;
-    /** The candidates since the last review, whose use has not been decayed yet. */
-    private final HeavyTenants recentCandidates;
+    private final TenantActivity activity;
+    /** The tags of the tenants that are shown. */
+    private final Map<TenantId, String> shown = new ConcurrentHashMap<>();
 
-    private final Map<TenantId, Series> known = new ConcurrentHashMap<>();
     private volatile Policy policy;
     private volatile Runnable whenChanged = () -> {};
     /** False once a member has been counted as {@link #OTHER} because there was no room for it. */
@@ -63,43 +61,18 @@ final class TenantSeries {
     private volatile int version;
 
     // Guarded by this.
+    /** Since when tenants are kept, the oldest first. */
+    private final Map<TenantId, Long> kept = new LinkedHashMap<>();
+    /** When the series of tenants have ended. */
     private final Map<TenantId, Long> ended = new HashMap<>();
-    private Set<TenantId> pinned = Set.of();
-    private long reviewedAt;
-
-    private static final class Series {
-        private final String tag;
-        private final DoubleAdder used = new DoubleAdder();
-        private volatile boolean isShown = true;
-        private double activity;
-        private long keptSince;
-
-        Series(TenantId tenant) {
-            tag = tenant.value();
-        }
-    }
-
-    /**
-     * The activity of a tenant at a review, in seconds of permit-time.
-     *
-     * @param used the permit-time of holds that have ended
-     * @param held the permit-time so far of current holds
-     */
-    private record Ranked(TenantId tenant, double used, double held) {
-        double activity() {
-            return used + held;
-        }
-    }
 
     /** @param most how many tenants are shown beside those that the policy names, at least 0 */
     TenantSeries(Policy policy, int most, Scheduler time) {
         this.policy = policy;
         this.most = most;
         this.time = time;
-        this.candidates = new HeavyTenants(most);
-        this.recentCandidates = new HeavyTenants(most);
-        this.reviewedAt = now();
-        follow(policy);
+        this.activity = new TenantActivity(policy.members().keySet(), now());
+        commit(policy);
     }
 
     private long now() {
@@ -115,66 +88,50 @@ final class TenantSeries {
 
     /** The tag for an event of the tenant that happens now; the tenant may become shown by it. */
     String tag(TenantId tenant) {
-        Series series = known.get(tenant);
-        if (series == null && takesAll && isMember(tenant)) {
-            series = take(tenant);
+        String tag = shown.get(tenant);
+        if (tag != null) {
+            return tag;
         }
-        return series != null && series.isShown ? series.tag : OTHER;
+        return takesAll && policy.members().containsKey(tenant) ? take(tenant) : OTHER;
     }
 
-    private boolean isMember(TenantId tenant) {
-        return policy.members().containsKey(tenant);
-    }
-
-    private synchronized @Nullable Series take(TenantId tenant) {
-        Series series = known.get(tenant);
-        if (series == null) {
-            takesAll = shownUnpinned().size() < most;
-            if (takesAll && isMember(tenant)) {
-                series = new Series(tenant);
-                known.put(tenant, series);
+    private synchronized String take(TenantId tenant) {
+        if (takesAll && !shown.containsKey(tenant)) {
+            takesAll = shownUnnamed().size() < most;
+            if (takesAll && policy.members().containsKey(tenant)) {
+                shown.put(tenant, tenant.value());
                 whenChanged.run();
             }
         }
-        return series;
+        return tagNow(tenant);
+    }
+
+    private Set<TenantId> shownUnnamed() {
+        Set<TenantId> unnamed = new HashSet<>(shown.keySet());
+        unnamed.removeAll(policy.tenantsInMetrics());
+        return unnamed;
     }
 
     /** Adds permit-time of the tenant: permits times the seconds for which they were held. */
     void used(TenantId tenant, double seconds) {
-        Series series = known.get(tenant);
-        if (series != null) {
-            series.used.add(seconds);
-        } else if (isMember(tenant)) {
-            recentCandidates.add(tenant, seconds);
-        }
+        activity.add(tenant, seconds);
     }
 
     // ---- what is read ----
 
     /** The tag that the tenant has now. Unlike {@link #tag}, this never makes a tenant shown. */
     String tagNow(TenantId tenant) {
-        Series series = known.get(tenant);
-        return series != null && series.isShown ? series.tag : OTHER;
+        return shown.getOrDefault(tenant, OTHER);
     }
 
     /** The tenants that are shown: events count in their own series. */
     Set<TenantId> shown() {
-        return tenants(true);
+        return Set.copyOf(shown.keySet());
     }
 
     /** The tenants that are kept: their own series stand still. */
-    Set<TenantId> kept() {
-        return tenants(false);
-    }
-
-    private Set<TenantId> tenants(boolean shown) {
-        Set<TenantId> tenants = new HashSet<>();
-        known.forEach((tenant, series) -> {
-            if (series.isShown == shown) {
-                tenants.add(tenant);
-            }
-        });
-        return tenants;
+    synchronized Set<TenantId> kept() {
+        return Set.copyOf(kept.keySet());
     }
 
     /**
@@ -188,147 +145,118 @@ final class TenantSeries {
     // ---- changes ----
 
     /**
-     * Follows a new policy. Removed members lose their series. The members that the policy names are shown at once if
-     * no member has been counted as {@link #OTHER} yet, otherwise from the next review on.
+     * Changes to a new policy. Removed members lose their series. The members that the policy names are shown at once
+     * if no member has been counted as {@link #OTHER} yet, otherwise from the next review on.
      */
-    synchronized void follow(Policy next) {
+    synchronized void commit(Policy next) {
         policy = next;
-        pinned = next.tenantsInMetrics();
-        known.keySet().retainAll(next.members().keySet());
-        ended.keySet().retainAll(next.members().keySet());
+        Set<TenantId> members = next.members().keySet();
+        activity.setMembers(members);
+        shown.keySet().retainAll(members);
+        kept.keySet().retainAll(members);
+        ended.keySet().retainAll(members);
         if (takesAll) {
-            // None of their events has been counted as OTHER.
-            pinned.forEach(tenant -> known.computeIfAbsent(tenant, Series::new));
-        }
-        if (takesAll && next.members().size() - pinned.size() <= most) {
-            // There is room for all, so their series exist before their first event.
-            next.members().keySet().forEach(tenant -> known.computeIfAbsent(tenant, Series::new));
+            // None of their events has been counted as OTHER. Where there is room for all members, all have their
+            // series before their first event.
+            Set<TenantId> named = next.tenantsInMetrics();
+            (members.size() - named.size() <= most ? members : named)
+                    .forEach(tenant -> shown.putIfAbsent(tenant, tenant.value()));
         }
     }
 
-    /** What the meters do when a tenant is shown or kept, or its series ends. */
-    interface Move {
-        /** Events of the tenant are counted with another tag from now on. */
-        void counted(TenantId tenant, String before, String now);
-
-        /** Its series ends. */
-        void ended(TenantId tenant);
-    }
+    /**
+     * Events of a tenant are counted under another tag from now on.
+     *
+     * @param now null when the series of the tag before ends
+     */
+    record Move(TenantId tenant, String before, @Nullable String now) {}
 
     /**
      * Decides again which tenants are shown.
      *
-     * @param held the permit-time so far of current holds, in seconds
+     * @param held the permit-time so far of current holds, in seconds, by tenant and pool
+     * @param moves gets each change while the {@link #version} is odd
      */
-    synchronized void review(Map<TenantId, Double> held, Move move) {
+    synchronized void review(Map<TenantId, Map<String, Double>> held, Consumer<Move> moves) {
         version++;
         try {
             long now = now();
-            double factor = Math.pow(0.5, (double) (now - reviewedAt) / HALF_LIFE);
-            reviewedAt = now;
             ended.values().removeIf(since -> now - since > ENDED_FOR);
-            for (TenantId tenant : pinned) {
-                if (!tagNow(tenant).equals(tenant.value())) {
-                    show(new Ranked(tenant, 0, 0), move);
-                }
-            }
-            PriorityQueue<Ranked> shown = new PriorityQueue<>(Comparator.comparingDouble(Ranked::activity));
-            List<Ranked> others = rank(held, factor, shown);
-            while (shown.size() > most) {
-                // The policy no longer names some of them.
-                keep(shown.remove().tenant, now, move);
-            }
-            for (Ranked other : others) {
-                Ranked least = shown.peek();
-                if (shown.size() < most) {
-                    show(other, move);
-                    shown.add(other);
-                } else if (least == null || other.activity() <= CLEARLY * least.activity()) {
-                    break;
-                } else if (makeRoomFor(other.tenant, now, move)) {
-                    shown.remove(least);
-                    keep(least.tenant, now, move);
-                    show(other, move);
-                    shown.add(other);
-                }
-            }
+            Map<TenantId, Double> active = activity.measure(now);
+            held.forEach(
+                    (tenant, byPool) -> byPool.values().forEach(seconds -> active.merge(tenant, seconds, Double::sum)));
+            review(active, now, moves);
         } finally {
             version++;
         }
     }
 
-    /**
-     * The tenants that are not shown, the most active first.
-     *
-     * @param shown gets those that are shown and that the policy does not name
-     */
-    private List<Ranked> rank(Map<TenantId, Double> held, double factor, PriorityQueue<Ranked> shown) {
-        Map<TenantId, Double> others = new HashMap<>();
-        held.keySet().forEach(tenant -> others.put(tenant, 0.0));
-        candidates.decay(factor);
-        recentCandidates.moveTo(candidates);
-        candidates.forEach((tenant, seconds) -> others.merge(tenant, seconds, Double::sum));
-        known.forEach((tenant, series) -> {
-            others.remove(tenant);
-            series.activity = series.activity * factor + series.used.sumThenReset();
-            if (!series.isShown) {
-                others.put(tenant, series.activity);
-            } else if (!pinned.contains(tenant)) {
-                shown.add(new Ranked(tenant, series.activity, held.getOrDefault(tenant, 0.0)));
+    private void review(Map<TenantId, Double> active, long now, Consumer<Move> moves) {
+        policy.tenantsInMetrics().stream()
+                .filter(tenant -> !shown.containsKey(tenant))
+                .forEach(tenant -> show(tenant, moves));
+        Comparator<TenantId> byActivity = Comparator.comparingDouble(tenant -> active.getOrDefault(tenant, 0.0));
+        PriorityQueue<TenantId> unnamed = new PriorityQueue<>(byActivity);
+        unnamed.addAll(shownUnnamed());
+        while (unnamed.size() > most) {
+            // The policy no longer names some of them.
+            keep(unnamed.remove(), now, moves);
+        }
+        while (kept.size() > most) {
+            endOldest(now, moves);
+        }
+        List<TenantId> others = active.keySet().stream()
+                .filter(tenant -> policy.members().containsKey(tenant))
+                .filter(tenant -> !shown.containsKey(tenant) && !ended.containsKey(tenant))
+                .sorted(byActivity.reversed())
+                .toList();
+        for (TenantId other : others) {
+            boolean hasRoom = unnamed.size() < most;
+            if (!hasRoom && !isClearlyMoreActive(other, unnamed.peek(), active)) {
+                return;
+            } else if (hasRoom || makeRoomToKeep(other, now, moves)) {
+                if (!hasRoom) {
+                    keep(unnamed.remove(), now, moves);
+                }
+                show(other, moves);
+                unnamed.add(other);
             }
-        });
-        List<Ranked> ranked = new ArrayList<>();
-        others.forEach((tenant, used) -> {
-            Ranked other = new Ranked(tenant, used, held.getOrDefault(tenant, 0.0));
-            if (other.activity() > 0 && isMember(tenant) && !ended.containsKey(tenant)) {
-                ranked.add(other);
-            }
-        });
-        ranked.sort(Comparator.comparingDouble(Ranked::activity).reversed());
-        return ranked;
+        }
     }
 
-    private Set<TenantId> shownUnpinned() {
-        Set<TenantId> shown = shown();
-        shown.removeAll(pinned);
-        return shown;
+    private static boolean isClearlyMoreActive(TenantId other, @Nullable TenantId least, Map<TenantId, Double> active) {
+        return least != null && active.getOrDefault(other, 0.0) > CLEARLY * active.getOrDefault(least, 0.0);
     }
 
     /** Makes room to keep the tenant that this one replaces; false when that is not possible. */
-    private boolean makeRoomFor(TenantId tenant, long now, Move move) {
-        Set<TenantId> kept = kept();
-        if (kept.contains(tenant) || kept.size() < most) {
+    private boolean makeRoomToKeep(TenantId other, long now, Consumer<Move> moves) {
+        if (kept.containsKey(other) || kept.size() < most) {
             return true;
         }
-        TenantId oldest = null;
-        long since = now - KEPT_AT_LEAST;
-        for (TenantId each : kept) {
-            Series series = known.get(each);
-            if (series != null && series.keptSince - since <= 0) {
-                oldest = each;
-                since = series.keptSince;
-            }
+        boolean makesRoom = now - kept.values().iterator().next() >= KEPT_AT_LEAST;
+        if (makesRoom) {
+            endOldest(now, moves);
         }
-        if (oldest == null) {
-            return false;
-        }
-        known.remove(oldest);
+        return makesRoom;
+    }
+
+    private void show(TenantId tenant, Consumer<Move> moves) {
+        kept.remove(tenant);
+        shown.put(tenant, tenant.value());
+        moves.accept(new Move(tenant, OTHER, tenant.value()));
+    }
+
+    private void keep(TenantId tenant, long now, Consumer<Move> moves) {
+        takesAll = false;
+        kept.put(tenant, now);
+        shown.remove(tenant);
+        moves.accept(new Move(tenant, tenant.value(), OTHER));
+    }
+
+    private void endOldest(long now, Consumer<Move> moves) {
+        TenantId oldest = kept.keySet().iterator().next();
+        kept.remove(oldest);
         ended.put(oldest, now);
-        move.ended(oldest);
-        return true;
-    }
-
-    private void show(Ranked ranked, Move move) {
-        Series series = known.computeIfAbsent(ranked.tenant, Series::new);
-        series.isShown = true;
-        series.activity = ranked.used;
-        move.counted(ranked.tenant, OTHER, series.tag);
-    }
-
-    private void keep(TenantId tenant, long now, Move move) {
-        Series series = known.computeIfAbsent(tenant, Series::new);
-        series.isShown = false;
-        series.keptSince = now;
-        move.counted(tenant, series.tag, OTHER);
+        moves.accept(new Move(oldest, oldest.value(), null));
     }
 }

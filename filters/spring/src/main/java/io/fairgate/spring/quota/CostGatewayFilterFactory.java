@@ -55,18 +55,18 @@ public final class CostGatewayFilterFactory extends AbstractGatewayFilterFactory
             throw mistake("max", max, "1 to " + Quota.MAX_LIMIT);
         }
         ResponseCost response = response(config, max);
-        ToldCost told = ToldCost.of(config.header, config.trustedFrom, max);
-        if (config.max != null && response == null && told == null) {
-            throw mistake("max", config.max, "nothing, because neither a header nor a response tells the cost");
+        CostHeader header = CostHeader.of(config.header, config.trustedFrom, max);
+        if (config.max != null && response == null && header == null) {
+            throw mistake("max", config.max, "no max, because neither a header nor a response gives the cost");
         }
-        return new RuleFilter(new CostRule(new CostRules(config.rules, config.units), told, response));
+        return new RuleFilter(new CostRule(new CostRules(config.rules, config.units), header, response));
     }
 
     private static @Nullable ResponseCost response(Config config, long max) {
         String text = config.response;
         boolean bytes = "bytes".equals(text);
         if (config.per != null && !bytes) {
-            throw mistake("per", config.per, "nothing, because only response: bytes has one");
+            throw mistake("per", config.per, "no per, because only response: bytes uses it");
         } else if (text == null) {
             return null;
         } else if (bytes) {

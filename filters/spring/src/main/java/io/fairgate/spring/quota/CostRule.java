@@ -1,7 +1,6 @@
 package io.fairgate.spring.quota;
 
 import io.fairgate.spring.exchange.RouteRule;
-import io.fairgate.spring.exchange.RouteRules;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 
@@ -14,18 +13,17 @@ import org.springframework.web.server.ServerWebExchange;
  */
 record CostRule(
         CostRules units,
-        @Nullable ToldCost header,
+        @Nullable CostHeader header,
         @Nullable ResponseCost response) implements RouteRule {
 
-    /** What the request takes of its quotas; one unit when its route has no rule for it. */
-    static RequestCost cost(ServerWebExchange exchange, RouteRules rules) {
-        CostRule rule = rules.last(CostRule.class);
-        return rule == null ? RequestCost.ONE : rule.cost(exchange);
-    }
-
-    private RequestCost cost(ServerWebExchange exchange) {
-        Long told = header == null ? null : header.units(exchange);
-        return new RequestCost(told == null ? units.units(exchange.getRequest()) : told, response);
+    /**
+     * The units that are charged when the request is forwarded. When the response gives the cost, at least one: a
+     * charge of nothing cannot be corrected.
+     */
+    long units(ServerWebExchange exchange) {
+        Long inHeader = header == null ? null : header.units(exchange);
+        long before = inHeader == null ? units.units(exchange.getRequest()) : inHeader;
+        return response == null ? before : Math.max(1, before);
     }
 
     /** The request without the header that gives its cost, whichever peer sent it. */

@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
  */
 final class PathReadings {
 
+    private static final Pattern CODES = Pattern.compile("%(2[EFef]|3[Bb]|5[Cc])");
     private static final Pattern PARAMETERS = Pattern.compile(";[^/]*");
     private static final Pattern SLASHES = Pattern.compile("/{2,}");
 
@@ -80,19 +81,11 @@ final class PathReadings {
      * all others.
      */
     private static String decoded(String path) {
-        StringBuilder decoded = new StringBuilder(path.length());
-        for (int i = 0; i < path.length(); i++) {
-            String code = path.charAt(i) == '%' && i + 2 < path.length() ? path.substring(i + 1, i + 3) : "";
-            String meant = switch (code) {
-                case "2F", "2f", "5C", "5c" -> "/";
-                case "2E", "2e" -> ".";
-                case "3B", "3b" -> ";";
-                default -> "";
-            };
-            decoded.append(meant.isEmpty() ? path.substring(i, i + 1) : meant);
-            i += meant.isEmpty() ? 0 : code.length();
-        }
-        return decoded.toString();
+        return CODES.matcher(path).replaceAll(code -> switch (code.group(1)) {
+            case "2E", "2e" -> ".";
+            case "3B", "3b" -> ";";
+            default -> "/";
+        });
     }
 
     private static String merged(String path) {

@@ -2,6 +2,8 @@ package io.fairgate.spring.quota;
 
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
@@ -12,7 +14,8 @@ import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.exchange.RouteRules;
 import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.policy.PolicyParticipant;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Decisions.Origin;
 import io.fairgate.spring.refusal.RateLimitFields;
@@ -31,20 +34,39 @@ import reactor.core.scheduler.Schedulers;
  * permit: a request that waited in vain is not charged. A request that need not wait is charged at once; the charge is
  * also the check.
  */
-public final class QuotaStep {
+public final class QuotaStep implements PolicyParticipant {
 
     private final Quotas quotas;
-    private final RouteQuotas routes;
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
     private final Decisions decisions;
     private final RefusalMeters refusals;
+    /** The quotas by tenant and route, computed once for each policy. */
+    private volatile QuotaSets sets;
+    /** For the policy that is being prepared. Used only by changes of the policy, which run one at a time. */
+    private QuotaSets nextSets;
 
-    QuotaStep(Quotas quotas, RouteQuotas routes, LivePolicy policy, Decisions decisions, RefusalMeters refusals) {
+    QuotaStep(Quotas quotas, PolicyHolder policy, Decisions decisions, RefusalMeters refusals) {
         this.quotas = quotas;
-        this.routes = routes;
         this.policy = policy;
         this.decisions = decisions;
         this.refusals = refusals;
+        this.nextSets = new QuotaSets(policy.current());
+        this.sets = nextSets;
+    }
+
+    @Override
+    public Order order() {
+        return Order.QUOTAS;
+    }
+
+    @Override
+    public void prepare(Policy next) {
+        nextSets = new QuotaSets(next);
+    }
+
+    @Override
+    public void commit(Policy next) {
+        sets = nextSets;
     }
 
     /**
@@ -54,12 +76,16 @@ public final class QuotaStep {
      */
     public RequestQuotas of(ServerWebExchange exchange, TenantPolicy tenant, RouteRules rules) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        QuotaSet set = routes.of(tenant.id(), route == null ? null : route.getId());
-        if (set == null) {
+        QuotaSets now = sets;
+        if (!now.know(tenant.id())) {
             refusals.refused(null, Reason.UNKNOWN_TENANT.label, true);
             throw new IdentityRefusedException(Reason.UNKNOWN_TENANT);
         }
-        return new RequestQuotas(tenant, set, CostRule.cost(exchange, rules));
+        QuotaSet set = now.of(tenant.id(), route == null ? null : route.getId());
+        CostRule cost = rules.last(CostRule.class);
+        return cost == null
+                ? new RequestQuotas(tenant, set, 1, null)
+                : new RequestQuotas(tenant, set, cost.units(exchange), cost.response());
     }
 
     /**
@@ -82,7 +108,7 @@ public final class QuotaStep {
     private Mono<QuotaDecision> checked(Supplier<Origin> origin, RequestQuotas request) {
         return request.areUnlimited()
                 ? Mono.empty()
-                : quotas.check(request.quotas(), request.cost().units())
+                : quotas.check(request.quotas(), request.units())
                         .flatMap(decision -> require(origin, request, decision));
     }
 
@@ -91,7 +117,11 @@ public final class QuotaStep {
      * charges nothing.
      */
     Mono<QuotaDecision> charge(Supplier<Origin> origin, RequestQuotas request) {
-        return request.areUnlimited() ? Mono.empty() : charge(origin, request, newCharge(request));
+        if (request.areUnlimited()) {
+            return Mono.empty();
+        }
+        QuotaCharge charge = newCharge(request);
+        return charge(origin, request, charge).doOnError(failure -> settle(charge, 0));
     }
 
     private Mono<QuotaDecision> charge(Supplier<Origin> origin, RequestQuotas request, QuotaCharge charge) {
@@ -99,7 +129,7 @@ public final class QuotaStep {
     }
 
     private QuotaCharge newCharge(RequestQuotas request) {
-        return quotas.newCharge(request.quotas(), request.cost().units());
+        return quotas.newCharge(request.quotas(), request.units());
     }
 
     /**
@@ -113,11 +143,14 @@ public final class QuotaStep {
             return forward.send(exchange);
         }
         QuotaCharge charge = newCharge(request);
-        UpstreamWork work = new UpstreamWork(request.cost());
+        UpstreamWork work = new UpstreamWork(request.units(), request.response());
         return charge(() -> Origin.of(exchange), request, charge)
                 .flatMap(decision -> onEventLoop(exchange, () -> {
-                    tellBalances(exchange, decision);
-                    return forward.send(work.isCountedByBytes() ? counted(exchange, work) : exchange);
+                    exchange.getResponse().beforeCommit(() -> {
+                        addBalances(exchange, decision);
+                        return Mono.empty();
+                    });
+                    return forward.send(work.counted(exchange));
                 }))
                 .contextWrite(context -> context.put(UpstreamWork.class, work))
                 // Not a step of the chain: the end of the request must not wait for it, and a cancelled chain has no
@@ -148,25 +181,12 @@ public final class QuotaStep {
                 : rest.get();
     }
 
-    private void tellBalances(ServerWebExchange exchange, QuotaDecision decision) {
-        exchange.getResponse().beforeCommit(() -> {
-            addBalances(exchange, decision);
-            return Mono.empty();
-        });
-    }
-
     /** Adds the {@code RateLimit} fields to the response. */
     void addBalances(ServerWebExchange exchange, QuotaDecision decision) {
         RateLimitFields.add(
                 exchange.getResponse().getHeaders(),
                 decision.balances(),
                 policy.current().quotaTerms().told());
-    }
-
-    private static ServerWebExchange counted(ServerWebExchange exchange, UpstreamWork work) {
-        return exchange.mutate()
-                .response(new ChargedResponse(exchange.getResponse(), work))
-                .build();
     }
 
     private static void settle(QuotaCharge charge, long actual) {

@@ -6,9 +6,8 @@ import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaOwner;
 import io.fairgate.quota.Quotas;
 import io.fairgate.quota.QuotasUnavailableException;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyParticipant;
 import io.fairgate.spring.refusal.DecisionLog;
-import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -26,9 +25,9 @@ import reactor.core.scheduler.Scheduler;
  * full again because its tenant was removed for a moment, and operators look up decisions after the change of the
  * policy that followed from them.
  */
-final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
+final class RemovedTenants implements PolicyParticipant, DisposableBean {
 
-    static final Duration LOOK_EVERY = Duration.ofMinutes(1);
+    static final Duration CHECK_EVERY = Duration.ofMinutes(1);
 
     /** How long decisions about removed tenants are kept. */
     static final Duration DECISIONS_KEPT = Duration.ofHours(1);
@@ -38,11 +37,11 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
     private final Scheduler time;
     private final InstantSource clock;
 
+    private final Disposable.Swap timer = Disposables.swap();
     // Guarded by this.
     private Set<String> tenants;
     private Set<QuotaOwner> owners;
-    private Disposable timer = Disposables.disposed();
-    private boolean isDestroyed;
+    private boolean isChecking;
 
     RemovedTenants(Policy policy, Quotas quotas, DecisionLog decisions, Scheduler time, InstantSource clock) {
         this.quotas = quotas;
@@ -53,15 +52,21 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
         this.owners = ownersOf(policy);
     }
 
+    @Override
+    public Order order() {
+        return Order.QUOTAS;
+    }
+
     /** Checks periodically from the first removal on, because a request in flight may recreate what was dropped. */
     @Override
-    public synchronized void follow(Policy next) {
-        boolean hasRemoved = !namesOf(next).containsAll(tenants);
-        tenants = namesOf(next);
+    public synchronized void commit(Policy next) {
         owners = ownersOf(next);
-        if (timer.isDisposed() && hasRemoved) {
-            lookLater();
+        Set<String> named = namesOf(next);
+        if (!isChecking && !named.containsAll(tenants)) {
+            isChecking = true;
+            checkLater();
         }
+        tenants = named;
     }
 
     private static Set<QuotaOwner> ownersOf(Policy policy) {
@@ -74,31 +79,26 @@ final class RemovedTenants implements LivePolicy.Follower, DisposableBean {
     }
 
     private static Set<String> namesOf(Policy policy) {
-        return policy.tenants().stream()
-                .map(tenant -> tenant.id())
-                .map(TenantId::value)
-                .collect(Collectors.toSet());
+        return policy.tenants().stream().map(tenant -> tenant.id().value()).collect(Collectors.toSet());
     }
 
-    private void lookLater() {
-        if (!isDestroyed) {
-            timer = time.schedule(this::look, LOOK_EVERY.toNanos(), TimeUnit.NANOSECONDS);
-        }
+    /** Does nothing after {@link #destroy}. */
+    private void checkLater() {
+        timer.replace(time.schedule(this::check, CHECK_EVERY.toNanos(), TimeUnit.NANOSECONDS));
     }
 
-    private synchronized void look() {
-        // Balances that cannot be dropped now are dropped at a later look.
+    private synchronized void check() {
+        // Balances that cannot be dropped now are dropped at a later check.
         var unused = quotas.dropUnused(owners)
                 .onErrorComplete(QuotasUnavailableException.class)
                 .subscribe();
         Set<String> known = tenants;
         decisions.drop(tenant -> !known.contains(tenant), clock.instant().minus(DECISIONS_KEPT));
-        lookLater();
+        checkLater();
     }
 
     @Override
-    public synchronized void destroy() {
-        isDestroyed = true;
+    public void destroy() {
         timer.dispose();
     }
 }

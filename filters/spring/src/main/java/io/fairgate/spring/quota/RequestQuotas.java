@@ -3,19 +3,26 @@ package io.fairgate.spring.quota;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
+import org.jspecify.annotations.Nullable;
 
 /** The quotas of one request and its cost, which are the same for its check and its charge. */
 public final class RequestQuotas {
 
     private final TenantPolicy tenant;
     private final QuotaSet quotas;
-    private final RequestCost cost;
+    private final long units;
+    private final @Nullable ResponseCost response;
     private boolean isDryRunNoted;
 
-    RequestQuotas(TenantPolicy tenant, QuotaSet quotas, RequestCost cost) {
+    /**
+     * @param units charged when the request is forwarded; 0 for nothing
+     * @param response how the response gives the cost; null when the cost is known before
+     */
+    RequestQuotas(TenantPolicy tenant, QuotaSet quotas, long units, @Nullable ResponseCost response) {
         this.tenant = tenant;
         this.quotas = quotas;
-        this.cost = cost;
+        this.units = units;
+        this.response = response;
     }
 
     TenantPolicy tenant() {
@@ -26,13 +33,18 @@ public final class RequestQuotas {
         return quotas;
     }
 
-    RequestCost cost() {
-        return cost;
+    long units() {
+        return units;
+    }
+
+    @Nullable
+    ResponseCost response() {
+        return response;
     }
 
     /** Whether there is nothing to decide. */
     boolean areUnlimited() {
-        return quotas.isEmpty() || cost.units() == 0;
+        return quotas.isEmpty() || units == 0;
     }
 
     /**

@@ -27,8 +27,8 @@ sealed interface ResponseCost {
         /** Null when the field is missing or holds no number. */
         @Nullable
         Long units(List<String> lines) {
-            Long told = WholeNumber.largest(lines);
-            return told == null ? null : (Long) Math.min(max, told);
+            Long number = WholeNumber.largest(lines);
+            return number == null ? null : (Long) Math.min(max, number);
         }
     }
 }

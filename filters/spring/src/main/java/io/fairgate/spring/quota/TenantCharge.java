@@ -38,7 +38,7 @@ public final class TenantCharge {
     }
 
     /** Adds the balances of the quotas to a response, once they have been charged. */
-    public void tell(ServerWebExchange exchange) {
+    public void addBalances(ServerWebExchange exchange) {
         quotas.addBalances(exchange, latest);
     }
 }

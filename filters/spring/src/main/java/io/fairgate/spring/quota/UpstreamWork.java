@@ -3,9 +3,14 @@ package io.fairgate.spring.quota;
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.cloud.gateway.support.ServerWebExchangeUtils;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.client.HttpClientInfos;
@@ -27,13 +32,19 @@ final class UpstreamWork {
     /** Reports each request of the gateway's HTTP client to its {@code UpstreamWork}. */
     static final HttpClientCustomizer NOTED = UpstreamWork::note;
 
-    private final RequestCost cost;
+    private final long estimate;
+    private final @Nullable ResponseCost cost;
     private final AtomicLong bytes = new AtomicLong();
     private volatile boolean isSent;
-    private volatile @Nullable Long told;
+    private volatile @Nullable Long unitsInResponse;
     private volatile boolean isWhole;
 
-    UpstreamWork(RequestCost cost) {
+    /**
+     * @param estimate the units that were charged
+     * @param cost how the response gives the cost; null when the estimate is the cost
+     */
+    UpstreamWork(long estimate, @Nullable ResponseCost cost) {
+        this.estimate = estimate;
         this.cost = cost;
     }
 
@@ -62,29 +73,41 @@ final class UpstreamWork {
      */
     private void send() {
         isSent = true;
-        told = null;
+        unitsInResponse = null;
     }
 
     private void answer(HttpClientResponse response) {
-        if (cost.response() instanceof ResponseCost.Field field) {
-            told = field.units(response.responseHeaders().getAll(field.name()));
+        if (cost instanceof ResponseCost.Field field) {
+            unitsInResponse = field.units(response.responseHeaders().getAll(field.name()));
         }
     }
 
-    boolean isCountedByBytes() {
-        return cost.response() instanceof ResponseCost.Bytes;
-    }
-
-    void write(int more) {
-        bytes.addAndGet(more);
-    }
-
     /**
-     * The body was written to its end. The end of the exchange does not show that: it may complete even though the
-     * client has left.
+     * The exchange whose response counts the bytes of its body, if they are the cost. It also notes that the body was
+     * written to its end. The end of the exchange does not show that: it may complete even though the client has left.
      */
-    void end() {
-        isWhole = true;
+    ServerWebExchange counted(ServerWebExchange exchange) {
+        if (!(cost instanceof ResponseCost.Bytes)) {
+            return exchange;
+        }
+        return exchange.mutate()
+                .response(new ServerHttpResponseDecorator(exchange.getResponse()) {
+                    @Override
+                    public Mono<Void> writeWith(Publisher<? extends DataBuffer> body) {
+                        return super.writeWith(counted(body).doOnComplete(() -> isWhole = true));
+                    }
+
+                    @Override
+                    public Mono<Void> writeAndFlushWith(Publisher<? extends Publisher<? extends DataBuffer>> body) {
+                        return super.writeAndFlushWith(
+                                Flux.from(body).map(part -> counted(part)).doOnComplete(() -> isWhole = true));
+                    }
+                })
+                .build();
+    }
+
+    private Flux<? extends DataBuffer> counted(Publisher<? extends DataBuffer> body) {
+        return Flux.from(body).doOnNext(buffer -> bytes.addAndGet(buffer.readableByteCount()));
     }
 
     /**
@@ -95,12 +118,11 @@ final class UpstreamWork {
         if (!isSent && !mayBeSent(exchange, end)) {
             return 0;
         }
-        long estimate = cost.units();
-        if (cost.response() instanceof ResponseCost.Bytes bodies) {
+        if (cost instanceof ResponseCost.Bytes bodies) {
             long counted = bodies.units(bytes.get());
             return isWhole ? counted : Math.max(estimate, counted);
         }
-        Long number = told;
+        Long number = unitsInResponse;
         return number == null ? estimate : number;
     }
 

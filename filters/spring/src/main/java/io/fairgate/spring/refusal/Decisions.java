@@ -4,7 +4,7 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Exchanges;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import java.net.InetAddress;
 import java.time.InstantSource;
@@ -35,7 +35,7 @@ public final class Decisions {
      * @param audit refusals of identities
      * @param clock the wall clock
      */
-    public Decisions(LivePolicy policy, DecisionLog log, RecordLog audit, InstantSource clock) {
+    public Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, InstantSource clock) {
         this.refusals = new Refusals(policy, RetryAfter.RANDOM);
         this.log = log;
         this.audit = new IdentityAudit(audit);

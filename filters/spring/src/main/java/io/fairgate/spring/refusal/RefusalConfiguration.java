@@ -1,7 +1,7 @@
 package io.fairgate.spring.refusal;
 
 import io.fairgate.policy.Policy;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import java.time.InstantSource;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
@@ -23,7 +23,7 @@ public class RefusalConfiguration {
     }
 
     @Bean
-    Decisions fairgateDecisions(LivePolicy policy, DecisionLog log, RecordLog audit) {
+    Decisions fairgateDecisions(PolicyHolder policy, DecisionLog log, RecordLog audit) {
         return new Decisions(policy, log, audit, InstantSource.system());
     }
 

@@ -8,7 +8,7 @@ import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotasUnavailableException;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.netty.handler.timeout.ReadTimeoutException;
 import java.io.IOException;
 import java.time.Duration;
@@ -24,11 +24,11 @@ import org.springframework.web.server.ResponseStatusException;
  */
 final class Refusals {
 
-    private final LivePolicy policy;
+    private final PolicyHolder policy;
 
     private final RetryAfter retryAfter;
 
-    Refusals(LivePolicy policy, RetryAfter retryAfter) {
+    Refusals(PolicyHolder policy, RetryAfter retryAfter) {
         this.policy = policy;
         this.retryAfter = retryAfter;
     }

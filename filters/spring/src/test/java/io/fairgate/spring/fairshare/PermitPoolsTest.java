@@ -15,7 +15,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.metrics.Meter;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
@@ -37,9 +37,9 @@ class PermitPoolsTest {
     private static final Duration LONG = Duration.ofSeconds(11);
 
     private final TestTime time = new TestTime();
-    private final LivePolicy policy = new LivePolicy(withPools("one", 2));
+    private final PolicyHolder policy = new PolicyHolder(withPools("one", 2));
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final FairgateMeters meters = new FairgateMeters(policy, registry);
+    private final FairgateMeters meters = new FairgateMeters(policy, registry, 100, time);
     private final PermitPools pools = new PermitPools(
             policy.current(),
             (name, settings, shares, listener) -> new EmbeddedPermitPool(name, settings, shares, time, listener),
@@ -142,14 +142,14 @@ class PermitPoolsTest {
     void what_was_made_for_a_policy_that_was_refused_goes() {
         assertThatThrownBy(() -> policy.replace(withPools("one", 7, "two", 5), () -> {
                     assertThat(pools.get("two")).isNotNull();
-                    assertThat(pools.settingsForRoutes("two")).isNotNull();
-                    assertThat(pools.namesForRoutes()).containsExactly("one", "two");
+                    assertThat(pools.policyForRoutes().pools().get("two")).isNotNull();
+                    assertThat(pools.policyForRoutes().pools().keySet()).containsExactly("one", "two");
                     assertThat(NothingLeft.statusOf(pool("one")).permits()).isEqualTo(2);
                     throw new IllegalStateException("routes that cannot be built");
                 }))
                 .hasMessage("routes that cannot be built");
 
-        assertThat(pools.namesForRoutes()).containsExactly("one");
+        assertThat(pools.policyForRoutes().pools().keySet()).containsExactly("one");
         assertThat(NothingLeft.statusOf(pool("one")).permits()).isEqualTo(2);
         assertThat(policy.current().pools()).containsOnlyKeys("one");
         pass(LONG);

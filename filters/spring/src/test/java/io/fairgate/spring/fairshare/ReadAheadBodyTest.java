@@ -14,7 +14,7 @@ class ReadAheadBodyTest {
 
     private final ByteBudget budget = new ByteBudget(1000);
     private final TestPublisher<DataBuffer> client = TestPublisher.create();
-    private final ReadAheadBody body = new ReadAheadBody(client.flux(), budget);
+    private final ReadAheadBody body = new ReadAheadBody(client.flux(), budget, true);
 
     private static DataBuffer buffer() {
         return DefaultDataBufferFactory.sharedInstance.wrap(new byte[100]);

@@ -13,12 +13,13 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.policy.TokenRules;
 import io.fairgate.spring.metrics.FairgateMeters;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -66,12 +67,12 @@ class InventedIdsTest {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
-    private static LivePolicy policy(boolean letIn) {
+    private static PolicyHolder policy(boolean letIn) {
         TenantId member = TenantId.of("acme");
         @Nullable
         TenantPolicy unknown =
                 letIn ? new TenantPolicy(TenantId.UNKNOWN, "plan", ShareSettings.EQUAL, List.of()) : null;
-        return new LivePolicy(new Policy(
+        return new PolicyHolder(new Policy(
                 List.of(new IdentitySource.Header("X-Tenant-Id", List.of(Cidr.parse("127.0.0.0/8")))),
                 Map.of(member, new TenantPolicy(member, "plan", ShareSettings.EQUAL, List.of())),
                 unknown,
@@ -81,8 +82,8 @@ class InventedIdsTest {
     @ParameterizedTest(name = "let in: {0}")
     @ValueSource(booleans = {false, true})
     void a_million_invented_ids_leave_no_state_and_no_series(boolean letIn) throws InterruptedException {
-        LivePolicy policy = policy(letIn);
-        FairgateMeters meters = new FairgateMeters(policy, registry);
+        PolicyHolder policy = policy(letIn);
+        FairgateMeters meters = new FairgateMeters(policy, registry, 100, MonotonicScheduler.INSTANCE);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT), quiet());
         Decisions decisions = new Decisions(policy, new DecisionLog(), audit, InstantSource.system());
         TenantCheck tenants = new TenantCheck(

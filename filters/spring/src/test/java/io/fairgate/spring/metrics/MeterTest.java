@@ -83,23 +83,25 @@ class MeterTest {
 
                 <!-- Generated from io.fairgate.spring.metrics.Meter: mvn -pl filters/spring -am test -Dfairgate.docs=write -->
 
-                What Fairgate adds to `/actuator/prometheus` on the management port.
+                The meters of Fairgate in `/actuator/prometheus` on the management port.
 
-                The tag `tenant` is bounded: the most active members of the policy (`fairgate.metrics.tenants`, 100) and those
-                that the policy names (`metrics.tenants`) by their ids, and all others together as `_other`. Activity is the
-                permit-time used, of which that of five minutes ago counts half. A tenant that is no longer among the most
+                The tag `tenant` is bounded. It is the id for the most active members of the policy (`fairgate.metrics.tenants`,
+                100) and for the members that the policy names (`metrics.tenants`); all others together are `_other`. Activity is
+                the permit-time used, of which that of five minutes ago counts half. A tenant that is no longer among the most
                 active loses its gauges; its counters stand still, and go on from there when it is among them again. After an
-                hour they may make room for those of another tenant. What a tenant does meanwhile is counted as `_other`.
-                So every event is counted in exactly one series, and none ever goes back: rates of a tenant, of `_other` and of
-                sums over all tenants are right at any time. Members that all find room have their series from the start.
+                hour, or earlier when the policy has stopped naming tenants, they may make room for those of another tenant.
+                What the tenant does meanwhile is counted as `_other`. So every event is counted in exactly one series, and no
+                counter ever decreases: rates of a tenant, of `_other` and of sums over all tenants are right at any time. Where
+                there is room for all members, all have their series from the start.
 
-                Quotas that the tenants of a group share have `_group`, and begin with the name of the group; shown are those
-                of groups of shown tenants. Quotas of `_other` are those that unknown ids share. The weight of `_other` is that
-                of all tenants in it that hold or want permits. The tag `pool` is `none` where no pool was asked.
+                Quotas that the tenants of a group share have the tenant `_group`, and their names begin with the name of the
+                group; those of the groups of shown tenants are shown. The quotas of `_other` are those that unknown ids share.
+                The weight of `_other` is the sum over its tenants that hold permits or wait. The tag `pool` is `none` where no
+                pool was involved.
 
                 A histogram comes as `…_bucket` (with the tag `le`), `…_count`, `…_sum`, and `…_max` as a gauge.
 
-                | Name | Type | Unit | Tags | What it says |
+                | Name | Type | Unit | Tags | Meaning |
                 |---|---|---|---|---|
                 %s
                 """.formatted(Arrays.stream(Meter.values()).map(MeterTest::row).collect(Collectors.joining("\n")));

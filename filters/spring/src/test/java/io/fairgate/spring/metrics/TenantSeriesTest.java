@@ -21,8 +21,7 @@ import io.fairgate.quota.Quota;
 import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.fairshare.PermitsWithoutClient;
-import io.fairgate.spring.policy.LivePolicy;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import io.micrometer.core.instrument.Counter;
@@ -55,7 +54,7 @@ class TenantSeriesTest {
     private static final class Scene {
         private final TestTime time = new TestTime();
         private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-        private final LivePolicy policy;
+        private final PolicyHolder policy;
         private final TenantSeries series;
         private final PermitPool pool;
         private double usedSeconds;
@@ -66,9 +65,9 @@ class TenantSeriesTest {
         private record Held(HeldPermits permits, long since) {}
 
         Scene(int members, int most, String... pinned) {
-            policy = new LivePolicy(policy(members, pinned));
-            series = new TenantSeries(policy.current(), most, time);
-            FairgateMeters meters = new FairgateMeters(policy, registry, series);
+            policy = new PolicyHolder(policy(members, pinned));
+            FairgateMeters meters = new FairgateMeters(policy, registry, most, time);
+            series = meters.series();
             PermitPools pools = new PermitPools(
                     policy.current(),
                     (name, settings, shares, listener) ->
@@ -76,9 +75,8 @@ class TenantSeriesTest {
                     time,
                     meters);
             FairgateGauges gauges = new FairgateGauges(
-                    policy,
+                    policy.current(),
                     pools,
-                    new PermitsWithoutClient(),
                     new EmbeddedQuotas(time, () -> Instant.EPOCH),
                     new ByteBudget(1000),
                     meters,
@@ -368,6 +366,19 @@ class TenantSeriesTest {
     }
 
     @Test
+    void a_tenant_of_similar_activity_does_not_take_the_place_of_one_that_is_shown() {
+        Scene scene = new Scene(50, 1);
+        scene.use(0, Duration.ofSeconds(10));
+        scene.look();
+        scene.use(1, Duration.ofSeconds(12));
+        scene.look();
+        assertThat(scene.series.shown()).containsExactly(Scene.tenant(0));
+        scene.use(1, Duration.ofSeconds(10));
+        scene.look();
+        assertThat(scene.series.shown()).containsExactly(Scene.tenant(1));
+    }
+
+    @Test
     void a_reload_that_names_a_tenant_gives_it_a_series_and_counts_nothing_twice() {
         Scene scene = new Scene(50, 1);
         scene.use(0, Duration.ofMinutes(5));
@@ -393,6 +404,17 @@ class TenantSeriesTest {
         scene.policy.replace(Scene.policy(50));
         scene.look();
         assertThat(scene.series.shown()).containsExactly(Scene.tenant(0));
+        assertThat(scene.series.kept()).as("at most as many as are shown").hasSize(1);
+    }
+
+    @Test
+    void a_member_that_has_used_nothing_of_late_is_forgotten() {
+        TenantActivity activity = new TenantActivity(Set.of(Scene.tenant(0), Scene.tenant(1)), 0);
+        activity.add(Scene.tenant(0), 3600);
+        activity.add(Scene.tenant(2), 3600);
+        assertThat(activity.measure(0)).as("of members only").containsOnlyKeys(Scene.tenant(0));
+        activity.add(Scene.tenant(1), 1);
+        assertThat(activity.measure(Duration.ofHours(3).toNanos())).containsOnlyKeys(Scene.tenant(1));
     }
 
     @Test
@@ -419,14 +441,12 @@ class TenantSeriesTest {
 
     @Test
     void many_small_users_do_not_hide_a_heavy_one() {
-        HeavyTenants tenants = new HeavyTenants(1);
-        TenantId heavy = TenantId.of("heavy");
+        Scene scene = new Scene(20_001, 1);
         for (int i = 0; i < 100_000; i++) {
-            tenants.add(TenantId.of("small" + i % 20_000), 0.001);
-            tenants.add(heavy, i % 10 == 0 ? 0.01 : 0);
+            scene.series.used(Scene.tenant(1 + i % 20_000), 0.001);
+            scene.series.used(Scene.tenant(0), i % 10 == 0 ? 0.01 : 0);
         }
-        double[] found = {0};
-        tenants.forEach((tenant, seconds) -> found[0] += tenant.equals(heavy) ? seconds : 0);
-        assertThat(found[0]).isGreaterThan(90);
+        scene.look();
+        assertThat(scene.series.shown()).containsExactly(Scene.tenant(0));
     }
 }

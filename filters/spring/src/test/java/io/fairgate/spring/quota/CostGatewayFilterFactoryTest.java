@@ -3,11 +3,8 @@ package io.fairgate.spring.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.spring.exchange.RouteRules;
 import io.fairgate.spring.exchange.RouteRules.RuleFilter;
 import io.fairgate.spring.quota.CostGatewayFilterFactory.Config;
-import java.util.List;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,18 +16,12 @@ class CostGatewayFilterFactoryTest {
 
     private final CostGatewayFilterFactory factory = new CostGatewayFilterFactory();
 
-    private RequestCost cost(UnaryOperator<Config> config, MockServerHttpRequest.BaseBuilder<?> request) {
-        MockServerWebExchange exchange = MockServerWebExchange.from(request.build());
-        RuleFilter filter = (RuleFilter) factory.apply(config.apply(new Config()));
-        return CostRule.cost(exchange, new RouteRules(List.of(filter.rule())));
-    }
-
     @Test
     void what_the_response_tells_is_reserved_with_a_unit_at_least() {
-        RequestCost cost = cost(
-                config -> config.setUnits(0).setResponse("bytes").setPer(DataSize.ofBytes(100)),
-                MockServerHttpRequest.get("/"));
-        assertThat(cost.units()).isEqualTo(1);
+        Config config = new Config().setUnits(0).setResponse("bytes").setPer(DataSize.ofBytes(100));
+        CostRule cost = (CostRule) ((RuleFilter) factory.apply(config)).rule();
+        assertThat(cost.units(MockServerWebExchange.from(MockServerHttpRequest.get("/"))))
+                .isEqualTo(1);
         assertThat(cost.response()).isInstanceOfSatisfying(ResponseCost.Bytes.class, bytes -> {
             assertThat(bytes.units(0)).isEqualTo(1);
             assertThat(bytes.units(100)).isEqualTo(1);
@@ -45,10 +36,10 @@ class CostGatewayFilterFactoryTest {
                 "units    | -1           | Cost: units: -1 (expected: 0 to 1000000000000)",
                 "rules    | GET reports=1| Cost: rules: GET reports=1 (expected: such as GET /reports/** = 10, with * for any method)",
                 "header   | X-Units      | Cost: trustedFrom: nothing (expected: the networks whose peers may send the header)",
-                "trusted  | 10.0.0.0/8   | Cost: trustedFrom: 10.0.0.0/8 (expected: nothing, because there is no header)",
+                "trusted  | 10.0.0.0/8   | Cost: trustedFrom: 10.0.0.0/8 (expected: no trustedFrom, because there is no header)",
                 "response | seconds      | Cost: response: seconds (expected: bytes, or header: and the name of a header)",
-                "max      | 5            | Cost: max: 5 (expected: nothing, because neither a header nor a response tells the cost)",
-                "per      | 5            | Cost: per: 5B (expected: nothing, because only response: bytes has one)",
+                "max      | 5            | Cost: max: 5 (expected: no max, because neither a header nor a response gives the cost)",
+                "per      | 5            | Cost: per: 5B (expected: no per, because only response: bytes uses it)",
             })
     void an_argument_without_a_meaning_is_refused(String argument, String value, String message) {
         Config config = new Config();

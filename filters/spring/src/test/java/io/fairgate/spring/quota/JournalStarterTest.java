@@ -137,18 +137,17 @@ class JournalStarterTest {
     void a_journal_that_fails_is_seen_in_health_and_metrics_and_nobody_is_refused() throws Exception {
         Path file = directory.resolve("usage");
         ConfigurableApplicationContext gateway = start(SomebodysGateway.class, file.toString());
-        JournalHealth health = gateway.getBean(JournalHealth.class);
+        JournalStatus status = gateway.getBean(JournalStatus.class);
         MeterRegistry meters = gateway.getBean(MeterRegistry.class);
-        assertThat(health.health())
+        assertThat(status.health())
                 .isEqualTo(Health.up()
                         .withDetail("file", file.toString())
                         .withDetail("written", true)
                         .build());
         assertThat(meters.get(Meter.JOURNAL_FAILING.id()).gauge().value()).isZero();
 
-        JournalLog log = gateway.getBean(JournalLog.class);
-        log.changed(new IOException("No space left on device"));
-        Health failing = health.health();
+        status.changed(new IOException("No space left on device"));
+        Health failing = status.health();
         assertThat(failing.getStatus()).isEqualTo(Status.UP);
         assertThat(failing.getDetails())
                 .containsEntry("written", false)
@@ -158,8 +157,8 @@ class JournalStarterTest {
         assertThat(meters.get(Meter.JOURNAL_FAILURES.id()).counter().count()).isEqualTo(1);
         assertThat(ask(gateway)).isEqualTo(200);
 
-        log.changed(null);
-        assertThat(health.health().getDetails()).containsEntry("written", true).doesNotContainKey("cause");
+        status.changed(null);
+        assertThat(status.health().getDetails()).containsEntry("written", true).doesNotContainKey("cause");
         assertThat(meters.get(Meter.JOURNAL_FAILING.id()).gauge().value()).isZero();
         assertThat(meters.get(Meter.JOURNAL_FAILURES.id()).counter().count()).isEqualTo(1);
     }
@@ -171,7 +170,7 @@ class JournalStarterTest {
                 .rootCause()
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage(
-                        "fairgate.quotas.journal: %s (expected: none, because the application has Quotas of its own, which it would not keep)",
+                        "fairgate.quotas.journal: %s (expected: no journal, because the application has its own Quotas bean, which would not write it)",
                         file);
         assertThat(Files.exists(file)).isFalse();
     }
@@ -180,7 +179,7 @@ class JournalStarterTest {
     void an_empty_journal_setting_is_none() throws Exception {
         ConfigurableApplicationContext gateway = start(OwnQuotas.class, "");
         assertThat(ask(gateway)).isEqualTo(200);
-        assertThat(gateway.getBeanNamesForType(JournalHealth.class)).isEmpty();
+        assertThat(gateway.getBeanNamesForType(JournalStatus.class)).isEmpty();
         assertThat(ask(start(SomebodysGateway.class, ""))).isEqualTo(200);
     }
 }

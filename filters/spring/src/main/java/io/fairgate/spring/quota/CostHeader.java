@@ -19,17 +19,17 @@ import org.springframework.web.server.ServerWebExchange;
  * @param trustedFrom the networks of the trusted peers
  * @param max units, the most that they can give
  */
-record ToldCost(String header, List<Cidr> trustedFrom, long max) {
+record CostHeader(String header, List<Cidr> trustedFrom, long max) {
 
     /**
      * @throws IllegalArgumentException when {@code header} and {@code trustedFrom} are not both given, or one of the
      *     networks is malformed
      */
-    static @Nullable ToldCost of(@Nullable String header, @Nullable String trustedFrom, long max) {
+    static @Nullable CostHeader of(@Nullable String header, @Nullable String trustedFrom, long max) {
         if (header == null && trustedFrom == null) {
             return null;
         } else if (header == null) {
-            throw mistake("trustedFrom", trustedFrom, "nothing, because there is no header");
+            throw mistake("trustedFrom", trustedFrom, "no trustedFrom, because there is no header");
         } else if (trustedFrom == null) {
             throw mistake("trustedFrom", null, "the networks whose peers may send the header");
         }
@@ -37,7 +37,7 @@ record ToldCost(String header, List<Cidr> trustedFrom, long max) {
         for (String network : trustedFrom.split(",", -1)) {
             networks.add(Cidr.parse(network.strip()));
         }
-        return new ToldCost(header, List.copyOf(networks), max);
+        return new CostHeader(header, List.copyOf(networks), max);
     }
 
     /** The units in the header; null when it holds no number or the peer is not trusted. */

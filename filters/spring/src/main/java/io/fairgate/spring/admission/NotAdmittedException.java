@@ -1,0 +1,27 @@
+package io.fairgate.spring.admission;
+
+import io.fairgate.spring.refusal.Refusal;
+import io.fairgate.spring.refusal.RefusalTerms;
+import io.fairgate.spring.refusal.RefusedException;
+
+/** A request is refused before its tenant is identified. */
+final class NotAdmittedException extends RefusedException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient Refusal refusal;
+
+    NotAdmittedException(Refusal refusal) {
+        super(refusal.reason());
+        this.refusal = refusal;
+    }
+
+    boolean isFor(Refusal other) {
+        return refusal == other;
+    }
+
+    @Override
+    public Refusal refusal(RefusalTerms terms) {
+        return refusal;
+    }
+}

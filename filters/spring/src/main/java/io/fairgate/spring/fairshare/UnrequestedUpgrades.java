@@ -1,0 +1,39 @@
+package io.fairgate.spring.fairshare;
+
+import io.fairgate.spring.refusal.Refusal;
+import io.fairgate.spring.refusal.RefusalTerms;
+import io.fairgate.spring.refusal.RefusedException;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import org.springframework.cloud.gateway.config.HttpClientCustomizer;
+import reactor.netty.http.websocket.WebsocketInbound;
+
+/**
+ * Treats {@code 101 Switching Protocols} as a failure of the upstream when the request did not ask for a WebSocket. If
+ * the response were forwarded, the client's connection would become a tunnel, and the upstream's connection would go
+ * back into the pool, where the next request waits on it for ever.
+ */
+final class UnrequestedUpgrades {
+
+    static final HttpClientCustomizer REFUSED = client -> client.doOnResponse((response, connection) -> {
+        if (response.status().equals(HttpResponseStatus.SWITCHING_PROTOCOLS)
+                && !(response instanceof WebsocketInbound)) {
+            throw new UnrequestedUpgradeException();
+        }
+    });
+
+    private UnrequestedUpgrades() {}
+
+    private static final class UnrequestedUpgradeException extends RefusedException {
+
+        private static final long serialVersionUID = 1L;
+
+        UnrequestedUpgradeException() {
+            super("the upstream switched protocols, which the request did not ask for");
+        }
+
+        @Override
+        public Refusal refusal(RefusalTerms terms) {
+            return Refusal.UPSTREAM_LOST;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package io.fairgate.spring.fairshare;
+
+import io.netty.handler.timeout.ReadTimeoutHandler;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.springframework.cloud.gateway.config.HttpClientCustomizer;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.websocket.WebsocketInbound;
+
+/**
+ * Limits how long an upstream may send nothing in the middle of a body. The gateway's own {@code response-timeout} ends
+ * with the headers; without this limit, an upstream that stalls after them would hold its permit until
+ * {@code max-hold}. WebSockets are not limited.
+ */
+record UpstreamBodyIdleTimeout(Duration idle) implements HttpClientCustomizer {
+
+    private static final String HANDLER = "fairgate.body-idle";
+
+    @Override
+    public HttpClient customize(HttpClient client) {
+        return client.doOnResponse((response, upstream) -> {
+            if (!(response instanceof WebsocketInbound)) {
+                // Reactor Netty removes the handler when the exchange on this connection is over.
+                upstream.addHandlerLast(HANDLER, new ReadTimeoutHandler(idle.toNanos(), TimeUnit.NANOSECONDS));
+            }
+        });
+    }
+}

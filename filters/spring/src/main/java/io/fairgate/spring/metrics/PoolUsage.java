@@ -1,0 +1,134 @@
+package io.fairgate.spring.metrics;
+
+import static io.fairgate.spring.metrics.FairgateMeters.poolAndTenant;
+
+import io.fairgate.fairness.PoolStatus;
+import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.permit.PoolUnavailableException;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.tenant.TenantId;
+import io.micrometer.core.instrument.Tags;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/** What is in the pools, read once for all gauges of a scrape. */
+final class PoolUsage {
+
+    private static final long FRESH_NANOS = Duration.ofMillis(100).toNanos();
+    private static final PoolStatus NOTHING = new PoolStatus(0, 0, 0, 0, Duration.ZERO, List.of(), List.of());
+
+    private final PermitPools pools;
+    private final FairgateMeters meters;
+    private final Scheduler time;
+    private volatile Snapshot latest = new Snapshot(Map.of(), Map.of(), Map.of());
+    private volatile long takenAt;
+
+    /**
+     * All pools at one moment.
+     *
+     * @param pools by name
+     * @param tenants by pool, and by the tag of the tenant
+     * @param ended permit-time of the holds that had ended, in seconds
+     */
+    private record Snapshot(
+            Map<String, PoolStatus> pools,
+            Map<String, Map<String, List<TenantStatus>>> tenants,
+            Map<Tags, Double> ended) {}
+
+    PoolUsage(PermitPools pools, FairgateMeters meters, Scheduler time) {
+        this.pools = pools;
+        this.meters = meters;
+        this.time = time;
+        expire();
+    }
+
+    /** Makes the next gauge that is read take a new snapshot. */
+    void expire() {
+        takenAt = time.now(TimeUnit.NANOSECONDS) - 2 * FRESH_NANOS;
+    }
+
+    PoolStatus of(String pool) {
+        return snapshot().pools().getOrDefault(pool, NOTHING);
+    }
+
+    /** The sum over all tenants of the pool with this tag. */
+    double sum(String pool, String tag, ToDoubleFunction<TenantStatus> value) {
+        return sum(snapshot(), pool, tag, value);
+    }
+
+    private static double sum(Snapshot snapshot, String pool, String tag, ToDoubleFunction<TenantStatus> value) {
+        double sum = 0;
+        for (TenantStatus tenant :
+                snapshot.tenants().getOrDefault(pool, Map.of()).getOrDefault(tag, List.of())) {
+            sum += value.applyAsDouble(tenant);
+        }
+        return sum;
+    }
+
+    /** The permit-time of ended holds and of current ones, in seconds. */
+    double seconds(String pool, String tag) {
+        Snapshot now = snapshot();
+        return now.ended().getOrDefault(poolAndTenant(pool, tag), 0.0) + sum(now, pool, tag, PoolUsage::seconds);
+    }
+
+    /** The permit-time so far of the current holds of each tenant, in seconds, by pool. */
+    Mono<Map<TenantId, Map<String, Double>>> held() {
+        return statuses().map(all -> {
+            Map<TenantId, Map<String, Double>> held = new HashMap<>();
+            all.forEach((pool, status) -> status.tenants()
+                    .forEach(tenant -> held.computeIfAbsent(tenant.tenant(), t -> new HashMap<>())
+                            .put(pool, seconds(tenant))));
+            return held;
+        });
+    }
+
+    private static double seconds(TenantStatus tenant) {
+        return tenant.held().toNanos() / 1e9;
+    }
+
+    /** A pool whose backend cannot be reached keeps its latest status. */
+    private Mono<Map<String, PoolStatus>> statuses() {
+        Map<String, PoolStatus> before = latest.pools();
+        return Flux.fromIterable(pools.all())
+                .flatMap(pool -> pool.snapshot()
+                        .onErrorReturn(
+                                PoolUnavailableException.class, before.getOrDefault(pool.name(), NOTHING))
+                        .map(status -> Map.entry(pool.name(), status)))
+                .collectMap(Map.Entry::getKey, Map.Entry::getValue);
+    }
+
+    /** Synchronized, so that no thread is given an old snapshot while another one takes a new one. */
+    private synchronized Snapshot snapshot() {
+        long now = time.now(TimeUnit.NANOSECONDS);
+        if (now - takenAt > FRESH_NANOS) {
+            takenAt = now;
+            int version = meters.series().version();
+            // Read before the statuses, so that no hold counts both as ended and as current.
+            Map<Tags, Double> ended = meters.endedPermitSeconds();
+            var unused = statuses().subscribe(statuses -> take(version, statuses, ended));
+        }
+        return latest;
+    }
+
+    /** Drops a snapshot that was taken while tenants changed their tags, because its parts do not fit together. */
+    private void take(int version, Map<String, PoolStatus> statuses, Map<Tags, Double> ended) {
+        TenantSeries series = meters.series();
+        Map<String, Map<String, List<TenantStatus>>> tenants = new HashMap<>();
+        statuses.forEach((pool, status) -> tenants.put(
+                pool,
+                status.tenants().stream().collect(Collectors.groupingBy(tenant -> series.tagNow(tenant.tenant())))));
+        if (version % 2 == 0 && version == series.version()) {
+            latest = new Snapshot(statuses, tenants, ended);
+        } else {
+            expire();
+        }
+    }
+}

@@ -55,9 +55,9 @@ class IdentificationTest {
 
     @Test
     void a_header_with_a_scheme_and_without_are_read_by_one_way_only() {
-        IdentitySource alone = new IdentitySource.ApiKey("Authorization", null, false);
-        IdentitySource bearer = new IdentitySource.ApiKey("authorization", "Bearer", false);
-        IdentitySource key = new IdentitySource.ApiKey("Authorization", "Key", false);
+        IdentitySource alone = new IdentitySource.ApiKey(new CredentialHeader("Authorization", null, false));
+        IdentitySource bearer = new IdentitySource.ApiKey(new CredentialHeader("authorization", "Bearer", false));
+        IdentitySource key = new IdentitySource.ApiKey(new CredentialHeader("Authorization", "Key", false));
         assertThatThrownBy(() -> new Identification(List.of(alone, bearer))).hasMessageStartingWith("identify: ");
         assertThatThrownBy(() -> new Identification(List.of(bearer, alone))).hasMessageStartingWith("identify: ");
         assertThatCode(() -> new Identification(List.of(bearer, key))).doesNotThrowAnyException();
@@ -65,7 +65,7 @@ class IdentificationTest {
 
     @Test
     void what_no_way_looks_at_is_refused() {
-        List<IdentitySource> sources = List.of(new IdentitySource.ApiKey("X-Api-Key", null, false));
+        List<IdentitySource> sources = List.of(new IdentitySource.ApiKey(new CredentialHeader("X-Api-Key", null, false)));
         assertThatThrownBy(() ->
                         new Identification(sources, null, ApiKeys.NONE, Map.of("spiffe://a", TenantId.of("acme"))))
                 .hasMessageStartingWith("certificates: ");

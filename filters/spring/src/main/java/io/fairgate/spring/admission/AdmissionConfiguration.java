@@ -3,7 +3,6 @@ package io.fairgate.spring.admission;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.fairshare.PermitStep;
-import io.fairgate.spring.identity.TenantCheck;
 import io.fairgate.spring.identity.TenantIdentifier;
 import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.LivePolicy;
@@ -53,7 +52,7 @@ public class AdmissionConfiguration {
     Admission fairgateAdmission(
             GracefulShutdown shutdown,
             AmbiguousPaths paths,
-            TenantCheck tenants,
+            TenantIdentifier tenants,
             QuotaStep quotas,
             PermitStep permits,
             AccessLog accessLog) {

@@ -1,7 +1,7 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusalTerms;
 import io.fairgate.spring.refusal.RefusedException;
 import org.springframework.http.HttpStatus;
 
@@ -17,7 +17,7 @@ final class AmbiguousPathException extends RefusedException {
     }
 
     @Override
-    public Refusal refusal(RefusalTerms terms) {
+    public Refusal refusal(Policy policy) {
         return Refusal.of(
                 HttpStatus.BAD_REQUEST,
                 REASON,

@@ -1,7 +1,7 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusalTerms;
 import io.fairgate.spring.refusal.RefusedException;
 import java.util.List;
 import org.springframework.http.HttpHeaders;
@@ -23,7 +23,7 @@ final class ConnectRefusedException extends RefusedException {
      * request.
      */
     @Override
-    public Refusal refusal(RefusalTerms terms) {
+    public Refusal refusal(Policy policy) {
         HttpHeaders headers = new HttpHeaders();
         headers.set(HttpHeaders.ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
         headers.set(HttpHeaders.CONNECTION, "close");

@@ -1,7 +1,7 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusalTerms;
 import io.fairgate.spring.refusal.RefusedException;
 
 /** The gateway is shutting down and takes no new requests. */
@@ -16,7 +16,7 @@ final class DrainingException extends RefusedException {
     }
 
     @Override
-    public Refusal refusal(RefusalTerms terms) {
+    public Refusal refusal(Policy policy) {
         return Refusal.DRAINING;
     }
 }

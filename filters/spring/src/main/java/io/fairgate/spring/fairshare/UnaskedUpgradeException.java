@@ -1,7 +1,7 @@
 package io.fairgate.spring.fairshare;
 
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusalTerms;
 import io.fairgate.spring.refusal.RefusedException;
 
 /** The upstream answered with {@code 101 Switching Protocols}, which the request did not ask for. */
@@ -14,7 +14,7 @@ final class UnaskedUpgradeException extends RefusedException {
     }
 
     @Override
-    public Refusal refusal(RefusalTerms terms) {
+    public Refusal refusal(Policy policy) {
         return Refusal.UPSTREAM_LOST;
     }
 }

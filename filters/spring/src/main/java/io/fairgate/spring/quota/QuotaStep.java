@@ -148,7 +148,7 @@ public final class QuotaStep {
         RateLimitFields.add(
                 exchange.getResponse().getHeaders(),
                 decision.balances(),
-                policy.current().quotaTerms().told());
+                policy.current().quotaTerms().headerStyle());
     }
 
     private static ServerWebExchange counted(ServerWebExchange exchange, UpstreamWork work) {

@@ -25,7 +25,7 @@ public record Refusal(
 
     /** The upstream could not be reached, or closed the connection too early. */
     public static final Refusal UPSTREAM_LOST =
-            of(HttpStatus.BAD_GATEWAY, "upstream-lost", "The upstream could not be reached, or broke off.");
+            of(HttpStatus.BAD_GATEWAY, "upstream-lost", "The upstream could not be reached, or closed the connection too early.");
 
     /** The gateway is shutting down. */
     public static final Refusal DRAINING = new Refusal(

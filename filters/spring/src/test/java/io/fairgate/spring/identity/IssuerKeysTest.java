@@ -30,7 +30,7 @@ class IssuerKeysTest {
     private final List<Boolean> counted = new ArrayList<>();
     private final IssuerKeys keys = new IssuerKeys(
             new KeySetLocation("keys.json", REFRESH),
-            location -> Mono.defer(() -> {
+            Mono.defer(() -> {
                 Sinks.One<JWKSet> fetch = Sinks.one();
                 fetches.add(fetch);
                 return fetch.asMono();

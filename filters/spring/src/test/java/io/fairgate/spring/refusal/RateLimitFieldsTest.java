@@ -2,7 +2,7 @@ package io.fairgate.spring.refusal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.policy.QuotaTerms.Told;
+import io.fairgate.policy.QuotaTerms.HeaderStyle;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
@@ -26,11 +26,11 @@ class RateLimitFieldsTest {
     private static final Quota DAILY = new Quota.Calendar("daily", 10_000, CalendarUnit.DAY, ZoneOffset.UTC);
 
     private static HttpHeaders fields(Balance... balances) {
-        return add(new HttpHeaders(), Told.DRAFT, balances);
+        return add(new HttpHeaders(), HeaderStyle.DRAFT, balances);
     }
 
-    private static HttpHeaders add(HttpHeaders headers, Told told, Balance... balances) {
-        RateLimitFields.add(headers, List.of(balances), told);
+    private static HttpHeaders add(HttpHeaders headers, HeaderStyle style, Balance... balances) {
+        RateLimitFields.add(headers, List.of(balances), style);
         return headers;
     }
 
@@ -99,7 +99,7 @@ class RateLimitFieldsTest {
     @Test
     void what_is_left_is_never_above_the_legacy_limit() {
         Quota rate = new Quota.Rate("rate", 20, Duration.ofSeconds(1), 40);
-        HttpHeaders headers = add(new HttpHeaders(), Told.LEGACY, balance(rate, 40, Duration.ZERO));
+        HttpHeaders headers = add(new HttpHeaders(), HeaderStyle.LEGACY, balance(rate, 40, Duration.ZERO));
         assertThat(headers.getFirst("X-RateLimit-Limit")).isEqualTo("40");
         assertThat(headers.getFirst("X-RateLimit-Remaining")).isEqualTo("40");
     }
@@ -115,7 +115,7 @@ class RateLimitFieldsTest {
     void fields_that_are_there_already_stay() {
         HttpHeaders headers = new HttpHeaders();
         headers.add("RateLimit", "\"theirs\";r=1");
-        add(headers, Told.DRAFT, balance(BURST, 1, Duration.ZERO));
+        add(headers, HeaderStyle.DRAFT, balance(BURST, 1, Duration.ZERO));
         assertThat(headers.get("RateLimit")).containsExactly("\"theirs\";r=1", "\"burst\";r=1;t=0");
     }
 
@@ -125,7 +125,7 @@ class RateLimitFieldsTest {
         headers.add("RateLimit-Policy", "\"daily\";q=5;w=60, \"burst\";q=1");
         Balance ofTheGroup = new Balance(
                 new OwnedQuota(QuotaOwner.group("corp"), BURST, true), 3, Duration.ofSeconds(9), Duration.ZERO);
-        add(headers, Told.DRAFT, balance(BURST, 1, Duration.ZERO), ofTheGroup);
+        add(headers, HeaderStyle.DRAFT, balance(BURST, 1, Duration.ZERO), ofTheGroup);
         assertThat(headers.get("RateLimit-Policy"))
                 .containsExactly(
                         "\"daily\";q=5;w=60, \"burst\";q=1", "\"fairgate/burst\";q=20;w=1, \"corp/burst\";q=20;w=1");
@@ -152,7 +152,7 @@ class RateLimitFieldsTest {
     void the_legacy_fields_tell_of_the_quota_with_the_least_left() {
         HttpHeaders headers = add(
                 new HttpHeaders(),
-                Told.LEGACY,
+                HeaderStyle.LEGACY,
                 balance(BURST, 12, Duration.ofMillis(400)),
                 balance(DAILY, 7, Duration.ofHours(1)));
         assertThat(headers.getFirst("X-RateLimit-Limit")).isEqualTo("10000");
@@ -181,7 +181,7 @@ class RateLimitFieldsTest {
         headers.set("X-RateLimit-Limit", "99");
         headers.set("X-RateLimit-Remaining", theirs);
         headers.set("X-RateLimit-Reset", "50");
-        add(headers, Told.LEGACY, balance(DAILY, 7, Duration.ofHours(1)));
+        add(headers, HeaderStyle.LEGACY, balance(DAILY, 7, Duration.ofHours(1)));
         assertThat(headers.get("X-RateLimit-Limit")).containsExactly(limit);
         assertThat(headers.get("X-RateLimit-Remaining")).containsExactly(remaining);
         assertThat(headers.get("X-RateLimit-Reset")).containsExactly(reset);
@@ -189,7 +189,7 @@ class RateLimitFieldsTest {
 
     @Test
     void nothing_is_told_when_the_policy_says_so_or_no_enforced_quota_applies() {
-        assertThat(add(new HttpHeaders(), Told.NONE, balance(DAILY, 7, Duration.ZERO))
+        assertThat(add(new HttpHeaders(), HeaderStyle.NONE, balance(DAILY, 7, Duration.ZERO))
                         .headerNames())
                 .isEmpty();
         assertThat(fields().headerNames()).isEmpty();
@@ -212,7 +212,7 @@ class RateLimitFieldsTest {
     void a_field_of_the_upstream_that_is_endless_is_left_alone() {
         HttpHeaders headers = new HttpHeaders();
         headers.add("RateLimit-Policy", "\"" + "a".repeat(7000) + "\";q=1");
-        add(headers, Told.DRAFT, balance(BURST, 12, Duration.ofSeconds(1)));
+        add(headers, HeaderStyle.DRAFT, balance(BURST, 12, Duration.ofSeconds(1)));
         assertThat(headers.get("RateLimit-Policy")).hasSize(2);
     }
 }

@@ -4,7 +4,6 @@ import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.jwk.JWKSet;
 import com.nimbusds.jose.jwk.KeyType;
 import io.fairgate.policy.KeySetLocation;
-import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -63,17 +62,16 @@ final class KeySetFetch {
     private static Mono<byte[]> file(Path path) {
         return Mono.fromCallable(() -> {
             try (InputStream in = Files.newInputStream(path)) {
-                byte[] bytes = in.readNBytes(MAX_BYTES + 1);
-                if (bytes.length > MAX_BYTES) {
-                    throw new IOException("more than %d bytes".formatted(MAX_BYTES));
-                }
-                return bytes;
+                return in.readNBytes(MAX_BYTES + 1);
             }
         });
     }
 
     /** Keeps only keys that verify signatures: with a shared secret from a public set, anyone could sign tokens. */
     private static JWKSet usable(byte[] bytes) {
+        if (bytes.length > MAX_BYTES) {
+            throw new IllegalStateException("more than %d bytes".formatted(MAX_BYTES));
+        }
         try {
             JWKSet all = JWKSet.parse(new String(bytes, StandardCharsets.UTF_8));
             if (all.getKeys().size() > MAX_KEYS) {

@@ -46,7 +46,7 @@ class CredentialExtractorTest {
         assertThat(BEARER.carries(value)).isEqualTo(credential != null);
     }
 
-    /** A server that searches the line for the scheme would believe what nobody has verified. */
+    /** A server that searches the line for the scheme would accept a credential that is not verified. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -62,7 +62,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_window_below_a_second_is_told_as_one_second_and_others_are_rounded_up() {
+    void a_window_below_a_second_is_shown_as_one_second_and_others_are_rounded_up() {
         Quota fast = new Quota.Rate("fast", 5, Duration.ofMillis(100), 5);
         Quota odd = new Quota.Rate("odd", 5, Duration.ofMillis(1500), 5);
         assertThat(fields(balance(fast, 5, Duration.ZERO), balance(odd, 5, Duration.ZERO))
@@ -82,7 +82,7 @@ class RateLimitFieldsTest {
         // With less at once than per window the limit is what comes in it, and less than that is ever left.
         "20, PT1S, 5, 20, 1",
     })
-    void a_rate_that_holds_more_than_its_limit_is_told_with_the_time_in_which_that_comes_back(
+    void a_rate_that_holds_more_than_its_limit_has_a_window_in_which_that_much_comes_back(
             long limit, Duration per, long burst, long most, long window) {
         HttpHeaders headers = fields(balance(new Quota.Rate("rate", limit, per, burst), burst, Duration.ZERO));
         assertThat(headers.getFirst("RateLimit-Policy")).isEqualTo("\"rate\";q=" + most + ";w=" + window);
@@ -90,7 +90,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_window_of_more_than_fifteen_digits_is_not_told() {
+    void a_window_of_more_than_fifteen_digits_is_left_out() {
         Quota endless = new Quota.Rate("rate", 1, Duration.ofDays(366), Quota.MAX_LIMIT);
         assertThat(fields(balance(endless, 1, Duration.ZERO)).getFirst("RateLimit-Policy"))
                 .isEqualTo("\"rate\";q=1000000000000");
@@ -105,7 +105,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_month_is_told_as_the_longest_one() {
+    void a_month_is_shown_as_the_longest_one() {
         Quota monthly = new Quota.Calendar("monthly", 7, CalendarUnit.MONTH, ZoneId.of("Europe/Berlin"));
         assertThat(fields(balance(monthly, 7, Duration.ZERO)).getFirst("RateLimit-Policy"))
                 .isEqualTo("\"monthly\";q=7;w=2678400");
@@ -133,7 +133,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void every_window_is_told_in_seconds_and_one_without_end_is_not() {
+    void every_window_is_shown_in_seconds_and_one_without_end_is_left_out() {
         Quota hourly = new Quota.Calendar("h", 1, CalendarUnit.HOUR, ZoneOffset.UTC);
         Quota weekly = new Quota.Calendar("w", 2, CalendarUnit.WEEK, ZoneOffset.UTC);
         Quota sliding = new Quota.Sliding("s", 3, Duration.ofMillis(2500));
@@ -149,7 +149,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void the_legacy_fields_tell_of_the_quota_with_the_least_left() {
+    void the_legacy_fields_show_the_quota_with_the_smallest_balance() {
         HttpHeaders headers = add(
                 new HttpHeaders(),
                 HeaderStyle.LEGACY,
@@ -175,7 +175,7 @@ class RateLimitFieldsTest {
                 "9, 8 | 7 | 10000 | 3600",
                 "-1 | -1 | 99 | 50"
             })
-    void the_stricter_of_the_upstreams_legacy_fields_and_ours_is_told(
+    void the_stricter_of_the_upstreams_legacy_fields_and_ours_is_shown(
             String theirs, String remaining, String limit, String reset) {
         HttpHeaders headers = new HttpHeaders();
         headers.set("X-RateLimit-Limit", "99");
@@ -188,7 +188,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void nothing_is_told_when_the_policy_says_so_or_no_enforced_quota_applies() {
+    void no_field_is_added_when_the_policy_says_so_or_no_enforced_quota_applies() {
         assertThat(add(new HttpHeaders(), HeaderStyle.NONE, balance(DAILY, 7, Duration.ZERO))
                         .headerNames())
                 .isEmpty();

@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code tenants.identify}. */
 final class IdentityReader {
-    private static final String WAYS =
-            Stream.of(Kind.values()).map(Kind::key).collect(Collectors.joining(", "));
+    private static final String WAYS = Stream.of(Kind.values()).map(Kind::key).collect(Collectors.joining(", "));
 
     private static final KnownKeys ITEM = new KnownKeys(
             "tenants.identify[]",
@@ -75,7 +74,9 @@ final class IdentityReader {
         for (Map.Entry<IdentitySource, Value> other : others.entrySet()) {
             if (source.collidesWith(other.getKey())) {
                 item.mistake(
-                        source.header() == null ? "the same way again" : source.header().name() + " again",
+                        source.header() == null
+                                ? "the same way again"
+                                : source.header().name() + " again",
                         "one way for each header and scheme; %s has this one"
                                 .formatted(other.getValue().place()));
                 return false;
@@ -89,8 +90,7 @@ final class IdentityReader {
                 .filter(kind -> section.get(kind.key()) != null)
                 .toList();
         if (given.size() > 1) {
-            section.mistake(
-                    given.get(1).key(), "beside " + given.get(0).key(), "one way for each item of the list");
+            section.mistake(given.get(1).key(), "beside " + given.get(0).key(), "one way for each item of the list");
             return null;
         }
         if (given.isEmpty()) {
@@ -117,7 +117,9 @@ final class IdentityReader {
         Value value = item.get(kind.key());
         if (value != null && !value.isMapping()) {
             // The value is not shown: it may be the key itself.
-            value.mistake("not a mapping", "a mapping with keys of " + String.join(", ", keys(kind).keys()));
+            value.mistake(
+                    "not a mapping",
+                    "a mapping with keys of " + String.join(", ", keys(kind).keys()));
             return null;
         }
         Section section = value == null ? null : Section.open(value, keys(kind));

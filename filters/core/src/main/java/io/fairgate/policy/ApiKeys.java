@@ -41,7 +41,8 @@ public record ApiKeys(Map<String, List<Key>> byId) {
                         .formatted(key.hash(), other, key.tenant()));
             }
         }
-        return new ApiKeys(keys.stream().collect(Collectors.groupingBy(key -> key.hash().id())));
+        return new ApiKeys(
+                keys.stream().collect(Collectors.groupingBy(key -> key.hash().id())));
     }
 
     /** The tenant of a key; null when no tenant has it. Takes the same time whichever digits of a digest differ. */

@@ -31,7 +31,8 @@ public sealed interface IdentitySource {
      * The header that this source reads; null when it reads none. It cannot read another one, so it cannot read a credential
      * that is then forwarded without having been considered here.
      */
-    @Nullable CredentialHeader header();
+    @Nullable
+    CredentialHeader header();
 
     /**
      * A plain header that names the tenant. It applies to requests that carry it.

@@ -65,7 +65,8 @@ class IdentificationTest {
 
     @Test
     void credentials_that_no_source_reads_are_refused() {
-        List<IdentitySource> sources = List.of(new IdentitySource.ApiKey(new CredentialHeader("X-Api-Key", null, false)));
+        List<IdentitySource> sources =
+                List.of(new IdentitySource.ApiKey(new CredentialHeader("X-Api-Key", null, false)));
         assertThatThrownBy(() ->
                         new Identification(sources, null, ApiKeys.NONE, Map.of("spiffe://a", TenantId.of("acme"))))
                 .hasMessageStartingWith("certificates: ");

@@ -97,9 +97,8 @@ final class IssuerKeys {
     /** The keys, fetched again first when this one is missing and a fetch may begin or is running. */
     Mono<JWKSet> with(String keyId, @Nullable Executor eventLoop) {
         return all(eventLoop)
-                .flatMap(set -> set.getKeyByKeyId(keyId) != null
-                        ? Mono.just(set)
-                        : after(latest(), LONGEST_WAIT, eventLoop));
+                .flatMap(set ->
+                        set.getKeyByKeyId(keyId) != null ? Mono.just(set) : after(latest(), LONGEST_WAIT, eventLoop));
     }
 
     /** The keys that are there when the fetch has ended or the wait is over. */

@@ -33,8 +33,8 @@ final class KeySetFetch {
     private static final int MIN_RSA_BITS = 2048;
 
     private static final WebClient CLIENT = WebClient.builder()
-            .clientConnector(new ReactorClientHttpConnector(
-                    HttpClient.newConnection().followRedirect(false)))
+            .clientConnector(
+                    new ReactorClientHttpConnector(HttpClient.newConnection().followRedirect(false)))
             .codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(MAX_BYTES))
             .build();
 

@@ -36,7 +36,8 @@ final class Refusals {
         } else if (failure instanceof PermitRefusedException permit) {
             return permit(permit, policy);
         } else if (failure instanceof HoldExpiredException) {
-            return Refusal.of(HttpStatus.GATEWAY_TIMEOUT, "max-hold", "The request took longer than the longest allowed time.");
+            return Refusal.of(
+                    HttpStatus.GATEWAY_TIMEOUT, "max-hold", "The request took longer than the longest allowed time.");
         } else {
             return routed ? upstream(failure) : null;
         }

@@ -36,8 +36,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.awaitility.Awaitility;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -234,7 +234,8 @@ class StarterTest {
         Policy policy = gateway.getBean(Policy.class);
         assertThat(policy.quotaTerms())
                 .isEqualTo(new QuotaTerms(
-                        Map.of("corp", List.of(QuotaRule.of(new Quota.Total("prepaid", 7)))), QuotaTerms.HeaderStyle.LEGACY));
+                        Map.of("corp", List.of(QuotaRule.of(new Quota.Total("prepaid", 7)))),
+                        QuotaTerms.HeaderStyle.LEGACY));
         assertThat(Objects.requireNonNull(policy.tenant(TenantId.of("initech"))).quotas())
                 .containsExactly(
                         new QuotaRule(new Quota.Sliding("sliding", 5, Duration.ofSeconds(90)), Set.of("dsl"), false),
@@ -277,8 +278,8 @@ class StarterTest {
                     .containsExactlyInAnyOrder("corp null 3 2", "labs corp 3 2");
             assertThat(pool)
                     .extractingByKey("tenants", InstanceOfAssertFactories.list(Map.class))
-                    .extracting(tenant -> tenant.get("tenant") + " " + tenant.get("parent") + " "
-                            + tenant.get("inFlight"))
+                    .extracting(
+                            tenant -> tenant.get("tenant") + " " + tenant.get("parent") + " " + tenant.get("inFlight"))
                     .containsExactly("acme labs 3");
         });
         end.tryEmitEmpty();

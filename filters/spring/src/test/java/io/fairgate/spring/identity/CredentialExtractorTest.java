@@ -71,7 +71,6 @@ class CredentialExtractorTest {
 
     @Test
     void without_a_scheme_the_whole_value_is_the_credential() {
-        assertThat(credential(extractor(null), "Bearer abc"))
-                .isEqualTo("Bearer abc");
+        assertThat(credential(extractor(null), "Bearer abc")).isEqualTo("Bearer abc");
     }
 }

@@ -41,8 +41,9 @@ class KeySetFetchTest {
                     .get("/large", (request, response) -> response.sendString(Mono.just(set(1) + SPACES)))
                     .get("/redirect", (request, response) -> response.sendRedirect("/keys"))
                     .get("/error", (request, response) -> response.status(500).sendString(Mono.just(set(1))))
-                    .get("/large-error", (request, response) -> response.status(500)
-                            .sendString(Mono.just(SPACES + SPACES)))
+                    .get(
+                            "/large-error",
+                            (request, response) -> response.status(500).sendString(Mono.just(SPACES + SPACES)))
                     .get("/empty", (request, response) -> response.send())
                     .get("/page", (request, response) -> response.sendString(Mono.just("<html>"))))
             .bindNow();
@@ -66,9 +67,9 @@ class KeySetFetchTest {
     }
 
     private static JWKSet fetch(String location) {
-        return Objects.requireNonNull(KeySetFetch.of(
-                        new KeySetLocation(location, Duration.ofMinutes(5)), Schedulers.parallel())
-                .block());
+        return Objects.requireNonNull(
+                KeySetFetch.of(new KeySetLocation(location, Duration.ofMinutes(5)), Schedulers.parallel())
+                        .block());
     }
 
     private static JWKSet get(String path) {

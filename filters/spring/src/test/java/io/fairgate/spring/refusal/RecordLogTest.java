@@ -59,7 +59,8 @@ class RecordLogTest {
     }
 
     @Test
-    void a_log_that_blocks_blocks_no_caller_and_lost_records_are_counted_and_reported_once() throws InterruptedException {
+    void a_log_that_blocks_blocks_no_caller_and_lost_records_are_counted_and_reported_once()
+            throws InterruptedException {
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         for (int i = 0; i < 10_000; i++) {
             audit.add(Map.of("event", "e" + i));

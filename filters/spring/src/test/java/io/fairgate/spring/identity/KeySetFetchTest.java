@@ -23,9 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
+import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** Which answers are key sets, and which are refused. */
 class KeySetFetchTest {
@@ -68,7 +68,7 @@ class KeySetFetchTest {
 
     private static JWKSet fetch(String location) {
         return Objects.requireNonNull(
-                KeySetFetch.of(new KeySetLocation(location, Duration.ofMinutes(5)), Schedulers.parallel())
+                KeySetFetch.of(new KeySetLocation(location, Duration.ofMinutes(5)), VirtualTimeScheduler.create())
                         .block());
     }
 

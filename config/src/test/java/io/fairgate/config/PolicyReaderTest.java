@@ -13,6 +13,7 @@ import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.Cidr;
+import io.fairgate.policy.CredentialHeader;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.KeySetLocation;
@@ -103,8 +104,8 @@ class PolicyReaderTest {
 
         assertThat(read.sources())
                 .containsExactly(
-                        new IdentitySource.ApiKey("X-Api-Key", null, false),
-                        new IdentitySource.ApiKey("Authorization", "Key", true),
+                        new IdentitySource.ApiKey(new CredentialHeader("X-Api-Key", null, false)),
+                        new IdentitySource.ApiKey(new CredentialHeader("Authorization", "Key", true)),
                         new IdentitySource.Jwt(
                                 "X-Token",
                                 true,

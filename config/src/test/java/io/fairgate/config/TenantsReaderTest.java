@@ -101,7 +101,7 @@ class TenantsReaderTest {
         assertThat(file.policy().quotaTerms())
                 .isEqualTo(new QuotaTerms(
                         Map.of("corp", List.of(new QuotaRule(new Quota.Total("all", 9), Set.of("a"), true))),
-                        QuotaTerms.Told.LEGACY));
+                        QuotaTerms.HeaderStyle.LEGACY));
     }
 
     @Test

@@ -5,18 +5,44 @@ import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.Cidr;
+import io.fairgate.policy.CredentialHeader;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.IdentitySource.CertificateName;
+import io.fairgate.policy.IdentitySource.Kind;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code tenants.identify}. */
 final class IdentityReader {
-    private static final List<String> WAYS = List.of("header", "api-key", "jwt", "client-certificate");
+    private static final String WAYS = Stream.of(Kind.values()).map(Kind::key).collect(Collectors.joining(", "));
+
+    private static final KnownKeys ITEM = new KnownKeys(
+            "tenants.identify[]",
+            Stream.of(Kind.values())
+                    .flatMap(kind -> kind == Kind.HEADER ? Stream.of("header", "trusted-from") : Stream.of(kind.key()))
+                    .toList());
 
     private IdentityReader() {}
+
+    /** The keys of each way. Those of a plain header are in the item of the list itself. */
+    static KnownKeys keys(Kind kind) {
+        return switch (kind) {
+            case HEADER -> ITEM;
+            case API_KEY -> keys(kind, "header", "scheme", "forward");
+            case JWT ->
+                keys(kind, "header", "issuer", "audience", "claim", "algorithms", "jwks", "refresh", "skew", "forward");
+            case CLIENT_CERTIFICATE -> keys(kind, "name");
+        };
+    }
+
+    private static KnownKeys keys(Kind kind, String... keys) {
+        return new KnownKeys(ITEM.place() + "." + kind.key(), List.of(keys));
+    }
 
     /**
      * The ways to identify a tenant that the file gives.
@@ -35,7 +61,7 @@ final class IdentityReader {
         }
         Map<IdentitySource, Value> sources = new LinkedHashMap<>();
         for (Value item : items == null ? List.<Value>of() : items) {
-            Section section = Section.open(item, PolicyKeys.IDENTITY);
+            Section section = Section.open(item, ITEM);
             IdentitySource source = section == null ? null : source(section);
             if (source != null && isNew(source, item, sources)) {
                 sources.put(source, item);
@@ -48,7 +74,9 @@ final class IdentityReader {
         for (Map.Entry<IdentitySource, Value> other : others.entrySet()) {
             if (source.collidesWith(other.getKey())) {
                 item.mistake(
-                        source.readHeader() == null ? "the same way again" : "%s again".formatted(source.readHeader()),
+                        source.header() == null
+                                ? "the same way again"
+                                : source.header().name() + " again",
                         "one way for each header and scheme; %s has this one"
                                 .formatted(other.getValue().place()));
                 return false;
@@ -58,50 +86,44 @@ final class IdentityReader {
     }
 
     private static @Nullable IdentitySource source(Section section) {
-        List<String> given =
-                WAYS.stream().filter(way -> section.get(way) != null).toList();
+        List<Kind> given = Stream.of(Kind.values())
+                .filter(kind -> section.get(kind.key()) != null)
+                .toList();
         if (given.size() > 1) {
-            section.mistake(given.get(1), "beside " + given.get(0), "one way for each item of the list");
+            section.mistake(given.get(1).key(), "beside " + given.get(0).key(), "one way for each item of the list");
             return null;
         }
         if (given.isEmpty()) {
-            if (WAYS.stream().noneMatch(section::mentions)) {
-                section.mistake("header", "missing", "one of " + String.join(", ", WAYS));
+            if (Stream.of(Kind.values()).map(Kind::key).noneMatch(section::mentions)) {
+                section.mistake("header", "missing", "one of " + WAYS);
             }
             return null;
         }
-        String way = given.get(0);
-        if (way.equals("header")) {
-            return header(section);
-        }
-        if (section.get("trusted-from") != null) {
-            section.mistake(
-                    "trusted-from", "beside " + way, "nothing: only peers that send a plain header are trusted");
-        }
-        Value value = section.get(way);
-        return value == null ? null : verified(way, value);
+        Kind kind = given.get(0);
+        return switch (kind) {
+            case HEADER -> header(section);
+            case API_KEY -> verified(kind, section, IdentityReader::apiKey);
+            case JWT -> verified(kind, section, TokenReader::read);
+            case CLIENT_CERTIFICATE -> verified(kind, section, IdentityReader::certificate);
+        };
     }
 
-    private static @Nullable IdentitySource verified(String way, Value value) {
-        KnownKeys keys = switch (way) {
-            case "api-key" -> PolicyKeys.API_KEY;
-            case "jwt" -> PolicyKeys.JWT;
-            default -> PolicyKeys.CLIENT_CERTIFICATE;
-        };
-        if (!value.isMapping()) {
+    private static @Nullable IdentitySource verified(
+            Kind kind, Section item, Function<Section, @Nullable IdentitySource> reader) {
+        if (item.get("trusted-from") != null) {
+            item.mistake(
+                    "trusted-from", "beside " + kind.key(), "nothing: only peers that send a plain header are trusted");
+        }
+        Value value = item.get(kind.key());
+        if (value != null && !value.isMapping()) {
             // The value is not shown: it may be the key itself.
-            value.mistake("not a mapping", "a mapping with keys of " + String.join(", ", keys.keys()));
+            value.mistake(
+                    "not a mapping",
+                    "a mapping with keys of " + String.join(", ", keys(kind).keys()));
             return null;
         }
-        Section section = Section.open(value, keys);
-        if (section == null) {
-            return null;
-        }
-        return switch (way) {
-            case "api-key" -> apiKey(section);
-            case "jwt" -> TokenReader.read(section);
-            default -> certificate(section);
-        };
+        Section section = value == null ? null : Section.open(value, keys(kind));
+        return section == null ? null : reader.apply(section);
     }
 
     private static @Nullable IdentitySource apiKey(Section section) {
@@ -110,10 +132,10 @@ final class IdentityReader {
                 .read("header", value -> value.text("the name of an HTTP header"))
                 .read("scheme", value -> value.text("a word such as Bearer"))
                 .read("forward", Value::truth)
-                .accepted(keys -> new IdentitySource.ApiKey(
+                .accepted(keys -> new IdentitySource.ApiKey(new CredentialHeader(
                         keys.text("header", "X-Api-Key"),
                         keys.has("scheme") ? keys.text("scheme", "") : null,
-                        keys.truth("forward", false)));
+                        keys.truth("forward", false))));
     }
 
     private static @Nullable IdentitySource certificate(Section section) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the whole policy part by part, then what must hold between the parts. */
 public final class PolicyFileReader {
-    private static final String TOLD = "one of draft, legacy, none";
+    private static final String HEADER_STYLES = "one of draft, legacy, none";
 
     private PolicyFileReader() {}
 
@@ -62,7 +62,7 @@ public final class PolicyFileReader {
             policy = policy(
                     tenants,
                     pools,
-                    told(section.get("rate-limit-headers")),
+                    headerStyle(section.get("rate-limit-headers")),
                     MetricsReader.tenants(section.get("metrics"), tenants.tenantNames(), tenants.members()),
                     enforce == null || !Boolean.FALSE.equals(enforce.truth()));
             warnOfReservations(policy, pools);
@@ -76,18 +76,18 @@ public final class PolicyFileReader {
     private static Policy policy(
             TenantsReader.Tenants tenants,
             PoolsReader.Pools pools,
-            QuotaTerms.Told told,
+            QuotaTerms.HeaderStyle headerStyle,
             Set<TenantId> inMetrics,
             boolean isOn) {
         Map<String, PoolsReader.Pool> accepted = new LinkedHashMap<>(pools.pools());
         while (true) {
             try {
                 Map<String, PoolSettings> settings = new LinkedHashMap<>();
-                Set<String> onTrial = new HashSet<>();
+                Set<String> dryRunPools = new HashSet<>();
                 accepted.forEach((name, pool) -> {
                     settings.put(name, pool.settings());
                     if (!pool.enforced()) {
-                        onTrial.add(name);
+                        dryRunPools.add(name);
                     }
                 });
                 return new Policy(
@@ -97,8 +97,8 @@ public final class PolicyFileReader {
                         settings,
                         tenants.groups(),
                         tenants.classes(),
-                        new QuotaTerms(tenants.groupQuotas(), told),
-                        new Enforcement(isOn, onTrial),
+                        new QuotaTerms(tenants.groupQuotas(), headerStyle),
+                        new Enforcement(isOn, dryRunPools),
                         inMetrics);
             } catch (IllegalArgumentException e) {
                 Refusal refusal = Refusal.of(e);
@@ -138,19 +138,19 @@ public final class PolicyFileReader {
         });
     }
 
-    private static QuotaTerms.Told told(@Nullable Value value) {
-        String word = value == null ? "draft" : value.text(TOLD);
+    private static QuotaTerms.HeaderStyle headerStyle(@Nullable Value value) {
+        String word = value == null ? "draft" : value.text(HEADER_STYLES);
         if (word != null) {
-            for (QuotaTerms.Told told : QuotaTerms.Told.values()) {
-                if (told.name().toLowerCase(Locale.ROOT).equals(word)) {
-                    return told;
+            for (QuotaTerms.HeaderStyle style : QuotaTerms.HeaderStyle.values()) {
+                if (style.name().toLowerCase(Locale.ROOT).equals(word)) {
+                    return style;
                 }
             }
             if (value != null) {
-                value.mistake(TOLD);
+                value.mistake(HEADER_STYLES);
             }
         }
-        return QuotaTerms.Told.DRAFT;
+        return QuotaTerms.HeaderStyle.DRAFT;
     }
 
     private static @Nullable String poolName(String key) {

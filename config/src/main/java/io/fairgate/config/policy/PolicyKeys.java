@@ -1,13 +1,14 @@
 package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.policy.IdentitySource.Kind;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The keys of a policy, part by part. Only the argument of the {@code Tenant} predicate is elsewhere, in
- * {@link TenantReference}.
+ * The keys of a policy, part by part. Elsewhere are only those of the ways to identify tenants, in
+ * {@link IdentityReader}, and the argument of the {@code Tenant} predicate, in {@link TenantReference}.
  */
 final class PolicyKeys {
 
@@ -27,14 +28,6 @@ final class PolicyKeys {
     static final KnownKeys METRICS = new KnownKeys("metrics", List.of("tenants"));
     static final KnownKeys TENANTS = new KnownKeys(
             "tenants", List.of("identify", "forward-as", "unknown", "plans", "members", "groups", "classes"));
-    static final KnownKeys IDENTITY = new KnownKeys(
-            "tenants.identify[]", List.of("header", "trusted-from", "api-key", "jwt", "client-certificate"));
-    static final KnownKeys API_KEY =
-            new KnownKeys("tenants.identify[].api-key", List.of("header", "scheme", "forward"));
-    static final KnownKeys JWT = new KnownKeys(
-            "tenants.identify[].jwt",
-            List.of("header", "issuer", "audience", "claim", "algorithms", "jwks", "refresh", "skew", "forward"));
-    static final KnownKeys CLIENT_CERTIFICATE = new KnownKeys("tenants.identify[].client-certificate", List.of("name"));
     static final KnownKeys GROUP = new KnownKeys(
             "tenants.groups.*",
             List.of("weight", "guaranteed", "reserved", "max-in-flight", "max-waiting", "parent", "quotas"));
@@ -77,24 +70,23 @@ final class PolicyKeys {
                     "routes[].filters[].args",
                     List.of("units", "rules", "header", "trustedFrom", "response", "per", "max")));
 
-    static final List<KnownKeys> ALL = List.of(
-            FILE,
-            METRICS,
-            TENANTS,
-            IDENTITY,
-            API_KEY,
-            JWT,
-            CLIENT_CERTIFICATE,
-            GROUP,
-            GROUP_QUOTA,
-            CLASS,
-            PLAN,
-            PLAN_QUOTA,
-            MEMBER,
-            MEMBER_QUOTA,
-            POOL,
-            LEASE,
-            ROUTE,
-            PREDICATE,
-            FILTER);
+    static final List<KnownKeys> ALL = Stream.concat(
+                    Stream.of(
+                            FILE,
+                            METRICS,
+                            TENANTS,
+                            GROUP,
+                            GROUP_QUOTA,
+                            CLASS,
+                            PLAN,
+                            PLAN_QUOTA,
+                            MEMBER,
+                            MEMBER_QUOTA,
+                            POOL,
+                            LEASE,
+                            ROUTE,
+                            PREDICATE,
+                            FILTER),
+                    Stream.of(Kind.values()).map(IdentityReader::keys))
+            .toList();
 }

@@ -13,22 +13,24 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code tenants.identify[].jwt}. */
 final class TokenReader {
+    private static final String ISSUER = "the value of iss in the tokens";
+    private static final String AUDIENCE = "a value of aud in the tokens";
     private static final String SIGNATURES = "some of " + String.join(", ", TokenRules.ALGORITHMS);
 
     private TokenReader() {}
 
     static @Nullable IdentitySource read(Section section) {
-        section.require("issuer", "what iss of the tokens says");
-        section.require("audience", "what aud of the tokens holds");
-        section.require("jwks", "where the issuer's public keys are: a URL or a file");
+        section.require("issuer", ISSUER);
+        section.require("audience", AUDIENCE);
+        section.require("jwks", "the location of the issuer's public keys: a URL or a file");
         Value given = section.get("algorithms");
         Set<String> algorithms = given == null ? Set.copyOf(TokenRules.DEFAULT_ALGORITHMS) : algorithms(given);
         return new Given(section)
                 .read("header", value -> value.text("the name of an HTTP header"))
                 .read("forward", Value::truth)
-                .read("issuer", value -> value.text("what iss of the tokens says"))
-                .read("audience", value -> value.text("what aud of the tokens holds"))
-                .read("claim", value -> value.text("the claim that is the tenant's id"))
+                .read("issuer", value -> value.text(ISSUER))
+                .read("audience", value -> value.text(AUDIENCE))
+                .read("claim", value -> value.text("the claim that holds the tenant's id"))
                 .read("jwks", value -> value.text("a URL or a file"))
                 .read("refresh", Value::duration)
                 .read("skew", Value::duration)

@@ -3,6 +3,7 @@ package io.fairgate.config.policy;
 import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.policy.IdentitySource.Kind;
 import io.fairgate.policy.TokenRules;
 import io.fairgate.quota.Quota;
 import java.io.StringReader;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.nodes.MappingNode;
@@ -53,7 +55,7 @@ final class PolicySchema {
 
     /** Sections of which exactly one of some keys is there. */
     private static final Map<String, List<String>> EXACTLY_ONE = Map.of(
-            "tenants.identify[]", List.of("header", "api-key", "jwt", "client-certificate"),
+            "tenants.identify[]", Stream.of(Kind.values()).map(Kind::key).toList(),
             "tenants.groups.*.quotas[]", List.of("per", "within"),
             "tenants.plans.*.quotas[]", List.of("per", "within"),
             "tenants.members.*.quotas[]", List.of("per", "within"));

@@ -1,10 +1,10 @@
 package io.fairgate.policy;
 
 import io.fairgate.tenant.TenantId;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +22,7 @@ public record ApiKeys(Map<String, List<Key>> byId) {
     public record Key(ApiKeyHash hash, TenantId tenant) {}
 
     public ApiKeys {
-        Map<String, List<Key>> copy = new LinkedHashMap<>();
+        Map<String, List<Key>> copy = new HashMap<>();
         byId.forEach((id, keys) -> copy.put(id, List.copyOf(keys)));
         byId = Map.copyOf(copy);
     }
@@ -33,18 +33,16 @@ public record ApiKeys(Map<String, List<Key>> byId) {
      * @throws IllegalArgumentException when a key occurs twice: a key identifies one tenant
      */
     public static ApiKeys of(List<Key> keys) {
-        Map<String, List<Key>> byId = new LinkedHashMap<>();
+        Map<ApiKeyHash, TenantId> owners = new HashMap<>();
         for (Key key : keys) {
-            List<Key> same = byId.computeIfAbsent(key.hash().id(), id -> new ArrayList<>());
-            for (Key other : same) {
-                if (other.hash().equals(key.hash())) {
-                    throw new IllegalArgumentException("api-keys: %s of %s and of %s (expected: each key once)"
-                            .formatted(key.hash(), other.tenant(), key.tenant()));
-                }
+            TenantId other = owners.putIfAbsent(key.hash(), key.tenant());
+            if (other != null) {
+                throw new IllegalArgumentException("api-keys: %s of %s and of %s (expected: each key once)"
+                        .formatted(key.hash(), other, key.tenant()));
             }
-            same.add(key);
         }
-        return new ApiKeys(byId);
+        return new ApiKeys(
+                keys.stream().collect(Collectors.groupingBy(key -> key.hash().id())));
     }
 
     /** The tenant of a key; null when no tenant has it. Takes the same time whichever digits of a digest differ. */

@@ -30,12 +30,10 @@ public record Cidr(InetAddress network, int prefix) {
         if (prefix < 0 || prefix > bytes.length * 8) {
             throw new IllegalArgumentException("prefix: %d (expected: 0 to %d)".formatted(prefix, bytes.length * 8));
         }
-        for (int bit = prefix; bit < bytes.length * 8; bit++) {
-            if ((bytes[bit / 8] >> (7 - bit % 8) & 1) != 0) {
-                throw new IllegalArgumentException(
-                        "%s/%d: bits behind the prefix are set (expected: the network's address)"
-                                .formatted(network.getHostAddress(), prefix));
-            }
+        int lowestBit = new BigInteger(1, bytes).getLowestSetBit();
+        if (lowestBit >= 0 && lowestBit < bytes.length * 8 - prefix) {
+            throw new IllegalArgumentException("%s/%d: bits behind the prefix are set (expected: the network's address)"
+                    .formatted(network.getHostAddress(), prefix));
         }
     }
 
@@ -94,16 +92,13 @@ public record Cidr(InetAddress network, int prefix) {
     /** Whether the address is in this network. An IPv4 address is never in an IPv6 network, nor the other way round. */
     public boolean contains(InetAddress address) {
         byte[] ours = network.getAddress();
-        byte[] theirs = address.getAddress();
-        if (ours.length != theirs.length) {
-            return false;
+        byte[] others = address.getAddress();
+        int differs = Arrays.mismatch(ours, others);
+        if (ours.length != others.length || differs < 0) {
+            return ours.length == others.length;
         }
-        for (int bit = 0; bit < prefix; bit++) {
-            if (((ours[bit / 8] ^ theirs[bit / 8]) >> (7 - bit % 8) & 1) != 0) {
-                return false;
-            }
-        }
-        return true;
+        int sameBits = differs * 8 + Integer.numberOfLeadingZeros((ours[differs] ^ others[differs]) & 0xff) - 24;
+        return sameBits >= prefix;
     }
 
     @Override

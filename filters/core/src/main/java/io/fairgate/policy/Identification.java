@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the tenant of a request is identified, and how its id is forwarded to the upstream.
  *
- * @param sources the ways of identification, in the order in which they are tried; empty refuses every request
+ * @param sources in the order in which they are tried; empty refuses every request
  * @param forwardAs the header in which the upstream gets the tenant's id; null for none
  * @param apiKeys the API keys and their tenants
  * @param certificates the names of client certificates and their tenants; a name that is itself a tenant's id needs no entry
@@ -39,16 +39,16 @@ public record Identification(
             for (int j = 0; j < i; j++) {
                 if (sources.get(i).collidesWith(sources.get(j))) {
                     throw new IllegalArgumentException(
-                            "identify: %s (expected: one way for each header and scheme)".formatted(sources.get(i)));
+                            "identify: %s (expected: one source for each header and scheme)".formatted(sources.get(i)));
                 }
             }
         }
         if (!apiKeys.isEmpty() && sources.stream().noneMatch(IdentitySource.ApiKey.class::isInstance)) {
-            throw new IllegalArgumentException("api-keys: some (expected: none, because no api-key is identified by)");
+            throw new IllegalArgumentException("api-keys: some (expected: none, because identify has no api-key)");
         }
         if (!certificates.isEmpty() && sources.stream().noneMatch(IdentitySource.ClientCertificate.class::isInstance)) {
             throw new IllegalArgumentException(
-                    "certificates: some (expected: none, because no client-certificate is identified by)");
+                    "certificates: some (expected: none, because identify has no client-certificate)");
         }
     }
 }

@@ -3,6 +3,7 @@ package io.fairgate.policy;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,20 +12,49 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface IdentitySource {
 
+    /** The kinds of sources. Every {@code switch} over them is an expression, which does not compile if a kind is missing. */
+    enum Kind {
+        HEADER,
+        API_KEY,
+        JWT,
+        CLIENT_CERTIFICATE;
+
+        /** The key in the policy file. */
+        public String key() {
+            return inPolicy(this);
+        }
+    }
+
+    Kind kind();
+
+    /**
+     * The header that this source reads; null when it reads none. It cannot read another one, so it cannot read a credential
+     * that is then forwarded without having been considered here.
+     */
+    @Nullable
+    CredentialHeader header();
+
     /**
      * A plain header that names the tenant. It applies to requests that carry it.
      *
-     * @param name the header's name
      * @param trustedFrom the networks whose peers may name a tenant in this header; no other peer may, so it must not be empty
      */
-    record Header(String name, List<Cidr> trustedFrom) implements IdentitySource {
+    record Header(CredentialHeader header, List<Cidr> trustedFrom) implements IdentitySource {
         public Header {
-            HeaderName.checked("header", name);
             trustedFrom = List.copyOf(trustedFrom);
             if (trustedFrom.isEmpty()) {
                 throw new IllegalArgumentException(
                         "trusted-from: nothing (expected: the networks whose peers may send this header, such as 127.0.0.0/8)");
             }
+        }
+
+        public Header(String name, List<Cidr> trustedFrom) {
+            this(new CredentialHeader(name, null, CredentialHeader.Forwarding.REPLACED), trustedFrom);
+        }
+
+        @Override
+        public Kind kind() {
+            return Kind.HEADER;
         }
 
         public boolean trusts(InetAddress peer) {
@@ -35,37 +65,32 @@ public sealed interface IdentitySource {
     /**
      * An API key, of which the gateway knows the digest. It applies to requests that carry the header, with the scheme if
      * there is one.
-     *
-     * @param header the header's name
-     * @param scheme what precedes the key in the header, such as {@code Bearer}; null for nothing
-     * @param forward whether the upstream gets the key as well
      */
-    record ApiKey(String header, @Nullable String scheme, boolean forward) implements IdentitySource {
-        public ApiKey {
-            HeaderName.checked("header", header);
-            if (scheme != null && !scheme.matches("[A-Za-z0-9._-]{1,32}")) {
-                throw new IllegalArgumentException("scheme: %s (expected: a word such as Bearer)".formatted(scheme));
-            }
+    record ApiKey(CredentialHeader header) implements IdentitySource {
+        @Override
+        public Kind kind() {
+            return Kind.API_KEY;
         }
     }
 
     /**
      * A JSON Web Token that the gateway verifies. It applies to requests whose header carries one: in
      * {@code Authorization} after {@code Bearer}, in another header alone.
-     *
-     * @param header the header's name
-     * @param forward whether the upstream gets the token as well
      */
-    record Jwt(String header, boolean forward, TokenRules rules, KeySetLocation keys) implements IdentitySource {
+    record Jwt(CredentialHeader header, TokenRules rules, KeySetLocation keys) implements IdentitySource {
         public static final String DEFAULT_HEADER = "Authorization";
 
-        public Jwt {
-            HeaderName.checked("header", header);
+        /** @param forward whether the upstream gets the token as well */
+        public Jwt(String header, boolean forward, TokenRules rules, KeySetLocation keys) {
+            this(
+                    new CredentialHeader(header, header.equalsIgnoreCase(DEFAULT_HEADER) ? "Bearer" : null, forward),
+                    rules,
+                    keys);
         }
 
-        /** What precedes the token; null for nothing. */
-        public @Nullable String scheme() {
-            return header.equalsIgnoreCase(DEFAULT_HEADER) ? "Bearer" : null;
+        @Override
+        public Kind kind() {
+            return Kind.JWT;
         }
     }
 
@@ -73,24 +98,28 @@ public sealed interface IdentitySource {
      * The client certificate of the connection. It applies to connections whose certificate has a name of the given kind. TLS
      * verifies, before the gateway sees it, that the client owns it and that a trusted authority issued it.
      */
-    record ClientCertificate(CertificateName name) implements IdentitySource {}
+    record ClientCertificate(CertificateName name) implements IdentitySource {
+        @Override
+        public Kind kind() {
+            return Kind.CLIENT_CERTIFICATE;
+        }
+
+        @Override
+        public @Nullable CredentialHeader header() {
+            return null;
+        }
+    }
 
     /** The kind of name in a certificate that identifies the tenant. */
     enum CertificateName {
-        SUBJECT_CN("subject-cn"),
-        SAN_DNS("san-dns"),
-        SAN_URI("san-uri"),
-        SAN_EMAIL("san-email");
-
-        private final String label;
-
-        CertificateName(String label) {
-            this.label = label;
-        }
+        SUBJECT_CN,
+        SAN_DNS,
+        SAN_URI,
+        SAN_EMAIL;
 
         /** The form in the policy file. */
         public String label() {
-            return label;
+            return inPolicy(this);
         }
 
         public static List<String> labels() {
@@ -104,45 +133,21 @@ public sealed interface IdentitySource {
          */
         public static CertificateName of(String label) {
             return Arrays.stream(values())
-                    .filter(name -> name.label.equals(label))
+                    .filter(name -> name.label().equals(label))
                     .findFirst()
                     .orElseThrow(() -> new IllegalArgumentException(
                             "name: %s (expected: one of %s)".formatted(label, String.join(", ", labels()))));
         }
     }
 
-    /** The header that this source reads; null when it reads none. */
-    default @Nullable String readHeader() {
-        if (this instanceof Header plain) {
-            return plain.name();
-        } else if (this instanceof ApiKey key) {
-            return key.header();
-        } else if (this instanceof Jwt token) {
-            return token.header();
-        } else {
-            return null;
-        }
-    }
-
-    /** What precedes the value in {@link #readHeader}; null when nothing does. */
-    default @Nullable String readScheme() {
-        if (this instanceof ApiKey key) {
-            return key.scheme();
-        } else if (this instanceof Jwt token) {
-            return token.scheme();
-        } else {
-            return null;
-        }
+    private static String inPolicy(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Whether both sources would read the same credential. */
     default boolean collidesWith(IdentitySource other) {
-        String header = readHeader();
-        if (header == null) {
-            return equals(other);
-        }
-        String scheme = readScheme();
-        return header.equalsIgnoreCase(other.readHeader())
-                && (scheme == null || other.readScheme() == null || scheme.equalsIgnoreCase(other.readScheme()));
+        CredentialHeader header = header();
+        CredentialHeader others = other.header();
+        return header == null || others == null ? equals(other) : header.overlaps(others);
     }
 }

@@ -43,13 +43,10 @@ public record KeySetLocation(String location, Duration refresh) {
     }
 
     private static boolean isUsable(String text) {
-        if (text.isBlank()) {
-            return false;
-        }
-        if (!text.contains("://")) {
-            return isPath(text);
-        }
         try {
+            if (!text.contains("://")) {
+                return !Path.of(text).toString().isBlank();
+            }
             URI uri = new URI(text);
             String host = uri.getHost();
             boolean plain = hasScheme(text, "http");
@@ -57,15 +54,7 @@ public record KeySetLocation(String location, Duration refresh) {
                     && uri.getUserInfo() == null
                     && uri.getFragment() == null
                     && (hasScheme(text, "https") || (plain && isLoopback(host)));
-        } catch (URISyntaxException e) {
-            return false;
-        }
-    }
-
-    private static boolean isPath(String text) {
-        try {
-            return !Path.of(text).toString().isEmpty();
-        } catch (InvalidPathException e) {
+        } catch (URISyntaxException | InvalidPathException e) {
             return false;
         }
     }

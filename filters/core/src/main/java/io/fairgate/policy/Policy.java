@@ -37,37 +37,22 @@ public record Policy(
         Enforcement enforcement,
         Set<TenantId> tenantsInMetrics) {
 
-    /** Without {@code tenantsInMetrics}. */
-    public Policy(
-            Identification identification,
-            Map<TenantId, TenantPolicy> members,
-            @Nullable TenantPolicy unknown,
-            Map<String, PoolSettings> pools,
-            Map<String, ShareGroups.Group> groups,
-            Map<String, ShareSettings> classes,
-            QuotaTerms quotaTerms,
-            Enforcement enforcement) {
-        this(identification, members, unknown, pools, groups, classes, quotaTerms, enforcement, Set.of());
-    }
-
-    /** Without quotas of groups, and fully enforced. */
-    public Policy(
-            Identification identification,
-            Map<TenantId, TenantPolicy> members,
-            @Nullable TenantPolicy unknown,
-            Map<String, PoolSettings> pools,
-            Map<String, ShareGroups.Group> groups,
-            Map<String, ShareSettings> classes) {
-        this(identification, members, unknown, pools, groups, classes, QuotaTerms.NONE, Enforcement.FULL);
-    }
-
-    /** Without groups, classes, API keys and certificates. */
+    /** Without groups, classes, API keys and certificates, and fully enforced. */
     public Policy(
             List<IdentitySource> identify,
             Map<TenantId, TenantPolicy> members,
             @Nullable TenantPolicy unknown,
             Map<String, PoolSettings> pools) {
-        this(new Identification(identify), members, unknown, pools, Map.of(), Map.of());
+        this(
+                new Identification(identify),
+                members,
+                unknown,
+                pools,
+                Map.of(),
+                Map.of(),
+                QuotaTerms.NONE,
+                Enforcement.FULL,
+                Set.of());
     }
 
     /**
@@ -122,11 +107,7 @@ public record Policy(
             Map<String, ShareSettings> classes) {
         Map<TenantId, ShareSettings> settings = new LinkedHashMap<>();
         Map<TenantId, String> parents = new LinkedHashMap<>();
-        List<TenantPolicy> tenants = new ArrayList<>(members.values());
-        if (unknown != null) {
-            tenants.add(unknown);
-        }
-        for (TenantPolicy tenant : tenants) {
+        for (TenantPolicy tenant : tenants(members, unknown)) {
             settings.put(tenant.id(), tenant.share());
             if (tenant.parent() != null) {
                 parents.put(tenant.id(), tenant.parent());
@@ -143,6 +124,10 @@ public record Policy(
 
     /** Every tenant that can hold a permit: the members, and the one that unknown ids share. */
     public List<TenantPolicy> tenants() {
+        return tenants(members, unknown);
+    }
+
+    private static List<TenantPolicy> tenants(Map<TenantId, TenantPolicy> members, @Nullable TenantPolicy unknown) {
         List<TenantPolicy> all = new ArrayList<>(members.values());
         if (unknown != null) {
             all.add(unknown);

@@ -11,15 +11,15 @@ import java.util.Set;
  * The quotas of groups, and how quotas are reported to clients.
  *
  * @param ofGroups the quotas that the tenants in a group share, by the group's name
- * @param told the header fields that report balances to clients
+ * @param headerStyle the header fields that report balances to clients
  */
-public record QuotaTerms(Map<String, List<QuotaRule>> ofGroups, Told told) {
+public record QuotaTerms(Map<String, List<QuotaRule>> ofGroups, HeaderStyle headerStyle) {
 
     /** No quotas of groups. */
-    public static final QuotaTerms NONE = new QuotaTerms(Map.of(), Told.DRAFT);
+    public static final QuotaTerms NONE = new QuotaTerms(Map.of(), HeaderStyle.DRAFT);
 
     /** The header fields that report the balances of quotas to clients. */
-    public enum Told {
+    public enum HeaderStyle {
         /** {@code RateLimit} and {@code RateLimit-Policy} of draft-ietf-httpapi-ratelimit-headers. */
         DRAFT,
         /** {@code X-RateLimit-Limit}, {@code -Remaining} and {@code -Reset}, of the quota with the smallest balance. */

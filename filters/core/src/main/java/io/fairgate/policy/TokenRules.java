@@ -1,7 +1,6 @@
 package io.fairgate.policy;
 
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -30,15 +29,15 @@ public record TokenRules(String issuer, String audience, String claim, Set<Strin
     public static final Duration MAX_SKEW = Duration.ofSeconds(60);
 
     public TokenRules {
-        algorithms = Set.copyOf(new LinkedHashSet<>(algorithms));
+        algorithms = Set.copyOf(algorithms);
         if (issuer.isBlank()) {
-            throw new IllegalArgumentException("issuer: nothing (expected: what iss of the tokens says)");
+            throw new IllegalArgumentException("issuer: nothing (expected: the value of iss in the tokens)");
         }
         if (audience.isBlank()) {
-            throw new IllegalArgumentException("audience: nothing (expected: what aud of the tokens holds)");
+            throw new IllegalArgumentException("audience: nothing (expected: a value of aud in the tokens)");
         }
         if (claim.isBlank()) {
-            throw new IllegalArgumentException("claim: nothing (expected: the claim that is the tenant's id)");
+            throw new IllegalArgumentException("claim: nothing (expected: the claim that holds the tenant's id)");
         }
         if (algorithms.isEmpty() || !ALGORITHMS.containsAll(algorithms)) {
             throw new IllegalArgumentException("algorithms: %s (expected: some of %s)"

@@ -20,7 +20,7 @@ class ApiKeysTest {
     }
 
     @Test
-    void keys_that_share_an_id_are_told_apart_by_the_whole_digest() {
+    void keys_that_share_an_id_are_distinguished_by_the_whole_digest() {
         ApiKeys keys = ApiKeys.of(List.of(new ApiKeys.Key(hash("a"), ACME), new ApiKeys.Key(hash("b"), GLOBEX)));
         assertThat(keys.owner(hash("a"))).isEqualTo(ACME);
         assertThat(keys.owner(hash("b"))).isEqualTo(GLOBEX);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What cannot be configured by whichever way the policy comes. */
+/** Mistakes in the identification of tenants, in a policy file and in properties alike. */
 class IdentificationTest {
 
     @ParameterizedTest
@@ -34,7 +34,7 @@ class IdentificationTest {
                 "ftp://login.example.com/keys",
                 " "
             })
-    void keys_come_from_where_nobody_between_can_change_them(String location) {
+    void keys_come_only_from_places_that_nothing_in_between_can_change(String location) {
         assertThatThrownBy(() -> new KeySetLocation(location, Duration.ofMinutes(5)))
                 .hasMessageStartingWith("jwks: ");
     }
@@ -54,18 +54,19 @@ class IdentificationTest {
     }
 
     @Test
-    void a_header_with_a_scheme_and_without_are_read_by_one_way_only() {
-        IdentitySource alone = new IdentitySource.ApiKey("Authorization", null, false);
-        IdentitySource bearer = new IdentitySource.ApiKey("authorization", "Bearer", false);
-        IdentitySource key = new IdentitySource.ApiKey("Authorization", "Key", false);
+    void only_one_source_reads_a_header_with_and_without_a_scheme() {
+        IdentitySource alone = new IdentitySource.ApiKey(new CredentialHeader("Authorization", null, false));
+        IdentitySource bearer = new IdentitySource.ApiKey(new CredentialHeader("authorization", "Bearer", false));
+        IdentitySource key = new IdentitySource.ApiKey(new CredentialHeader("Authorization", "Key", false));
         assertThatThrownBy(() -> new Identification(List.of(alone, bearer))).hasMessageStartingWith("identify: ");
         assertThatThrownBy(() -> new Identification(List.of(bearer, alone))).hasMessageStartingWith("identify: ");
         assertThatCode(() -> new Identification(List.of(bearer, key))).doesNotThrowAnyException();
     }
 
     @Test
-    void what_no_way_looks_at_is_refused() {
-        List<IdentitySource> sources = List.of(new IdentitySource.ApiKey("X-Api-Key", null, false));
+    void credentials_that_no_source_reads_are_refused() {
+        List<IdentitySource> sources =
+                List.of(new IdentitySource.ApiKey(new CredentialHeader("X-Api-Key", null, false)));
         assertThatThrownBy(() ->
                         new Identification(sources, null, ApiKeys.NONE, Map.of("spiffe://a", TenantId.of("acme"))))
                 .hasMessageStartingWith("certificates: ");

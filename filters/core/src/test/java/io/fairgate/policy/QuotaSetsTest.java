@@ -40,8 +40,9 @@ class QuotaSetsTest {
                 Map.of(),
                 new QuotaTerms(
                         Map.of("corp", List.of(rule("all"), rule("search", "b")), "labs", List.of(rule("lab"))),
-                        QuotaTerms.Told.DRAFT),
-                Enforcement.FULL);
+                        QuotaTerms.HeaderStyle.DRAFT),
+                Enforcement.FULL,
+                Set.of());
     }
 
     private static List<String> labels(QuotaSet set) {
@@ -103,7 +104,7 @@ class QuotaSetsTest {
 
     @Test
     void quotas_of_a_group_that_does_not_exist_are_refused() {
-        QuotaTerms terms = new QuotaTerms(Map.of("nowhere", List.of()), QuotaTerms.Told.DRAFT);
+        QuotaTerms terms = new QuotaTerms(Map.of("nowhere", List.of()), QuotaTerms.HeaderStyle.DRAFT);
         assertThatThrownBy(() -> new Policy(
                         new Identification(List.of()),
                         Map.of(),
@@ -112,7 +113,8 @@ class QuotaSetsTest {
                         Map.of(),
                         Map.of(),
                         terms,
-                        Enforcement.FULL))
+                        Enforcement.FULL,
+                        Set.of()))
                 .hasMessage("groups: nowhere with quotas (expected: the name of a group)");
     }
 }

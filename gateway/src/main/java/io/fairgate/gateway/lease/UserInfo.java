@@ -56,11 +56,11 @@ record UserInfo(String tenant, String secret) {
     ServerWebExchange shownTo(List<IdentitySource> ways, ServerWebExchange exchange) {
         for (IdentitySource way : ways) {
             if (way instanceof IdentitySource.ApiKey key && !secret.isEmpty()) {
-                String value = key.scheme() == null ? secret : key.scheme() + " " + secret;
-                return with(exchange, key.header(), value);
+                String scheme = key.header().scheme();
+                return with(exchange, key.header().name(), scheme == null ? secret : scheme + " " + secret);
             }
             if (way instanceof IdentitySource.Header header && secret.isEmpty()) {
-                return with(exchange, header.name(), tenant);
+                return with(exchange, header.header().name(), tenant);
             }
         }
         throw LeaseProblem.uncheckable();

@@ -6,10 +6,9 @@ import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.spring.fairshare.PermitPools;
 import java.time.Duration;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import reactor.core.publisher.Flux;
@@ -25,87 +24,58 @@ public final class PoolsEndpoint {
         this.pools = pools;
     }
 
-    /** A {@link PoolStatus} as the page shows it. */
-    public record Pool(
-            int permits,
-            int inFlight,
-            int waiting,
-            int collecting,
-            double gainSeconds,
-            List<Tenant> tenants,
-            List<Group> groups) {
-
-        static Pool of(PoolStatus status) {
-            return new Pool(
-                    status.permits(),
-                    status.inFlight(),
-                    status.waiting(),
-                    status.collecting(),
-                    seconds(status.gain()),
-                    status.tenants().stream().map(Tenant::of).toList(),
-                    status.groups().stream().map(Group::of).toList());
-        }
+    /** A {@link PoolStatus} for each pool, as the page shows it. */
+    @ReadOperation
+    public Mono<Map<String, Map<String, Object>>> pools() {
+        return Flux.fromIterable(pools.all())
+                .concatMap(pool -> pool.snapshot()
+                        .map(status -> Map.entry(pool.name(), shown(status)))
+                        .onErrorComplete(PoolUnavailableException.class))
+                .collectMap(Map.Entry::getKey, Map.Entry::getValue, TreeMap::new);
     }
 
-    /**
-     * A {@link TenantStatus} as the page shows it, with the tenant's id as a text: a {@code TenantId} would be written
-     * as an object.
-     */
-    public record Tenant(
-            String tenant,
-            double weight,
-            int inFlight,
-            int waiting,
-            double share,
-            double heldPermitSeconds,
-            double lagPermitSeconds,
-            @Nullable String parent) {
-
-        static Tenant of(TenantStatus status) {
-            return new Tenant(
-                    status.tenant().value(),
-                    status.weight(),
-                    status.inFlight(),
-                    status.waiting(),
-                    status.share(),
-                    seconds(status.held()),
-                    seconds(status.lag()),
-                    status.parent());
-        }
+    private static Map<String, Object> shown(PoolStatus status) {
+        Map<String, Object> pool = new LinkedHashMap<>();
+        pool.put("permits", status.permits());
+        pool.put("inFlight", status.inFlight());
+        pool.put("waiting", status.waiting());
+        pool.put("collecting", status.collecting());
+        pool.put("gainSeconds", seconds(status.gain()));
+        pool.put("tenants", status.tenants().stream().map(PoolsEndpoint::shown).toList());
+        pool.put("groups", status.groups().stream().map(PoolsEndpoint::shown).toList());
+        return pool;
     }
 
-    /** A {@link GroupStatus} as the page shows it: all tenants of the group together. */
-    public record Group(
-            String group,
-            double weight,
-            int inFlight,
-            int waiting,
-            double share,
-            double lagPermitSeconds,
-            @Nullable String parent) {
-
-        static Group of(GroupStatus status) {
-            return new Group(
-                    status.group(),
-                    status.weight(),
-                    status.inFlight(),
-                    status.waiting(),
-                    status.share(),
-                    seconds(status.lag()),
-                    status.parent());
+    private static Map<String, Object> shown(TenantStatus status) {
+        Map<String, Object> tenant = new LinkedHashMap<>();
+        tenant.put("tenant", status.tenant().value());
+        tenant.put("weight", status.weight());
+        tenant.put("inFlight", status.inFlight());
+        tenant.put("waiting", status.waiting());
+        tenant.put("share", status.share());
+        tenant.put("heldPermitSeconds", seconds(status.held()));
+        tenant.put("lagPermitSeconds", seconds(status.lag()));
+        if (status.parent() != null) {
+            tenant.put("parent", status.parent());
         }
+        return tenant;
+    }
+
+    private static Map<String, Object> shown(GroupStatus status) {
+        Map<String, Object> group = new LinkedHashMap<>();
+        group.put("group", status.group());
+        group.put("weight", status.weight());
+        group.put("inFlight", status.inFlight());
+        group.put("waiting", status.waiting());
+        group.put("share", status.share());
+        group.put("lagPermitSeconds", seconds(status.lag()));
+        if (status.parent() != null) {
+            group.put("parent", status.parent());
+        }
+        return group;
     }
 
     private static double seconds(Duration duration) {
         return duration.toNanos() / 1e9;
-    }
-
-    @ReadOperation
-    public Mono<Map<String, Pool>> pools() {
-        return Flux.fromIterable(pools.all())
-                .concatMap(pool -> pool.snapshot()
-                        .map(status -> Map.entry(pool.name(), Pool.of(status)))
-                        .onErrorComplete(PoolUnavailableException.class))
-                .collectMap(Map.Entry::getKey, Map.Entry::getValue, TreeMap::new);
     }
 }

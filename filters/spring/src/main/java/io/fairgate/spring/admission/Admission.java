@@ -6,7 +6,7 @@ import io.fairgate.spring.exchange.RouteRules;
 import io.fairgate.spring.fairshare.FairShareRule;
 import io.fairgate.spring.fairshare.PermitStep;
 import io.fairgate.spring.identity.Identity;
-import io.fairgate.spring.identity.TenantCheck;
+import io.fairgate.spring.identity.TenantIdentifier;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
 import io.fairgate.spring.refusal.RefusalHandler;
@@ -21,7 +21,7 @@ public final class Admission implements GlobalFilter, Ordered {
 
     private final GracefulShutdown shutdown;
     private final AmbiguousPaths paths;
-    private final TenantCheck tenants;
+    private final TenantIdentifier tenants;
     private final QuotaStep quotas;
     private final PermitStep permits;
     private final AccessLog accessLog;
@@ -29,7 +29,7 @@ public final class Admission implements GlobalFilter, Ordered {
     Admission(
             GracefulShutdown shutdown,
             AmbiguousPaths paths,
-            TenantCheck tenants,
+            TenantIdentifier tenants,
             QuotaStep quotas,
             PermitStep permits,
             AccessLog accessLog) {
@@ -66,7 +66,7 @@ public final class Admission implements GlobalFilter, Ordered {
                     Exchanges.setAdmitted(exchange);
                     RefusalHandler.keepResponseHeaders(exchange);
                     paths.requireUnambiguous(exchange); // 400
-                    return tenants.identify(exchange); // 400, 401, 403
+                    return tenants.require(exchange); // 400, 401, 403
                 })
                 .flatMap(identity -> {
                     RouteRules rules = RouteRules.of(exchange);

@@ -1,7 +1,7 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusalTerms;
 import io.fairgate.spring.refusal.RefusedException;
 
 /** A request is refused before its tenant is identified. */
@@ -21,7 +21,7 @@ final class NotAdmittedException extends RefusedException {
     }
 
     @Override
-    public Refusal refusal(RefusalTerms terms) {
+    public Refusal refusal(Policy policy) {
         return refusal;
     }
 }

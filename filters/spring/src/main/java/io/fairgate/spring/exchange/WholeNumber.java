@@ -1,13 +1,15 @@
 package io.fairgate.spring.exchange;
 
 import java.util.List;
+import java.util.Objects;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads whole numbers in header fields, which may hold any text. */
 public final class WholeNumber {
 
-    private static final Pattern DIGITS = Pattern.compile("[0-9]+");
+    private static final Pattern NUMBER = Pattern.compile("0*([0-9]+)");
     /** The number of digits that always fits into a long. */
     private static final int FIT = 18;
 
@@ -18,19 +20,12 @@ public final class WholeNumber {
      * exponent. A number of more than 18 digits is read as {@link Long#MAX_VALUE}.
      */
     public static @Nullable Long of(String text) {
-        String stripped = text.strip();
-        if (!DIGITS.matcher(stripped).matches()) {
+        Matcher number = NUMBER.matcher(text.strip());
+        if (!number.matches()) {
             return null;
         }
-        int begin = 0;
-        while (begin < stripped.length() && stripped.charAt(begin) == '0') {
-            begin++;
-        }
-        String digits = stripped.substring(begin);
-        if (digits.length() > FIT) {
-            return Long.MAX_VALUE;
-        }
-        return digits.isEmpty() ? 0L : Long.parseLong(digits);
+        String digits = Objects.requireNonNull(number.group(1));
+        return digits.length() > FIT ? Long.MAX_VALUE : Long.parseLong(digits);
     }
 
     /**

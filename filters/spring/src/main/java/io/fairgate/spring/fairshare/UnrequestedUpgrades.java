@@ -1,7 +1,7 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusalTerms;
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.RefusedException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
@@ -32,7 +32,7 @@ final class UnrequestedUpgrades {
         }
 
         @Override
-        public Refusal refusal(RefusalTerms terms) {
+        public Refusal refusal(Policy policy) {
             return Refusal.UPSTREAM_LOST;
         }
     }

@@ -1,6 +1,5 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.policy.Identification;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.tenant.TenantId;
@@ -27,13 +26,13 @@ public sealed interface Identity {
      * The request belongs to a tenant.
      *
      * @param named the id in the request, which the upstream gets; all unknown ids may share one tenant
-     * @param by how the policy identifies tenants
+     * @param by the sources of the policy that identified it
      */
-    record Known(TenantPolicy tenant, TenantId named, Identification by) implements Identity {
+    record Known(TenantPolicy tenant, TenantId named, IdentitySources by) implements Identity {
 
         /** The request without the credentials that the upstream must not get. */
         public ServerWebExchange strip(ServerWebExchange exchange) {
-            return CredentialHeaders.strip(exchange, by);
+            return by.strip(exchange);
         }
     }
 

@@ -1,12 +1,14 @@
 package io.fairgate.spring.identity;
 
+import io.fairgate.policy.CredentialHeader;
 import io.fairgate.policy.IdentitySource;
+import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusalTerms;
 import io.fairgate.spring.refusal.RefusedException;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -19,26 +21,25 @@ public final class IdentityRefusedException extends RefusedException {
     /** The reason, with its HTTP status. */
     public enum Reason {
         MALFORMED(
-                "malformed",
                 HttpStatus.BAD_REQUEST,
-                "What names the tenant is malformed (expected: one value; an id is 1 to 64 characters of [A-Za-z0-9._-])."),
-        MISSING("missing", HttpStatus.UNAUTHORIZED, "The request does not say which tenant it belongs to."),
-        INVALID_KEY("invalid-key", HttpStatus.UNAUTHORIZED, "The API key is not valid."),
-        INVALID_TOKEN("invalid-token", HttpStatus.UNAUTHORIZED, "The token is not valid."),
-        UNTRUSTED_PEER("untrusted-peer", HttpStatus.FORBIDDEN, "This peer may not name a tenant by a header."),
-        CONTRADICTION("contradiction", HttpStatus.FORBIDDEN, "What the request shows names different tenants."),
-        UNKNOWN_TENANT("unknown-tenant", HttpStatus.FORBIDDEN, "This tenant is not known here."),
-        UNAVAILABLE(
-                "identity-unavailable",
+                "The credential or tenant id is malformed (expected: one value; an id is 1 to 64 characters of [A-Za-z0-9._-])."),
+        MISSING(HttpStatus.UNAUTHORIZED, "The request does not name its tenant."),
+        INVALID_KEY(HttpStatus.UNAUTHORIZED, "The API key is not valid."),
+        INVALID_TOKEN(HttpStatus.UNAUTHORIZED, "The token is not valid."),
+        UNTRUSTED_PEER(HttpStatus.FORBIDDEN, "This peer is not trusted to name a tenant in a header."),
+        CONTRADICTION(HttpStatus.FORBIDDEN, "The credentials of the request name different tenants."),
+        UNKNOWN_TENANT(HttpStatus.FORBIDDEN, "The tenant is unknown."),
+        IDENTITY_UNAVAILABLE(
                 HttpStatus.SERVICE_UNAVAILABLE,
-                "The token cannot be verified now: the keys of its issuer are not there.");
+                "The token cannot be verified now: the keys of its issuer are not available.");
 
-        public final String label;
+        /** The reason in responses, logs and metrics. */
+        public final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
+
         final HttpStatus status;
         final String detail;
 
-        Reason(String label, HttpStatus status, String detail) {
-            this.label = label;
+        Reason(HttpStatus status, String detail) {
             this.status = status;
             this.detail = detail;
         }
@@ -86,14 +87,14 @@ public final class IdentityRefusedException extends RefusedException {
     }
 
     @Override
-    public Refusal refusal(RefusalTerms terms) {
+    public Refusal refusal(Policy policy) {
         HttpHeaders headers = new HttpHeaders();
         if (reason.status == HttpStatus.UNAUTHORIZED) {
-            for (IdentitySource source : terms.policy().identification().sources()) {
+            for (IdentitySource source : policy.identification().sources()) {
                 headers.add(HttpHeaders.WWW_AUTHENTICATE, challenge(source));
             }
         }
-        Duration retryAfter = reason == Reason.UNAVAILABLE ? Duration.ofSeconds(1) : null;
+        Duration retryAfter = reason == Reason.IDENTITY_UNAVAILABLE ? Duration.ofSeconds(1) : null;
         return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, headers);
     }
 
@@ -102,15 +103,18 @@ public final class IdentityRefusedException extends RefusedException {
      * headers other than {@code Authorization}.
      */
     private String challenge(IdentitySource source) {
-        if (source instanceof IdentitySource.ClientCertificate certificate) {
-            return "Fairgate certificate=\"%s\"".formatted(certificate.name().label());
+        CredentialHeader header = source.header();
+        if (header == null) {
+            return source instanceof IdentitySource.ClientCertificate certificate
+                    ? "Fairgate certificate=\"%s\"".formatted(certificate.name().label())
+                    : "Fairgate " + source.kind().key();
         }
-        String scheme = source.readScheme();
+        String scheme = header.scheme();
         if (scheme == null) {
-            return "Fairgate header=\"%s\"".formatted(source.readHeader());
+            return "Fairgate header=\"%s\"".formatted(header.name());
         }
-        if (!HttpHeaders.AUTHORIZATION.equalsIgnoreCase(source.readHeader())) {
-            return "Fairgate header=\"%s\", scheme=\"%s\"".formatted(source.readHeader(), scheme);
+        if (!HttpHeaders.AUTHORIZATION.equalsIgnoreCase(header.name())) {
+            return "Fairgate header=\"%s\", scheme=\"%s\"".formatted(header.name(), scheme);
         }
         boolean invalid = source instanceof IdentitySource.Jwt && reason == Reason.INVALID_TOKEN;
         return scheme + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");

@@ -4,17 +4,17 @@ import com.nimbusds.jose.jwk.JWK;
 import com.nimbusds.jose.jwk.JWKSet;
 import com.nimbusds.jose.jwk.KeyType;
 import io.fairgate.policy.KeySetLocation;
-import io.netty.handler.codec.http.HttpResponseStatus;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.ParseException;
 import java.time.Duration;
 import java.util.List;
-import reactor.core.publisher.Flux;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.client.reactive.ReactorClientHttpConnector;
+import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -32,59 +32,46 @@ final class KeySetFetch {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final int MIN_RSA_BITS = 2048;
 
-    private final HttpClient client =
-            HttpClient.newConnection().followRedirect(false).responseTimeout(TIMEOUT);
-    private final Scheduler time;
+    private static final WebClient CLIENT = WebClient.builder()
+            .clientConnector(
+                    new ReactorClientHttpConnector(HttpClient.newConnection().followRedirect(false)))
+            .codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(MAX_BYTES))
+            .build();
 
-    KeySetFetch(Scheduler time) {
-        this.time = time;
-    }
+    private KeySetFetch() {}
 
     /**
-     * Fetches the keys once. Errors when there is no usable set, or when it takes too long. Runs on a scheduler for
-     * blocking work.
+     * Fetches the keys once for each subscription. Errors when there is no usable set, or when it takes too long. Runs
+     * on a scheduler for blocking work.
      */
-    Mono<JWKSet> keys(KeySetLocation location) {
+    static Mono<JWKSet> of(KeySetLocation location, Scheduler time) {
         Mono<byte[]> bytes = location.isRemote() ? remote(location.location()) : file(Path.of(location.location()));
         return bytes.map(KeySetFetch::usable)
                 .subscribeOn(Schedulers.boundedElastic())
                 .timeout(TIMEOUT, time);
     }
 
-    private Mono<byte[]> remote(String url) {
-        return client.get()
-                .uri(url)
-                .response((response, body) -> response.status().code() == HttpResponseStatus.OK.code()
-                        ? bounded(body.asByteArray())
-                        : Mono.error(
-                                new IOException("status " + response.status().code())))
-                .single();
-    }
-
-    private static Mono<byte[]> bounded(Flux<byte[]> body) {
-        return body.collect(ByteArrayOutputStream::new, (all, part) -> {
-                    if (all.size() + part.length > MAX_BYTES) {
-                        throw new IllegalStateException("more than %d bytes".formatted(MAX_BYTES));
-                    }
-                    all.writeBytes(part);
-                })
-                .map(ByteArrayOutputStream::toByteArray);
+    private static Mono<byte[]> remote(String url) {
+        return CLIENT.get()
+                .uri(URI.create(url))
+                .exchangeToMono(response -> response.statusCode().isSameCodeAs(HttpStatus.OK)
+                        ? response.bodyToMono(byte[].class).defaultIfEmpty(new byte[0])
+                        : response.createError());
     }
 
     private static Mono<byte[]> file(Path path) {
         return Mono.fromCallable(() -> {
             try (InputStream in = Files.newInputStream(path)) {
-                byte[] bytes = in.readNBytes(MAX_BYTES + 1);
-                if (bytes.length > MAX_BYTES) {
-                    throw new IOException("more than %d bytes".formatted(MAX_BYTES));
-                }
-                return bytes;
+                return in.readNBytes(MAX_BYTES + 1);
             }
         });
     }
 
     /** Keeps only keys that verify signatures: with a shared secret from a public set, anyone could sign tokens. */
     private static JWKSet usable(byte[] bytes) {
+        if (bytes.length > MAX_BYTES) {
+            throw new IllegalStateException("more than %d bytes".formatted(MAX_BYTES));
+        }
         try {
             JWKSet all = JWKSet.parse(new String(bytes, StandardCharsets.UTF_8));
             if (all.getKeys().size() > MAX_KEYS) {

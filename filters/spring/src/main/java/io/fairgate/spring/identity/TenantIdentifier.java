@@ -1,42 +1,41 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.policy.Identification;
-import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
-import io.fairgate.policy.TenantPolicy;
-import io.fairgate.spring.identity.IdentityRefusedException.Reason;
+import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.policy.PolicyParticipant;
+import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.tenant.TenantId;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds the tenant of each request, once for each request.
- *
- * <p>The ways of the policy are tried in order. The first one for which the request has a credential names the tenant;
- * the other credentials of the request must be valid and name the same tenant. So an invalid credential is refused even
- * beside a trusted header, and a header cannot name another tenant than the credential does.
+ * The step of the admission that identifies the tenant of a request, and refuses a request without one. It does so once
+ * for each request, by the {@link IdentitySources} of the policy in force.
  *
  * <p>Nothing is kept per id, so invented ids cost the gateway nothing.
  */
 public final class TenantIdentifier implements PolicyParticipant {
 
-    private final Evidence.Tokens tokens;
-    private volatile Prepared prepared;
+    private static final String NOTED = TenantIdentifier.class.getName() + ".noted";
+
+    private final PolicyHolder policy;
+    private final Authenticator.Tokens tokens;
+    private final Decisions decisions;
+    private final RefusalMeters refusals;
+    private volatile IdentitySources sources;
     /** For the policy that is being prepared. Used only by changes of the policy, which run one at a time. */
-    private Prepared next;
+    private IdentitySources next;
 
-    /** The readers of credentials for one policy. */
-    private record Prepared(Policy policy, List<Evidence.Reader> readers) {}
-
-    TenantIdentifier(Policy policy, Evidence.Tokens tokens) {
+    TenantIdentifier(PolicyHolder policy, Authenticator.Tokens tokens, Decisions decisions, RefusalMeters refusals) {
+        this.policy = policy;
         this.tokens = tokens;
-        this.next = readied(policy);
-        this.prepared = next;
+        this.decisions = decisions;
+        this.refusals = refusals;
+        this.next = new IdentitySources(policy.current(), tokens);
+        this.sources = next;
     }
 
     @Override
@@ -46,92 +45,55 @@ public final class TenantIdentifier implements PolicyParticipant {
 
     @Override
     public void prepare(Policy policy) {
-        next = readied(policy);
+        next = new IdentitySources(policy, tokens);
     }
 
     @Override
     public void rollBack() {
-        next = prepared;
-        tokens.keepOnly(prepared.policy().identification().sources());
+        next = sources;
     }
 
     @Override
     public void commit(Policy policy) {
-        prepared = next;
-        tokens.keepOnly(policy.identification().sources());
+        sources = next;
     }
 
-    /** The tenant of a request, or the reason why it has none; repeated calls give the same answer. Does not error. */
-    public Mono<Identity> identify(ServerWebExchange exchange) {
-        return identify(exchange, null);
+    /**
+     * The tenant of the request. Errors with {@link IdentityRefusedException} when it has none that may pass; in a dry
+     * run the refusal is noted, and emitted as {@link Identity.Refused}.
+     */
+    public Mono<Identity> require(ServerWebExchange exchange) {
+        return identify(exchange, null).flatMap(identity -> {
+            if (identity instanceof Identity.Refused refused) {
+                if (policy.current().enforcement().isOn()) {
+                    refusals.refused(null, refused.why().reason().label, true);
+                    return Mono.error(refused.why());
+                }
+                noteDryRun(exchange, refused.why());
+            }
+            return Mono.just(identity);
+        });
     }
 
-    /** The same, but a request without any credential belongs to {@code otherwise}, unless that is null. */
+    /**
+     * The tenant of a request, or the reason why it has none; repeated calls give the same answer. Does not error.
+     *
+     * @param otherwise the tenant of a request without any credential; null refuses the request
+     */
     public Mono<Identity> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
         return Mono.defer(() -> {
             Identity known = Identity.of(exchange);
             return known != null
                     ? Mono.just(known)
-                    : identify(prepared, exchange, otherwise).doOnNext(found -> found.noteOn(exchange));
+                    : sources.identify(exchange, otherwise).doOnNext(found -> found.noteOn(exchange));
         });
     }
 
-    private Prepared readied(Policy policy) {
-        Identification identification = policy.identification();
-        List<Evidence.Reader> readers = new ArrayList<>();
-        for (IdentitySource source : identification.sources()) {
-            if (source instanceof IdentitySource.Header header) {
-                readers.add(new HeaderEvidence(header));
-            } else if (source instanceof IdentitySource.ApiKey key) {
-                readers.add(new ApiKeyEvidence(key, identification.apiKeys()));
-            } else if (source instanceof IdentitySource.Jwt token) {
-                readers.add(tokens.reader(token));
-            } else if (source instanceof IdentitySource.ClientCertificate certificate) {
-                readers.add(new CertificateEvidence(certificate.name(), policy));
-            }
+    /** Notes a request that would be refused, once, however many routes and steps ask for its tenant. */
+    void noteDryRun(ServerWebExchange exchange, IdentityRefusedException why) {
+        if (exchange.getAttributes().putIfAbsent(NOTED, true) == null) {
+            refusals.refused(null, why.reason().label, false);
+            decisions.noteDryRun(Origin.of(exchange), why);
         }
-        return new Prepared(policy, List.copyOf(readers));
-    }
-
-    private static Mono<Identity> identify(Prepared ready, ServerWebExchange exchange, @Nullable TenantId otherwise) {
-        return Flux.fromIterable(ready.readers())
-                .concatMap(reader -> reader.read(exchange))
-                .collectList()
-                .map(all -> all.isEmpty() && otherwise != null
-                        ? known(ready.policy(), otherwise)
-                        : decide(ready.policy(), all))
-                .onErrorResume(IdentityRefusedException.class, refused -> Mono.just(new Identity.Refused(refused)));
-    }
-
-    private static Identity known(Policy policy, TenantId named) {
-        TenantPolicy tenant = policy.tenant(named);
-        return tenant == null
-                ? new Identity.Refused(new IdentityRefusedException(Reason.UNKNOWN_TENANT, named, null))
-                : new Identity.Known(tenant, named, policy.identification());
-    }
-
-    private static Identity decide(Policy policy, List<Evidence> all) {
-        if (all.isEmpty()) {
-            return new Identity.Refused(new IdentityRefusedException(Reason.MISSING));
-        }
-        Evidence first = all.get(0);
-        String key = all.stream()
-                .map(Evidence::key)
-                .filter(id -> id != null)
-                .findFirst()
-                .orElse(null);
-        for (Evidence other : all) {
-            if (!other.tenant().equals(first.tenant())) {
-                return refused(Reason.CONTRADICTION, first, key);
-            }
-        }
-        TenantPolicy tenant = policy.tenant(first.tenant());
-        return tenant == null
-                ? refused(Reason.UNKNOWN_TENANT, first, key)
-                : new Identity.Known(tenant, first.tenant(), policy.identification());
-    }
-
-    private static Identity refused(Reason reason, Evidence first, @Nullable String key) {
-        return new Identity.Refused(new IdentityRefusedException(reason, first.tenant(), key));
     }
 }

@@ -19,18 +19,11 @@ public final class TenantRoutePredicateFactory
 
     private final TenantIdentifier identifier;
     private final PolicyHolder policy;
-    private final TenantCheck check;
 
-    TenantRoutePredicateFactory(TenantIdentifier identifier, PolicyHolder policy, TenantCheck check) {
+    TenantRoutePredicateFactory(TenantIdentifier identifier, PolicyHolder policy) {
         super(Config.class);
         this.identifier = identifier;
         this.policy = policy;
-        this.check = check;
-    }
-
-    @Override
-    public String name() {
-        return "Tenant";
     }
 
     @Override
@@ -51,7 +44,7 @@ public final class TenantRoutePredicateFactory
             throw new IllegalArgumentException(
                     "Tenant: tenants: nothing (expected: ids of members, such as Tenant=acme,globex)");
         }
-        return exchange -> identifier.identify(exchange).map(identity -> matches(exchange, identity, tenants));
+        return exchange -> identifier.identify(exchange, null).map(identity -> matches(exchange, identity, tenants));
     }
 
     /** A request without a valid tenant matches when it will be refused for that, and does not match in a dry run. */
@@ -62,7 +55,7 @@ public final class TenantRoutePredicateFactory
         boolean enforced = policy.current().enforcement().isOn();
         if (!enforced) {
             // The request may match no route and so not reach the admission, but the dry run must show it.
-            check.noteDryRun(exchange, ((Identity.Refused) identity).why());
+            identifier.noteDryRun(exchange, ((Identity.Refused) identity).why());
         }
         return enforced;
     }
@@ -70,7 +63,7 @@ public final class TenantRoutePredicateFactory
     /** Not supported, because a token may have to wait for the keys of its issuer. */
     @Override
     public Predicate<ServerWebExchange> apply(Config config) {
-        throw new UnsupportedOperationException("Tenant is asked asynchronously, by applyAsync");
+        throw new UnsupportedOperationException("the Tenant predicate is asynchronous: use applyAsync");
     }
 
     /** The arguments of the predicate: a bean with setters, because Spring Cloud Gateway binds arguments to one. */

@@ -1,8 +1,6 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.policy.Identification;
-import io.fairgate.policy.IdentitySource;
-import io.fairgate.spring.exchange.HeaderAlias;
+import io.fairgate.spring.exchange.HeaderVariants;
 import java.util.List;
 import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
 import org.springframework.core.Ordered;
@@ -54,7 +52,7 @@ final class UpstreamIdentity implements HttpHeadersFilter, Ordered {
         Identity.Known known = Identity.of(exchange) instanceof Identity.Known found ? found : null;
         HttpHeaders headers = new HttpHeaders();
         input.forEach((name, values) -> {
-            if (!isOwn(name) && (known == null || !namesTenant(name, known.by()))) {
+            if (!isOwn(name) && (known == null || !known.by().isTenantHeader(name))) {
                 headers.addAll(name, values);
             }
         });
@@ -67,22 +65,10 @@ final class UpstreamIdentity implements HttpHeadersFilter, Ordered {
 
     private static boolean isOwn(String name) {
         for (String prefix : OWN_PREFIXES) {
-            if (HeaderAlias.startsWith(name, prefix)) {
+            if (HeaderVariants.startsWith(name, prefix)) {
                 return true;
             }
         }
-        return HeaderAlias.isSame(name, FENCING_TOKEN) || HeaderAlias.isSame(name, HTTP2_SETTINGS);
-    }
-
-    private static boolean namesTenant(String name, Identification by) {
-        if (by.forwardAs() != null && HeaderAlias.isSame(name, by.forwardAs())) {
-            return true;
-        }
-        for (IdentitySource source : by.sources()) {
-            if (source instanceof IdentitySource.Header plain && HeaderAlias.isSame(name, plain.name())) {
-                return true;
-            }
-        }
-        return false;
+        return HeaderVariants.isSame(name, FENCING_TOKEN) || HeaderVariants.isSame(name, HTTP2_SETTINGS);
     }
 }

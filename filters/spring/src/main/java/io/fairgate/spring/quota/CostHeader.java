@@ -4,13 +4,12 @@ import static io.fairgate.spring.quota.CostGatewayFilterFactory.mistake;
 
 import io.fairgate.policy.Cidr;
 import io.fairgate.spring.exchange.Exchanges;
-import io.fairgate.spring.exchange.HeaderAlias;
+import io.fairgate.spring.exchange.HeaderVariants;
 import io.fairgate.spring.exchange.WholeNumber;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
@@ -51,14 +50,6 @@ record CostHeader(String header, List<Cidr> trustedFrom, long max) {
 
     /** The request without the header, whichever peer sent it and however its name is spelt. */
     ServerWebExchange without(ServerWebExchange exchange) {
-        HttpHeaders sent = exchange.getRequest().getHeaders();
-        List<String> names = sent.headerNames().stream()
-                .filter(name -> HeaderAlias.isSame(name, header))
-                .toList();
-        return names.isEmpty()
-                ? exchange
-                : exchange.mutate()
-                        .request(request -> request.headers(headers -> names.forEach(headers::remove)))
-                        .build();
+        return HeaderVariants.without(exchange, name -> HeaderVariants.isSame(name, header), value -> true);
     }
 }

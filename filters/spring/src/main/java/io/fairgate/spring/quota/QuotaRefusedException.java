@@ -1,11 +1,12 @@
 package io.fairgate.spring.quota;
 
+import io.fairgate.policy.Policy;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.spring.refusal.RateLimitFields;
 import io.fairgate.spring.refusal.Refusal;
-import io.fairgate.spring.refusal.RefusalTerms;
 import io.fairgate.spring.refusal.RefusedException;
+import io.fairgate.spring.refusal.RetryAfter;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.http.HttpHeaders;
@@ -35,17 +36,16 @@ public final class QuotaRefusedException extends RefusedException {
     }
 
     @Override
-    public Refusal refusal(RefusalTerms terms) {
+    public Refusal refusal(Policy policy) {
         HttpHeaders headers = new HttpHeaders();
-        RateLimitFields.add(
-                headers, decision.balances(), terms.policy().quotaTerms().told());
+        RateLimitFields.add(headers, decision.balances(), policy.quotaTerms().headerStyle());
         Duration wait = decision.retryAfter();
         return new Refusal(
                 HttpStatus.TOO_MANY_REQUESTS,
                 REASON,
                 "The tenant's quota is used up.",
                 decision.violated(),
-                wait.equals(Balance.NEVER) ? null : terms.spread(wait),
+                wait.equals(Balance.NEVER) ? null : RetryAfter.RANDOM.spread(wait),
                 headers);
     }
 }

@@ -186,7 +186,7 @@ public final class QuotaStep implements PolicyParticipant {
         RateLimitFields.add(
                 exchange.getResponse().getHeaders(),
                 decision.balances(),
-                policy.current().quotaTerms().told());
+                policy.current().quotaTerms().headerStyle());
     }
 
     private static void settle(QuotaCharge charge, long actual) {

@@ -99,15 +99,11 @@ public final class DecisionLog {
 
     /** Drops the decisions about these tenants that are older than {@code before}. */
     public synchronized void drop(Predicate<String> tenants, Instant before) {
-        byOwner.entrySet().removeIf(each -> {
-            Deque<Decision> own = each.getValue();
-            if (!each.getKey().isEmpty() && tenants.test(each.getKey())) {
-                while (!own.isEmpty() && own.element().at().isBefore(before)) {
-                    byId.remove(own.remove().id());
-                }
-            }
-            return own.isEmpty();
-        });
+        Predicate<Decision> old = decision -> decision.tenant() != null
+                && tenants.test(decision.tenant())
+                && decision.at().isBefore(before);
+        byId.values().removeIf(old);
+        byOwner.values().removeIf(own -> own.removeIf(old) && own.isEmpty());
     }
 
     public synchronized @Nullable Decision get(String id) {

@@ -8,7 +8,10 @@ import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import java.net.InetAddress;
 import java.time.InstantSource;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.route.Route;
@@ -20,9 +23,9 @@ public final class Decisions {
 
     private static final String ATTRIBUTE = Decisions.class.getName();
 
-    private final Refusals refusals;
+    private final PolicyHolder policy;
     private final DecisionLog log;
-    private final IdentityAudit audit;
+    private final RecordLog audit;
     private final InstantSource clock;
 
     /** A decision and its answer to the client. */
@@ -32,13 +35,13 @@ public final class Decisions {
      * With the logs for operators.
      *
      * @param log the latest decisions
-     * @param audit refusals of identities
+     * @param audit the audit log, for refusals of identities
      * @param clock the wall clock
      */
     public Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, InstantSource clock) {
-        this.refusals = new Refusals(policy, RetryAfter.RANDOM);
+        this.policy = policy;
         this.log = log;
-        this.audit = new IdentityAudit(audit);
+        this.audit = audit;
         this.clock = clock;
     }
 
@@ -87,7 +90,7 @@ public final class Decisions {
     }
 
     private @Nullable Decided note(Origin request, Throwable failure, boolean enforced) {
-        Refusal refusal = refusals.of(failure, request.route() != null);
+        Refusal refusal = Refusals.of(failure, policy.current(), request.route() != null);
         if (refusal == null) {
             return null;
         }
@@ -108,8 +111,27 @@ public final class Decisions {
         log.add(decision);
         request.decisions().add(decision);
         if (refused != null && refused.isAudited()) {
-            audit.refused(decision, request.method(), refused.key());
+            audit(decision, request.method(), refused.key());
         }
         return new Decided(refusal, decision);
+    }
+
+    /** @param key the id of the digest of the API key in the request; null when there is none */
+    private void audit(Decision decision, HttpMethod method, @Nullable String key) {
+        Map<String, @Nullable Object> record = new LinkedHashMap<>();
+        record.put("event", "identity-refused");
+        record.put("at", decision.at().toString());
+        record.put("decision", decision.id());
+        record.put("status", decision.status());
+        record.put("reason", decision.reason());
+        record.put("enforced", decision.enforced());
+        record.put("peer", decision.peer());
+        record.put("claimed", decision.claimed());
+        record.put("key", key);
+        record.put("route", decision.route());
+        record.put("method", method.name());
+        record.put("path", decision.path());
+        record.values().removeIf(Objects::isNull);
+        audit.add(record);
     }
 }

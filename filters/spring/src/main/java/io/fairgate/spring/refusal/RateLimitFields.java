@@ -1,6 +1,6 @@
 package io.fairgate.spring.refusal;
 
-import io.fairgate.policy.QuotaTerms;
+import io.fairgate.policy.QuotaTerms.HeaderStyle;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.spring.exchange.WholeNumber;
@@ -8,16 +8,14 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.time.Duration;
-import java.time.YearMonth;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.StringJoiner;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
@@ -57,11 +55,11 @@ public final class RateLimitFields {
      * Adds the fields. What the upstream sent under their names is never made more permissive, because its limits hold
      * too.
      */
-    public static void add(HttpHeaders headers, List<Balance> balances, QuotaTerms.Told told) {
+    public static void add(HttpHeaders headers, List<Balance> balances, HeaderStyle style) {
         if (balances.isEmpty()) {
             return;
         }
-        switch (told) {
+        switch (style) {
             case DRAFT -> addDraft(headers, balances);
             case LEGACY -> setLegacy(headers, balances);
             case NONE -> {}
@@ -75,21 +73,22 @@ public final class RateLimitFields {
         Set<String> taken = new HashSet<>();
         for (String field : List.of(POLICY, LIMIT)) {
             for (String line : headers.getOrDefault(field, List.of())) {
-                if (line.length() > LONGEST_LINE) {
-                    continue;
-                }
-                Matcher names = NAME.matcher(line);
-                while (names.find()) {
-                    taken.add(Objects.requireNonNull(names.group(1)));
+                if (line.length() <= LONGEST_LINE) {
+                    NAME.matcher(line).results().forEach(name -> taken.add(name.group(1)));
                 }
             }
         }
-        headers.add(POLICY, joined(balances, balance -> policy(name(balance, taken), balance.quota())));
-        headers.add(LIMIT, joined(balances, balance -> limit(name(balance, taken), balance)));
-    }
-
-    private static String joined(List<Balance> balances, Function<Balance, String> item) {
-        return balances.stream().map(item).collect(Collectors.joining(", "));
+        StringJoiner policies = new StringJoiner(", ");
+        StringJoiner limits = new StringJoiner(", ");
+        for (Balance balance : balances) {
+            String name = "\"" + name(balance, taken) + "\"";
+            Long window = windowSeconds(balance.quota());
+            boolean ends = !balance.untilFull().equals(Balance.NEVER);
+            policies.add(name + ";q=" + most(balance.quota()) + (window == null ? "" : ";w=" + window));
+            limits.add(name + ";r=" + balance.remaining() + (ends ? ";t=" + secondsUp(balance.untilFull()) : ""));
+        }
+        headers.add(POLICY, policies.toString());
+        headers.add(LIMIT, limits.toString());
     }
 
     private static String name(Balance balance, Set<String> taken) {
@@ -98,16 +97,6 @@ public final class RateLimitFields {
             name = "fairgate/" + name;
         }
         return name;
-    }
-
-    private static String policy(String name, Quota quota) {
-        Long window = windowSeconds(quota);
-        return "\"" + name + "\";q=" + most(quota) + (window == null ? "" : ";w=" + window);
-    }
-
-    private static String limit(String name, Balance balance) {
-        boolean ends = !balance.untilFull().equals(Balance.NEVER);
-        return "\"" + name + "\";r=" + balance.remaining() + (ends ? ";t=" + secondsUp(balance.untilFull()) : "");
     }
 
     /**
@@ -136,8 +125,7 @@ public final class RateLimitFields {
                 case HOUR -> Duration.ofHours(1).toSeconds();
                 case DAY -> Duration.ofDays(1).toSeconds();
                 case WEEK -> Duration.ofDays(7).toSeconds();
-                case MONTH ->
-                    Duration.ofDays(YearMonth.of(2000, 1).lengthOfMonth()).toSeconds();
+                case MONTH -> Duration.ofDays(31).toSeconds();
             };
         }
         return null;
@@ -146,15 +134,15 @@ public final class RateLimitFields {
     // ---- the fields that were usual before ----
 
     /**
-     * Sets the fields, which hold one quota only: the one with the least left. Leaves the upstream's fields if they
-     * show as little or less.
+     * Sets the fields, which hold one quota only: the one with the smallest balance. Leaves the upstream's fields if
+     * they show a balance that is not larger.
      */
     private static void setLegacy(HttpHeaders headers, List<Balance> balances) {
         Balance least = balances.stream()
                 .min(Comparator.comparingLong(Balance::remaining)
                         .thenComparing(Balance::untilFull, Comparator.reverseOrder()))
                 .orElseThrow();
-        if (theirs(headers) <= least.remaining()) {
+        if (balanceOfUpstream(headers) <= least.remaining()) {
             return;
         }
         headers.set(LEGACY_LIMIT, Long.toString(most(least.quota())));
@@ -166,7 +154,7 @@ public final class RateLimitFields {
     }
 
     /** The smallest balance in the upstream's fields; 0 when one cannot be read, because it may be less than ours. */
-    private static long theirs(HttpHeaders headers) {
+    private static long balanceOfUpstream(HttpHeaders headers) {
         long least = Long.MAX_VALUE;
         for (String line : headers.getOrDefault(LEGACY_REMAINING, List.of())) {
             for (String item : line.split(",", -1)) {

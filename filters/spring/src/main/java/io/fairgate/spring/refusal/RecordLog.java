@@ -1,13 +1,11 @@
 package io.fairgate.spring.refusal;
 
 import io.micrometer.core.instrument.Counter;
-import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -28,12 +26,6 @@ public final class RecordLog implements DisposableBean {
     public static final String ACCESS = "access";
 
     private static final int CAPACITY = 4096;
-    private static final Duration LONGEST_END = Duration.ofSeconds(2);
-    /**
-     * Marks the end of the queue. Recognised by its identity, so it is not {@code Map.of()}, which is one object for
-     * all.
-     */
-    private static final Map<String, Object> END = new HashMap<>();
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -42,10 +34,8 @@ public final class RecordLog implements DisposableBean {
     private final String name;
     private final Logger log;
     private final Counter lostInAll;
-    private final Queue<Map<String, Object>> records = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger lost = new AtomicInteger();
-    private final Thread writer;
+    private final ThreadPoolExecutor writer;
     /** Used by the writer only. */
     private boolean failing;
 
@@ -63,9 +53,18 @@ public final class RecordLog implements DisposableBean {
         this.name = name;
         this.lostInAll = lost;
         this.log = log;
-        this.writer = new Thread(this::write, "fairgate-" + name);
-        writer.setDaemon(true);
-        writer.start();
+        this.writer = new ThreadPoolExecutor(
+                1,
+                1,
+                0,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(CAPACITY),
+                task -> {
+                    Thread thread = new Thread(task, "fairgate-" + name);
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                (rejected, executor) -> lose());
     }
 
     /**
@@ -73,17 +72,10 @@ public final class RecordLog implements DisposableBean {
      *
      * @param record what happened; values are texts and numbers, and never a credential
      */
-    public void add(Map<String, Object> record) {
-        if (!log.isInfoEnabled()) {
-            return;
+    public void add(Map<String, ?> record) {
+        if (log.isInfoEnabled()) {
+            writer.execute(() -> write(record));
         }
-        if (waiting.incrementAndGet() > CAPACITY) {
-            waiting.decrementAndGet();
-            lose();
-            return;
-        }
-        records.add(record);
-        LockSupport.unpark(writer);
     }
 
     private void lose() {
@@ -91,34 +83,22 @@ public final class RecordLog implements DisposableBean {
         lostInAll.increment();
     }
 
-    private void write() {
-        while (true) {
-            Map<String, Object> record = records.poll();
-            if (record == END) {
-                writeLost();
-                return;
-            } else if (record != null) {
-                waiting.decrementAndGet();
-                if (!isWritten(record)) {
-                    lose();
-                }
-            } else if (!writeLost()) {
-                LockSupport.park(this);
-            }
+    private void write(Map<String, ?> record) {
+        if (!isWritten(record)) {
+            lose();
+        } else if (writer.getQueue().isEmpty()) {
+            writeLost();
         }
     }
 
-    /** False when no loss is to be reported, or the log cannot be written; the next record then tries again. */
-    private boolean writeLost() {
+    private void writeLost() {
         int count = lost.get();
-        if (count == 0 || failing || !isWritten(Map.of("event", "records-lost", "count", count))) {
-            return false;
+        if (count > 0 && isWritten(Map.of("event", "records-lost", "count", count))) {
+            lost.addAndGet(-count);
         }
-        lost.addAndGet(-count);
-        return true;
     }
 
-    private boolean isWritten(Map<String, Object> record) {
+    private boolean isWritten(Map<String, ?> record) {
         try {
             log.info("{}", JSON.writeValueAsString(record));
         } catch (RuntimeException e) {
@@ -138,8 +118,9 @@ public final class RecordLog implements DisposableBean {
     /** Writes the records in the queue, unless the log takes too long. Blocks for at most two seconds. */
     @Override
     public void destroy() throws InterruptedException {
-        records.add(END);
-        LockSupport.unpark(writer);
-        writer.join(LONGEST_END.toMillis());
+        writer.shutdown();
+        if (writer.awaitTermination(2, TimeUnit.SECONDS) && !failing) {
+            writeLost();
+        }
     }
 }

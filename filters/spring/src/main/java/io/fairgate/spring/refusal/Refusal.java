@@ -24,8 +24,10 @@ public record Refusal(
         HttpHeaders headers) {
 
     /** The upstream could not be reached, or closed the connection too early. */
-    public static final Refusal UPSTREAM_LOST =
-            of(HttpStatus.BAD_GATEWAY, "upstream-lost", "The upstream could not be reached, or broke off.");
+    public static final Refusal UPSTREAM_LOST = of(
+            HttpStatus.BAD_GATEWAY,
+            "upstream-lost",
+            "The upstream could not be reached, or closed the connection too early.");
 
     /** The gateway is shutting down. */
     public static final Refusal DRAINING = new Refusal(

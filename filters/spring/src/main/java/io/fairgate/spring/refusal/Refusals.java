@@ -3,15 +3,15 @@ package io.fairgate.spring.refusal;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.permit.RefusalReason;
-import io.fairgate.policy.QuotaTerms;
+import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaTerms.HeaderStyle;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotasUnavailableException;
-import io.fairgate.spring.policy.PolicyHolder;
 import io.netty.handler.timeout.ReadTimeoutException;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -24,58 +24,50 @@ import org.springframework.web.server.ResponseStatusException;
  */
 final class Refusals {
 
-    private final PolicyHolder policy;
-
-    private final RetryAfter retryAfter;
-
-    Refusals(PolicyHolder policy, RetryAfter retryAfter) {
-        this.policy = policy;
-        this.retryAfter = retryAfter;
-    }
+    private Refusals() {}
 
     /**
      * The answer to a failure; null when another handler has to answer it.
      *
+     * @param policy the policy in force
      * @param routed whether the request took a route; without one, an I/O error does not come from an upstream
      */
-    @Nullable
-    Refusal of(Throwable failure, boolean routed) {
+    static @Nullable Refusal of(Throwable failure, Policy policy, boolean routed) {
         if (failure instanceof RefusedException refused) {
-            return refused.refusal(new RefusalTerms(policy.current(), retryAfter));
+            return refused.refusal(policy);
         } else if (failure instanceof PermitRefusedException permit) {
-            return permit(permit);
+            return permit(permit, policy);
         } else if (failure instanceof PoolUnavailableException || failure instanceof QuotasUnavailableException) {
             return Refusal.BACKEND_LOST;
         } else if (failure instanceof HoldExpiredException) {
-            return Refusal.of(HttpStatus.GATEWAY_TIMEOUT, "max-hold", "The request took longer than it may.");
+            return Refusal.of(
+                    HttpStatus.GATEWAY_TIMEOUT, "max-hold", "The request took longer than the longest allowed time.");
         } else {
             return routed ? upstream(failure) : null;
         }
     }
 
-    private Refusal permit(PermitRefusedException failure) {
-        if (failure.reason() == RefusalReason.DRAINING) {
+    private static Refusal permit(PermitRefusedException failure, Policy policy) {
+        RefusalReason reason = failure.reason();
+        if (reason == RefusalReason.DRAINING) {
             return Refusal.DRAINING;
         }
-        Duration wait = switch (failure.reason()) {
-            case TOO_LARGE -> null;
-            default -> maxWait(failure.pool());
-        };
-        boolean own = failure.reason().isTenantsOwn();
+        PoolSettings pool = policy.pools().get(failure.pool());
+        boolean own = reason.isTenantsOwn();
         return new Refusal(
                 own ? HttpStatus.TOO_MANY_REQUESTS : HttpStatus.SERVICE_UNAVAILABLE,
-                failure.reason().label(),
-                switch (failure.reason()) {
+                reason.label(),
+                switch (reason) {
                     case TENANT_QUEUE_FULL -> "Too many requests of the tenant are waiting.";
-                    case TENANT_CAP -> "The tenant has as many requests in flight as it may have.";
-                    case TOO_LARGE -> "The request needs more of the capacity than the tenant may ever use.";
+                    case TENANT_CAP -> "The tenant has reached its limit of requests in flight.";
+                    case TOO_LARGE -> "The request needs more capacity than the tenant may ever use.";
                     case POOL_QUEUE_FULL -> "The capacity is in use, and too many requests wait for it.";
-                    case MAX_WAIT -> "The capacity is in use; the request waited as long as it may.";
-                    case DRAINING -> throw new IllegalStateException("told above");
+                    case MAX_WAIT -> "The capacity is in use, and the request has waited for the longest allowed time.";
+                    case DRAINING -> Refusal.DRAINING.detail();
                 },
                 List.of(failure.pool()),
-                wait == null ? null : retryAfter.spread(wait),
-                own ? ownLimits(failure) : new HttpHeaders());
+                pool == null || reason == RefusalReason.TOO_LARGE ? null : RetryAfter.RANDOM.spread(pool.maxWait()),
+                own ? ownLimits(failure, policy) : new HttpHeaders());
     }
 
     /**
@@ -83,29 +75,20 @@ final class Refusals {
      * tenant has no such limit: then the reservations of other tenants make the request too large, and they must not be
      * disclosed.
      */
-    private HttpHeaders ownLimits(PermitRefusedException failure) {
+    private static HttpHeaders ownLimits(PermitRefusedException failure, Policy policy) {
         HttpHeaders headers = new HttpHeaders();
-        TenantPolicy tenant = policy.current().tenant(failure.tenant());
+        TenantPolicy tenant = policy.tenant(failure.tenant());
         if (tenant == null) {
             return headers;
         }
         ShareSettings share = tenant.share();
         int limit = failure.reason() == RefusalReason.TENANT_QUEUE_FULL ? share.maxWaiting() : share.maxInFlight();
-        if (limit != ShareSettings.UNBOUNDED && told() == QuotaTerms.Told.DRAFT) {
+        if (limit != ShareSettings.UNBOUNDED && policy.quotaTerms().headerStyle() == HeaderStyle.DRAFT) {
             String pool = "\"" + failure.pool() + "\"";
             headers.add(RateLimitFields.POLICY, pool + ";q=" + limit + ";qu=\"concurrent-requests\"");
             headers.add(RateLimitFields.LIMIT, pool + ";r=0");
         }
         return headers;
-    }
-
-    private QuotaTerms.Told told() {
-        return policy.current().quotaTerms().told();
-    }
-
-    private @Nullable Duration maxWait(String pool) {
-        var settings = policy.current().pools().get(pool);
-        return settings == null ? null : settings.maxWait();
     }
 
     private static @Nullable Refusal upstream(Throwable failure) {

@@ -1,5 +1,6 @@
 package io.fairgate.spring.refusal;
 
+import io.fairgate.policy.Policy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +13,12 @@ public abstract class RefusedException extends RuntimeException {
         super(reason, null, false, false);
     }
 
-    /** The answer to the client. */
-    public abstract Refusal refusal(RefusalTerms terms);
+    /**
+     * The answer to the client.
+     *
+     * @param policy the policy in force
+     */
+    public abstract Refusal refusal(Policy policy);
 
     /** The tenant id that the refused request names, for operators; null when it names none. */
     public @Nullable String claimed() {

@@ -13,14 +13,14 @@ import java.util.function.LongUnaryOperator;
  *
  * @param random gives a number from 0 to below its argument
  */
-record RetryAfter(LongUnaryOperator random) {
+public record RetryAfter(LongUnaryOperator random) {
 
     private static final long MOST = 60;
 
-    static final RetryAfter RANDOM =
+    public static final RetryAfter RANDOM =
             new RetryAfter(bound -> ThreadLocalRandom.current().nextLong(bound));
 
-    Duration spread(Duration wait) {
+    public Duration spread(Duration wait) {
         long seconds = RateLimitFields.secondsUp(wait);
         long most = wait.toSeconds() < 1 ? 0 : Math.min(MOST, Math.max(1, seconds / 10));
         return wait.plusSeconds(random.applyAsLong(most + 1));

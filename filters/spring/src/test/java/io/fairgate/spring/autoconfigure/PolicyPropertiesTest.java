@@ -152,9 +152,9 @@ class PolicyPropertiesTest {
             tenants.identify[1].api-key.header=X, tenants.identify[1].api-key.scheme= | tenants.identify[1].api-key.scheme          | nothing (expected: a word
             tenants.identify[1].client-certificate=                   | tenants.identify[1].client-certificate.name | missing (expected: one of subject-cn
             tenants.identify[1].client-certificate.name=cn            | tenants.identify[1].client-certificate.name | cn (expected: one of subject-cn
-            JWT=                                                      | JWT.issuer                                  | missing (expected: what iss of the tokens says)
-            JWT.issuer=i                                              | JWT.audience                                | missing (expected: what aud of the tokens holds)
-            JWT.issuer=i, JWT.audience=a                              | JWT.jwks                                    | missing (expected: where the issuer's public keys are: a URL or a file)
+            JWT=                                                      | JWT.issuer                                  | missing (expected: the value of iss in the tokens)
+            JWT.issuer=i                                              | JWT.audience                                | missing (expected: a value of aud in the tokens)
+            JWT.issuer=i, JWT.audience=a                              | JWT.jwks                                    | missing (expected: the location of the issuer's public keys: a URL or a file)
             COMPLETE, JWT.refresh=300                                 | JWT.refresh                                 | 300 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             COMPLETE, JWT.refresh=1s                                  | JWT.refresh                                 | 1s (expected: 10s to 1d)
             COMPLETE, JWT.skew=30                                     | JWT.skew                                    | 30 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d

@@ -36,6 +36,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -233,7 +234,8 @@ class StarterTest {
         Policy policy = gateway.getBean(Policy.class);
         assertThat(policy.quotaTerms())
                 .isEqualTo(new QuotaTerms(
-                        Map.of("corp", List.of(QuotaRule.of(new Quota.Total("prepaid", 7)))), QuotaTerms.Told.LEGACY));
+                        Map.of("corp", List.of(QuotaRule.of(new Quota.Total("prepaid", 7)))),
+                        QuotaTerms.HeaderStyle.LEGACY));
         assertThat(Objects.requireNonNull(policy.tenant(TenantId.of("initech"))).quotas())
                 .containsExactly(
                         new QuotaRule(new Quota.Sliding("sliding", 5, Duration.ofSeconds(90)), Set.of("dsl"), false),
@@ -267,14 +269,17 @@ class StarterTest {
 
         PoolsEndpoint endpoint = gateway.getBean(PoolsEndpoint.class);
         Awaitility.await().untilAsserted(() -> {
-            PoolsEndpoint.Pool pool = Objects.requireNonNull(
+            Map<String, Object> pool = Objects.requireNonNull(
                     Objects.requireNonNull(endpoint.pools().block()).get("orders"));
-            assertThat(pool.groups())
-                    .extracting(group ->
-                            group.group() + " " + group.parent() + " " + group.inFlight() + " " + group.waiting())
+            assertThat(pool)
+                    .extractingByKey("groups", InstanceOfAssertFactories.list(Map.class))
+                    .extracting(group -> group.get("group") + " " + group.get("parent") + " " + group.get("inFlight")
+                            + " " + group.get("waiting"))
                     .containsExactlyInAnyOrder("corp null 3 2", "labs corp 3 2");
-            assertThat(pool.tenants())
-                    .extracting(tenant -> tenant.tenant() + " " + tenant.parent() + " " + tenant.inFlight())
+            assertThat(pool)
+                    .extractingByKey("tenants", InstanceOfAssertFactories.list(Map.class))
+                    .extracting(
+                            tenant -> tenant.get("tenant") + " " + tenant.get("parent") + " " + tenant.get("inFlight"))
                     .containsExactly("acme labs 3");
         });
         end.tryEmitEmpty();

@@ -86,8 +86,7 @@ class InventedIdsTest {
         FairgateMeters meters = new FairgateMeters(policy, registry, 100, MonotonicScheduler.INSTANCE);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT), quiet());
         Decisions decisions = new Decisions(policy, new DecisionLog(), audit, InstantSource.system());
-        TenantCheck tenants = new TenantCheck(
-                new TenantIdentifier(policy.current(), Evidence.Tokens.NONE), policy, decisions, meters);
+        TenantIdentifier tenants = new TenantIdentifier(policy, Authenticator.Tokens.NONE, decisions, meters);
         RefusalHandler handler = new RefusalHandler(decisions, meters);
         // What is bounded fills up first, so that only what grows on is measured.
         ask(tenants, handler, 0, 10_000);
@@ -111,11 +110,11 @@ class InventedIdsTest {
         ((ch.qos.logback.classic.Logger) LoggerFactory.getLogger(RefusalHandler.class)).setLevel(Level.INFO);
     }
 
-    private static void ask(TenantCheck tenants, RefusalHandler handler, int from, int to) {
+    private static void ask(TenantIdentifier tenants, RefusalHandler handler, int from, int to) {
         for (int i = from; i < to; i++) {
             ServerWebExchange exchange = new DefaultServerWebExchange(
                     new Request("invented-" + i), new MockServerHttpResponse(), SESSIONS, CODECS, LOCALES);
-            tenants.identify(exchange)
+            tenants.require(exchange)
                     .then()
                     .onErrorResume(refused -> handler.handle(exchange, refused))
                     .block();
@@ -169,7 +168,7 @@ class InventedIdsTest {
 
     @Test
     void a_token_without_the_library_that_verifies_it_is_a_mistake_that_says_so() {
-        assertThatThrownBy(() -> Evidence.Tokens.NONE.reader(new IdentitySource.Jwt(
+        assertThatThrownBy(() -> Authenticator.Tokens.NONE.authenticator(new IdentitySource.Jwt(
                         "Authorization",
                         true,
                         new TokenRules("i", "a", "tenant", Set.of("RS256"), Duration.ZERO),

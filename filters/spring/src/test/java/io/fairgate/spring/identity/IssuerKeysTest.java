@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** When keys are fetched, and who waits for that. */
+/** When keys are fetched, and which requests wait for that. */
 class IssuerKeysTest {
 
     private static final JWKSet OLD = new JWKSet(key("old"));
@@ -30,7 +30,7 @@ class IssuerKeysTest {
     private final List<Boolean> counted = new ArrayList<>();
     private final IssuerKeys keys = new IssuerKeys(
             new KeySetLocation("keys.json", REFRESH),
-            location -> Mono.defer(() -> {
+            Mono.defer(() -> {
                 Sinks.One<JWKSet> fetch = Sinks.one();
                 fetches.add(fetch);
                 return fetch.asMono();
@@ -46,15 +46,15 @@ class IssuerKeysTest {
         }
     }
 
-    /** What somebody who asks gets: nothing yet, nothing at all, or keys. */
-    private static final class Asked {
+    /** A request for keys: it waits, or gets nothing, or keys. */
+    private static final class Request {
         private @Nullable JWKSet got;
         private boolean ended;
 
-        static Asked asks(Mono<JWKSet> keys) {
-            Asked asked = new Asked();
-            var unused = keys.subscribe(set -> asked.got = set, e -> {}, () -> asked.ended = true);
-            return asked;
+        static Request of(Mono<JWKSet> keys) {
+            Request request = new Request();
+            var unused = keys.subscribe(set -> request.got = set, e -> {}, () -> request.ended = true);
+            return request;
         }
     }
 
@@ -67,14 +67,14 @@ class IssuerKeysTest {
     }
 
     private void haveOld() {
-        Asked.asks(keys.all(null));
+        Request.of(keys.all(null));
         succeed(OLD);
     }
 
     @Test
-    void the_first_who_ask_wait_for_one_fetch() {
-        Asked one = Asked.asks(keys.all(null));
-        Asked other = Asked.asks(keys.with("old", null));
+    void the_first_requests_wait_for_one_fetch() {
+        Request one = Request.of(keys.all(null));
+        Request other = Request.of(keys.with("old", null));
         assertThat(fetches).hasSize(1);
         assertThat(one.ended || other.ended).isFalse();
         succeed(OLD);
@@ -84,27 +84,27 @@ class IssuerKeysTest {
     }
 
     @Test
-    void whoever_waits_in_vain_has_nothing_after_two_seconds() {
-        Asked asked = Asked.asks(keys.all(null));
+    void without_keys_a_request_waits_two_seconds_at_most() {
+        Request request = Request.of(keys.all(null));
         time.advanceTimeBy(IssuerKeys.LONGEST_WAIT.minusMillis(1));
-        assertThat(asked.ended).isFalse();
+        assertThat(request.ended).isFalse();
         time.advanceTimeBy(Duration.ofMillis(1));
-        assertThat(asked.ended).isTrue();
-        assertThat(asked.got).isNull();
+        assertThat(request.ended).isTrue();
+        assertThat(request.got).isNull();
         succeed(OLD);
-        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
+        assertThat(Request.of(keys.all(null)).got).isSameAs(OLD);
     }
 
     @Test
     void without_keys_there_is_a_fetch_a_second_at_most() {
-        Asked first = Asked.asks(keys.all(null));
+        Request first = Request.of(keys.all(null));
         fail();
         assertThat(first.ended).isTrue();
-        Asked second = Asked.asks(keys.all(null));
+        Request second = Request.of(keys.all(null));
         assertThat(second.ended).as("does not wait").isTrue();
         assertThat(fetches).hasSize(1);
         time.advanceTimeBy(IssuerKeys.PAUSE_WITHOUT_KEYS);
-        Asked third = Asked.asks(keys.all(null));
+        Request third = Request.of(keys.all(null));
         assertThat(fetches).hasSize(2);
         succeed(OLD);
         assertThat(third.got).isSameAs(OLD);
@@ -115,22 +115,22 @@ class IssuerKeysTest {
     void keys_that_are_due_are_fetched_while_the_old_ones_serve() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(9).dividedBy(10).minusSeconds(1));
-        Asked.asks(keys.all(null));
+        Request.of(keys.all(null));
         assertThat(fetches).as("not before nine tenths").hasSize(1);
         time.advanceTimeBy(REFRESH.dividedBy(10).plusSeconds(1));
-        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
-        assertThat(Asked.asks(keys.all(null)).got).isSameAs(OLD);
+        assertThat(Request.of(keys.all(null)).got).isSameAs(OLD);
+        assertThat(Request.of(keys.all(null)).got).isSameAs(OLD);
         assertThat(fetches).hasSize(2);
         succeed(NEW);
-        assertThat(Asked.asks(keys.all(null)).got).isSameAs(NEW);
+        assertThat(Request.of(keys.all(null)).got).isSameAs(NEW);
     }
 
     @Test
-    void keys_that_nobody_asked_for_long_are_waited_for() {
+    void after_a_silence_requests_wait_for_new_keys() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(2).plusSeconds(1));
-        Asked first = Asked.asks(keys.all(null));
-        Asked second = Asked.asks(keys.with("old", null));
+        Request first = Request.of(keys.all(null));
+        Request second = Request.of(keys.with("old", null));
         assertThat(first.ended || second.ended).isFalse();
         succeed(NEW);
         assertThat(first.got).isSameAs(NEW);
@@ -141,26 +141,26 @@ class IssuerKeysTest {
     void after_a_silence_a_fetch_that_hangs_is_waited_for_two_seconds_in_all() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(2).plusSeconds(1));
-        Asked first = Asked.asks(keys.all(null));
+        Request first = Request.of(keys.all(null));
         time.advanceTimeBy(IssuerKeys.LONGEST_WAIT.minusMillis(1));
-        Asked second = Asked.asks(keys.with("old", null));
+        Request second = Request.of(keys.with("old", null));
         assertThat(first.ended || second.ended).isFalse();
         time.advanceTimeBy(Duration.ofMillis(1));
         assertThat(first.got).isSameAs(OLD);
         assertThat(second.got).isSameAs(OLD);
-        assertThat(Asked.asks(keys.with("old", null)).got).as("does not wait").isSameAs(OLD);
+        assertThat(Request.of(keys.with("old", null)).got).as("does not wait").isSameAs(OLD);
         assertThat(fetches).hasSize(2);
     }
 
     @Test
-    void an_issuer_that_hangs_keeps_nobody_waiting_whose_key_is_known_however_old_the_keys_get() {
+    void an_issuer_that_hangs_delays_no_request_whose_key_is_known_however_old_the_keys_get() {
         haveOld();
         for (Duration age = Duration.ZERO; age.compareTo(REFRESH.multipliedBy(5)) < 0; age = age.plusSeconds(5)) {
             int before = fetches.size();
-            assertThat(Asked.asks(keys.with("old", null)).got)
+            assertThat(Request.of(keys.with("old", null)).got)
                     .as("after %s", age)
                     .isSameAs(OLD);
-            assertThat(Asked.asks(keys.all(null)).got).as("after %s", age).isSameAs(OLD);
+            assertThat(Request.of(keys.all(null)).got).as("after %s", age).isSameAs(OLD);
             time.advanceTimeBy(Duration.ofSeconds(5));
             if (fetches.size() > before) {
                 fail();
@@ -173,9 +173,9 @@ class IssuerKeysTest {
     void when_a_fetch_fails_the_old_keys_stay_in_use() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(3));
-        Asked asked = Asked.asks(keys.all(null));
+        Request request = Request.of(keys.all(null));
         fail();
-        assertThat(asked.got).isSameAs(OLD);
+        assertThat(request.got).isSameAs(OLD);
         assertThat(counted).containsExactly(true, false);
     }
 
@@ -183,30 +183,30 @@ class IssuerKeysTest {
     void a_key_that_is_not_there_is_fetched_once_in_ten_seconds_however_many_are_invented() {
         haveOld();
         time.advanceTimeBy(IssuerKeys.PAUSE);
-        List<Asked> all = new ArrayList<>();
+        List<Request> all = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            all.add(Asked.asks(keys.with("invented-" + i, null)));
+            all.add(Request.of(keys.with("invented-" + i, null)));
         }
         assertThat(fetches).hasSize(2);
-        assertThat(all).noneMatch(asked -> asked.ended);
+        assertThat(all).noneMatch(request -> request.ended);
         succeed(OLD);
-        assertThat(all).allSatisfy(asked -> assertThat(asked.got).isSameAs(OLD));
-        assertThat(Asked.asks(keys.with("invented", null)).got)
+        assertThat(all).allSatisfy(request -> assertThat(request.got).isSameAs(OLD));
+        assertThat(Request.of(keys.with("invented", null)).got)
                 .as("does not wait")
                 .isSameAs(OLD);
         assertThat(fetches).hasSize(2);
         time.advanceTimeBy(IssuerKeys.PAUSE);
-        Asked asked = Asked.asks(keys.with("new", null));
+        Request request = Request.of(keys.with("new", null));
         succeed(NEW);
-        assertThat(asked.got).isSameAs(NEW);
+        assertThat(request.got).isSameAs(NEW);
     }
 
     @Test
     void a_key_that_is_there_waits_for_no_fetch() {
         haveOld();
         time.advanceTimeBy(IssuerKeys.PAUSE);
-        Asked.asks(keys.with("invented", null));
-        assertThat(Asked.asks(keys.with("old", null)).got).isSameAs(OLD);
+        Request.of(keys.with("invented", null));
+        assertThat(Request.of(keys.with("old", null)).got).isSameAs(OLD);
         succeed(OLD);
     }
 }

@@ -47,7 +47,7 @@ class DecisionLogTest {
     }
 
     @Test
-    void a_newcomer_takes_the_place_of_the_oldest_of_whoever_has_the_most() {
+    void a_new_decision_replaces_the_oldest_of_the_tenant_with_the_most() {
         String oldest = add("noisy", "/");
         for (int i = 1; i < 4096; i++) {
             add("noisy", "/");

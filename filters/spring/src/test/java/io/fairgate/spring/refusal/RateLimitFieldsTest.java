@@ -2,7 +2,7 @@ package io.fairgate.spring.refusal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.policy.QuotaTerms.Told;
+import io.fairgate.policy.QuotaTerms.HeaderStyle;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
@@ -26,11 +26,11 @@ class RateLimitFieldsTest {
     private static final Quota DAILY = new Quota.Calendar("daily", 10_000, CalendarUnit.DAY, ZoneOffset.UTC);
 
     private static HttpHeaders fields(Balance... balances) {
-        return add(new HttpHeaders(), Told.DRAFT, balances);
+        return add(new HttpHeaders(), HeaderStyle.DRAFT, balances);
     }
 
-    private static HttpHeaders add(HttpHeaders headers, Told told, Balance... balances) {
-        RateLimitFields.add(headers, List.of(balances), told);
+    private static HttpHeaders add(HttpHeaders headers, HeaderStyle style, Balance... balances) {
+        RateLimitFields.add(headers, List.of(balances), style);
         return headers;
     }
 
@@ -62,7 +62,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_window_below_a_second_is_told_as_one_second_and_others_are_rounded_up() {
+    void a_window_below_a_second_is_shown_as_one_second_and_others_are_rounded_up() {
         Quota fast = new Quota.Rate("fast", 5, Duration.ofMillis(100), 5);
         Quota odd = new Quota.Rate("odd", 5, Duration.ofMillis(1500), 5);
         assertThat(fields(balance(fast, 5, Duration.ZERO), balance(odd, 5, Duration.ZERO))
@@ -82,7 +82,7 @@ class RateLimitFieldsTest {
         // With less at once than per window the limit is what comes in it, and less than that is ever left.
         "20, PT1S, 5, 20, 1",
     })
-    void a_rate_that_holds_more_than_its_limit_is_told_with_the_time_in_which_that_comes_back(
+    void a_rate_that_holds_more_than_its_limit_has_a_window_in_which_that_much_comes_back(
             long limit, Duration per, long burst, long most, long window) {
         HttpHeaders headers = fields(balance(new Quota.Rate("rate", limit, per, burst), burst, Duration.ZERO));
         assertThat(headers.getFirst("RateLimit-Policy")).isEqualTo("\"rate\";q=" + most + ";w=" + window);
@@ -90,7 +90,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_window_of_more_than_fifteen_digits_is_not_told() {
+    void a_window_of_more_than_fifteen_digits_is_left_out() {
         Quota endless = new Quota.Rate("rate", 1, Duration.ofDays(366), Quota.MAX_LIMIT);
         assertThat(fields(balance(endless, 1, Duration.ZERO)).getFirst("RateLimit-Policy"))
                 .isEqualTo("\"rate\";q=1000000000000");
@@ -99,13 +99,13 @@ class RateLimitFieldsTest {
     @Test
     void what_is_left_is_never_above_the_legacy_limit() {
         Quota rate = new Quota.Rate("rate", 20, Duration.ofSeconds(1), 40);
-        HttpHeaders headers = add(new HttpHeaders(), Told.LEGACY, balance(rate, 40, Duration.ZERO));
+        HttpHeaders headers = add(new HttpHeaders(), HeaderStyle.LEGACY, balance(rate, 40, Duration.ZERO));
         assertThat(headers.getFirst("X-RateLimit-Limit")).isEqualTo("40");
         assertThat(headers.getFirst("X-RateLimit-Remaining")).isEqualTo("40");
     }
 
     @Test
-    void a_month_is_told_as_the_longest_one() {
+    void a_month_is_shown_as_the_longest_one() {
         Quota monthly = new Quota.Calendar("monthly", 7, CalendarUnit.MONTH, ZoneId.of("Europe/Berlin"));
         assertThat(fields(balance(monthly, 7, Duration.ZERO)).getFirst("RateLimit-Policy"))
                 .isEqualTo("\"monthly\";q=7;w=2678400");
@@ -115,7 +115,7 @@ class RateLimitFieldsTest {
     void fields_that_are_there_already_stay() {
         HttpHeaders headers = new HttpHeaders();
         headers.add("RateLimit", "\"theirs\";r=1");
-        add(headers, Told.DRAFT, balance(BURST, 1, Duration.ZERO));
+        add(headers, HeaderStyle.DRAFT, balance(BURST, 1, Duration.ZERO));
         assertThat(headers.get("RateLimit")).containsExactly("\"theirs\";r=1", "\"burst\";r=1;t=0");
     }
 
@@ -125,7 +125,7 @@ class RateLimitFieldsTest {
         headers.add("RateLimit-Policy", "\"daily\";q=5;w=60, \"burst\";q=1");
         Balance ofTheGroup = new Balance(
                 new OwnedQuota(QuotaOwner.group("corp"), BURST, true), 3, Duration.ofSeconds(9), Duration.ZERO);
-        add(headers, Told.DRAFT, balance(BURST, 1, Duration.ZERO), ofTheGroup);
+        add(headers, HeaderStyle.DRAFT, balance(BURST, 1, Duration.ZERO), ofTheGroup);
         assertThat(headers.get("RateLimit-Policy"))
                 .containsExactly(
                         "\"daily\";q=5;w=60, \"burst\";q=1", "\"fairgate/burst\";q=20;w=1, \"corp/burst\";q=20;w=1");
@@ -133,7 +133,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void every_window_is_told_in_seconds_and_one_without_end_is_not() {
+    void every_window_is_shown_in_seconds_and_one_without_end_is_left_out() {
         Quota hourly = new Quota.Calendar("h", 1, CalendarUnit.HOUR, ZoneOffset.UTC);
         Quota weekly = new Quota.Calendar("w", 2, CalendarUnit.WEEK, ZoneOffset.UTC);
         Quota sliding = new Quota.Sliding("s", 3, Duration.ofMillis(2500));
@@ -149,10 +149,10 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void the_legacy_fields_tell_of_the_quota_with_the_least_left() {
+    void the_legacy_fields_show_the_quota_with_the_smallest_balance() {
         HttpHeaders headers = add(
                 new HttpHeaders(),
-                Told.LEGACY,
+                HeaderStyle.LEGACY,
                 balance(BURST, 12, Duration.ofMillis(400)),
                 balance(DAILY, 7, Duration.ofHours(1)));
         assertThat(headers.getFirst("X-RateLimit-Limit")).isEqualTo("10000");
@@ -175,21 +175,21 @@ class RateLimitFieldsTest {
                 "9, 8 | 7 | 10000 | 3600",
                 "-1 | -1 | 99 | 50"
             })
-    void the_stricter_of_the_upstreams_legacy_fields_and_ours_is_told(
+    void the_stricter_of_the_upstreams_legacy_fields_and_ours_is_shown(
             String theirs, String remaining, String limit, String reset) {
         HttpHeaders headers = new HttpHeaders();
         headers.set("X-RateLimit-Limit", "99");
         headers.set("X-RateLimit-Remaining", theirs);
         headers.set("X-RateLimit-Reset", "50");
-        add(headers, Told.LEGACY, balance(DAILY, 7, Duration.ofHours(1)));
+        add(headers, HeaderStyle.LEGACY, balance(DAILY, 7, Duration.ofHours(1)));
         assertThat(headers.get("X-RateLimit-Limit")).containsExactly(limit);
         assertThat(headers.get("X-RateLimit-Remaining")).containsExactly(remaining);
         assertThat(headers.get("X-RateLimit-Reset")).containsExactly(reset);
     }
 
     @Test
-    void nothing_is_told_when_the_policy_says_so_or_no_enforced_quota_applies() {
-        assertThat(add(new HttpHeaders(), Told.NONE, balance(DAILY, 7, Duration.ZERO))
+    void no_field_is_added_when_the_policy_says_so_or_no_enforced_quota_applies() {
+        assertThat(add(new HttpHeaders(), HeaderStyle.NONE, balance(DAILY, 7, Duration.ZERO))
                         .headerNames())
                 .isEmpty();
         assertThat(fields().headerNames()).isEmpty();
@@ -212,7 +212,7 @@ class RateLimitFieldsTest {
     void a_field_of_the_upstream_that_is_endless_is_left_alone() {
         HttpHeaders headers = new HttpHeaders();
         headers.add("RateLimit-Policy", "\"" + "a".repeat(7000) + "\";q=1");
-        add(headers, Told.DRAFT, balance(BURST, 12, Duration.ofSeconds(1)));
+        add(headers, HeaderStyle.DRAFT, balance(BURST, 12, Duration.ofSeconds(1)));
         assertThat(headers.get("RateLimit-Policy")).hasSize(2);
     }
 }

@@ -59,7 +59,8 @@ class RecordLogTest {
     }
 
     @Test
-    void a_log_that_blocks_blocks_nobody_and_what_is_lost_is_counted_and_told_once() throws InterruptedException {
+    void a_log_that_blocks_blocks_no_caller_and_lost_records_are_counted_and_reported_once()
+            throws InterruptedException {
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         for (int i = 0; i < 10_000; i++) {
             audit.add(Map.of("event", "e" + i));
@@ -74,7 +75,7 @@ class RecordLogTest {
     }
 
     @Test
-    void what_cannot_be_written_is_counted_and_told_once_and_so_is_the_end_of_that() throws InterruptedException {
+    void a_failure_to_write_and_its_end_are_logged_once_and_lost_records_are_counted() throws InterruptedException {
         go.countDown();
         AtomicBoolean full = new AtomicBoolean(true);
         logger.detachAndStopAllAppenders();
@@ -90,10 +91,10 @@ class RecordLogTest {
             @Override
             protected void append(ILoggingEvent event) {}
         });
-        Logger told = (Logger) LoggerFactory.getLogger(RecordLog.class);
+        Logger own = (Logger) LoggerFactory.getLogger(RecordLog.class);
         ListAppender<ILoggingEvent> sentences = new ListAppender<>();
         sentences.start();
-        told.addAppender(sentences);
+        own.addAppender(sentences);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         try {
             for (int i = 0; i < 3; i++) {
@@ -120,12 +121,12 @@ class RecordLogTest {
                                     .isEqualTo("The audit log is written again; 3 records were lost."));
             assertThat(sentences.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.ERROR, Level.INFO);
         } finally {
-            told.detachAppender(sentences);
+            own.detachAppender(sentences);
         }
     }
 
     @Test
-    void what_is_there_at_the_end_is_written() throws InterruptedException {
+    void records_in_the_queue_at_the_end_are_written() throws InterruptedException {
         go.countDown();
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         for (int i = 0; i < 100; i++) {
@@ -136,7 +137,7 @@ class RecordLogTest {
     }
 
     @Test
-    void what_somebody_sent_cannot_end_a_line() throws InterruptedException {
+    void text_of_a_client_cannot_end_a_line() throws InterruptedException {
         go.countDown();
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         audit.add(Map.of("path", "/x\r\n{\"event\":\"forged\"}\u0000\u001b"));

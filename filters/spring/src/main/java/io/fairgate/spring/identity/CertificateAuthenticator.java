@@ -8,29 +8,29 @@ import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
-import javax.naming.NamingEnumeration;
+import java.util.stream.Collectors;
 import javax.naming.NamingException;
 import javax.naming.directory.Attribute;
 import javax.naming.ldap.LdapName;
 import javax.naming.ldap.Rdn;
 import javax.security.auth.x500.X500Principal;
-import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.reactive.SslInfo;
-import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
  * Identification by a name in the client's certificate. TLS has verified the certificate when the connection was made;
  * only its names are read here.
  */
-record CertificateEvidence(CertificateName kind, Policy policy) implements Evidence.Reader {
+record CertificateAuthenticator(CertificateName kind, Policy policy) implements Authenticator {
 
     @Override
-    public Mono<Evidence> read(ServerWebExchange exchange) {
-        SslInfo tls = exchange.getRequest().getSslInfo();
+    public Mono<Authentication> authenticate(Credential credential) {
+        SslInfo tls = credential.tls();
         X509Certificate[] chain = tls == null ? null : tls.getPeerCertificates();
         if (chain == null || chain.length == 0) {
             return Mono.empty();
@@ -38,7 +38,7 @@ record CertificateEvidence(CertificateName kind, Policy policy) implements Evide
         try {
             // The first certificate is the client's own, the others lead to the authority.
             Set<String> names = new LinkedHashSet<>(names(chain[0]));
-            return names.isEmpty() ? Mono.empty() : Mono.just(new Evidence(tenant(names), null));
+            return names.isEmpty() ? Mono.empty() : Mono.just(new Authentication(tenant(names), null));
         } catch (NamingException | CertificateParsingException e) {
             throw new IdentityRefusedException(Reason.MALFORMED);
         }
@@ -49,34 +49,25 @@ record CertificateEvidence(CertificateName kind, Policy policy) implements Evide
      * refused as malformed. A single name that means no member is a tenant id, known or not.
      */
     private TenantId tenant(Set<String> names) {
-        Set<TenantId> members = new LinkedHashSet<>();
-        for (String name : names) {
-            TenantId member = member(name);
-            if (member != null) {
-                members.add(member);
-            }
-        }
+        Set<TenantId> members =
+                names.stream().flatMap(name -> member(name).stream()).collect(Collectors.toSet());
         if (members.size() == 1) {
             return members.iterator().next();
-        }
-        String only = names.iterator().next();
-        if (names.size() > 1) {
+        } else if (names.size() > 1) {
             throw new IdentityRefusedException(Reason.MALFORMED);
         }
+        String only = names.iterator().next();
         if (!TenantId.isWellFormed(only)) {
             throw new IdentityRefusedException(Reason.UNKNOWN_TENANT);
         }
         return TenantId.of(only);
     }
 
-    private @Nullable TenantId member(String name) {
+    private Optional<TenantId> member(String name) {
         TenantId listed = policy.identification().certificates().get(name);
-        if (listed != null) {
-            return listed;
-        }
-        return TenantId.isWellFormed(name) && policy.members().containsKey(TenantId.of(name))
-                ? TenantId.of(name)
-                : null;
+        return listed != null || !TenantId.isWellFormed(name)
+                ? Optional.ofNullable(listed)
+                : Optional.of(TenantId.of(name)).filter(policy.members()::containsKey);
     }
 
     private List<String> names(X509Certificate certificate) throws NamingException, CertificateParsingException {
@@ -95,10 +86,7 @@ record CertificateEvidence(CertificateName kind, Policy policy) implements Evide
         for (Rdn rdn : new LdapName(subject.getName(X500Principal.RFC2253)).getRdns()) {
             Attribute attribute = rdn.toAttributes().get("CN");
             if (attribute != null) {
-                NamingEnumeration<?> values = attribute.getAll();
-                while (values.hasMore()) {
-                    names.add(String.valueOf(values.next()));
-                }
+                Collections.list(attribute.getAll()).forEach(name -> names.add(String.valueOf(name)));
             }
         }
         return names;

@@ -15,60 +15,59 @@ import com.nimbusds.jwt.proc.DefaultJWTClaimsVerifier;
 import com.nimbusds.jwt.proc.DefaultJWTProcessor;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.TokenRules;
-import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
 import io.fairgate.tenant.TenantId;
 import java.text.ParseException;
-import java.time.InstantSource;
-import java.util.Date;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
  * Identification by a JSON Web Token. Nimbus parses and verifies it. This class decides which keys and algorithms are
  * used, always those of the policy and never those of the token, and which claim names the tenant.
  */
-final class TokenEvidence implements Evidence.Reader {
+final class TokenAuthenticator implements Authenticator {
 
     /** In characters. Netty accepts no longer header by default. */
     static final int LONGEST = 8192;
 
     private static final int LONGEST_KEY_ID = 256;
 
-    private final CredentialField field;
     private final TokenRules rules;
     private final Set<JWSAlgorithm> algorithms;
     private final IssuerKeys keys;
     private final DefaultJWTProcessor<JWKSecurityContext> processor = new DefaultJWTProcessor<>();
 
-    TokenEvidence(IdentitySource.Jwt source, IssuerKeys keys, InstantSource clock) {
-        this.field = new CredentialField(source.header(), source.scheme());
+    TokenAuthenticator(IdentitySource.Jwt source, IssuerKeys keys) {
         this.rules = source.rules();
         this.keys = keys;
         this.algorithms = rules.algorithms().stream().map(JWSAlgorithm::parse).collect(Collectors.toUnmodifiableSet());
         processor.setJWSTypeVerifier(
                 new DefaultJOSEObjectTypeVerifier<>(JOSEObjectType.JWT, new JOSEObjectType("at+jwt"), null));
         processor.setJWSKeySelector(new JWSVerificationKeySelector<>(algorithms, new JWKSecurityContextJWKSet()));
-        processor.setJWTClaimsSetVerifier(new Claims(rules, clock));
+        DefaultJWTClaimsVerifier<JWKSecurityContext> claims = new DefaultJWTClaimsVerifier<>(
+                rules.audience(),
+                new JWTClaimsSet.Builder().issuer(rules.issuer()).build(),
+                Set.of("exp"));
+        claims.setMaxClockSkew(Math.toIntExact(rules.skew().toSeconds()));
+        processor.setJWTClaimsSetVerifier(claims);
     }
 
     @Override
-    public Mono<Evidence> read(ServerWebExchange exchange) {
-        String text = field.value(exchange.getRequest().getHeaders());
+    public Mono<Authentication> authenticate(Credential credential) {
+        String text = credential.value();
         if (text == null) {
             return Mono.empty();
         }
-        SignedJWT token = parsed(text);
+        SignedJWT token = parsed(text.strip());
         String keyId = token.getHeader().getKeyID();
-        Executor home = Exchanges.eventLoop(exchange);
-        return (keyId == null ? keys.all(home) : keys.with(keyId, home))
-                .switchIfEmpty(Mono.error(() -> new IdentityRefusedException(Reason.UNAVAILABLE)))
-                .map(found -> new Evidence(tenant(verified(token, found)), null));
+        Executor eventLoop = credential.eventLoop();
+        return (keyId == null ? keys.all(eventLoop) : keys.with(keyId, eventLoop))
+                .switchIfEmpty(Mono.error(() -> new IdentityRefusedException(Reason.IDENTITY_UNAVAILABLE)))
+                .map(found -> new Authentication(tenant(verified(token, found)), null));
     }
 
     /** Parses the token, and refuses one that cannot pass before any keys are fetched for it. */
@@ -115,25 +114,5 @@ final class TokenEvidence implements Evidence.Reader {
             found = found instanceof Map<?, ?> map ? map.get(name) : null;
         }
         return found;
-    }
-
-    /** Checks the issuer, the audience, and the times by the gateway's clock. */
-    private static final class Claims extends DefaultJWTClaimsVerifier<JWKSecurityContext> {
-
-        private final InstantSource clock;
-
-        Claims(TokenRules rules, InstantSource clock) {
-            super(
-                    rules.audience(),
-                    new JWTClaimsSet.Builder().issuer(rules.issuer()).build(),
-                    Set.of("exp"));
-            this.clock = clock;
-            setMaxClockSkew(Math.toIntExact(rules.skew().toSeconds()));
-        }
-
-        @Override
-        protected Date currentTime() {
-            return Date.from(clock.instant());
-        }
     }
 }

@@ -1,0 +1,26 @@
+package io.fairgate.spring.identity;
+
+import io.fairgate.policy.IdentitySource;
+import reactor.core.publisher.Mono;
+
+/** Verifies the credentials of one source. */
+interface Authenticator {
+
+    /**
+     * The result for one request; empty when the request has no credential of this source. Errors with, or throws, an
+     * {@link IdentityRefusedException} when the credential is not valid.
+     */
+    Mono<Authentication> authenticate(Credential credential);
+
+    /** Creates the authenticators of tokens. */
+    interface Tokens {
+
+        /** Without the library that verifies tokens: refuses to create an authenticator. */
+        Tokens NONE = source -> {
+            throw new IllegalStateException(
+                    "tenants.identify: jwt (expected: com.nimbusds:nimbus-jose-jwt on the class path, which verifies tokens)");
+        };
+
+        Authenticator authenticator(IdentitySource.Jwt source);
+    }
+}

@@ -122,7 +122,7 @@ class ReloadTest {
         assertThat(report.status()).isEqualTo(422);
         assertThat(report.json("result")).isEqualTo("REFUSED");
         assertThat(report.json("mistakes"))
-                .isEqualTo("[%s:8: tenants.members.a.plan: plam (expected: a plan: plan; did you mean plan?)]"
+                .isEqualTo("[%s:8: tenants.members.a.plan: unknown plan \"plam\" (expected: plan; did you mean plan?)]"
                         .formatted(file.path()));
         assertThat(report.json("warnings")).contains(":4: ", "any client can send this header");
         assertThat(gateway.pool("pool").permits()).isEqualTo(2);

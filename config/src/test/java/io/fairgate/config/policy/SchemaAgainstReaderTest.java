@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
@@ -30,7 +31,10 @@ class SchemaAgainstReaderTest {
     private static final List<Object> ODD =
             List.of(
             -1, 0, 7, 1_000_001, 0.5, 1e15, true, false, "", "x y", "5s", "PT1H", "day", "close", "legacy", "UTC", "free",
-            "acme-corp", "RS256", List.of(), Map.of());
+            "acme-corp", "san-dns", List.of(), Map.of());
+
+    /** Lists without which, and with any odd value of which, the policy is refused. */
+    private static final Set<String> REQUIRED = Set.of(".tenants.identify", ".tenants.identify[0].trusted-from");
 
     private final Yaml yaml = new Yaml();
     private final JsonMapper json = new JsonMapper();
@@ -77,7 +81,8 @@ class SchemaAgainstReaderTest {
                 }
                 entries.remove(key);
                 isUsed |= changesThePolicy(below + " left out");
-                if (!isUsed) {
+                boolean isChecked = !(value instanceof Map) && !below.startsWith(".routes") && !REQUIRED.contains(below);
+                if (!isUsed && isChecked) {
                     notUsed.add(below);
                 }
                 entries.put(key, value);
@@ -106,7 +111,7 @@ class SchemaAgainstReaderTest {
             if (!isValid) {
                 tooStrict.add(what);
             }
-            return !read.equals(reference);
+            return !read.policy().equals(reference.policy());
         } catch (InvalidPolicyException e) {
             if (isValid && e.mistakes().stream().anyMatch(mistake -> mistake.found().equals("missing"))) {
                 notMissed.add(what + " -> " + e.getMessage());

@@ -143,7 +143,7 @@ class PolicyPropertiesTest {
             tenants.classes.batch.parent=corp                         | tenants.classes.batch.parent                | unknown key (expected: one of weight, guaranteed, max-in-flight, max-waiting)
             tenants.unknown=                                          | tenants.unknown                             | nothing (expected: refuse, or the name of a plan)
             tenants.forward-as=X Y                                    | tenants.forward-as                          | X Y (expected: the name of an HTTP header
-            tenants.identify[0].header!, tenants.identify[0].trusted-from! | tenants.identify                            | missing (expected: a list of ways to identify a tenant)
+            tenants.identify[0].header!, tenants.identify[0].trusted-from! | tenants.identify                            | missing (expected: a list of ways to identify a tenant, such as - header: X-Tenant-Id)
             tenants.identify[0].trusted-from=                         | tenants.identify[0].trusted-from            | nothing (expected: a list of the networks
             tenants.identify[0].trusted-from=here                     | tenants.identify[0].trusted-from[0]         | here (expected: a network such as
             tenants.identify[0].api-key.header=X                      | tenants.identify[0].api-key                 | beside header (expected: one way per item of the list)

@@ -12,8 +12,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -43,8 +41,7 @@ public final class PolicyReader {
      */
     public static PolicyFile read(Path file) {
         String name = file.toString();
-        Mistakes mistakes = new Mistakes(name);
-        String text = decode(bytes(file, mistakes), mistakes);
+        String text = text(file, new Mistakes(name));
         return read(
                 name,
                 text,
@@ -82,7 +79,7 @@ public final class PolicyReader {
         return PolicyFileReader.read(YamlDocument.read(text, mistakes, placeholders), placeholders.used());
     }
 
-    private static byte[] bytes(Path file, Mistakes mistakes) {
+    private static String text(Path file, Mistakes mistakes) {
         if (Files.isDirectory(file)) {
             throw mistakes.unreadable(1, "a directory", READABLE);
         }
@@ -92,7 +89,17 @@ public final class PolicyReader {
             if (bytes.length > MAX_BYTES) {
                 throw mistakes.unreadable(1, "more than 8 MB", READABLE);
             }
-            return bytes;
+            CharBuffer text = CharBuffer.allocate(bytes.length); // UTF-8 never has more characters than bytes
+            boolean isText = !StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes), text, true)
+                    .isError();
+            text.flip();
+            if (!isText) {
+                int line = 1 + (int) text.chars().filter(c -> c == '\n').count();
+                throw mistakes.unreadable(line, "bytes that are not UTF-8", READABLE);
+            }
+            return text.toString();
         } catch (NoSuchFileException e) {
             throw mistakes.unreadable(1, "no such file", READABLE);
         } catch (AccessDeniedException e) {
@@ -100,17 +107,5 @@ public final class PolicyReader {
         } catch (IOException e) {
             throw mistakes.unreadable(1, String.valueOf(e.getMessage()), READABLE);
         }
-    }
-
-    private static String decode(byte[] bytes, Mistakes mistakes) {
-        CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
-        ByteBuffer in = ByteBuffer.wrap(bytes);
-        CharBuffer out = CharBuffer.allocate(bytes.length); // UTF-8 never has more characters than bytes
-        CoderResult result = decoder.decode(in, out, true);
-        if (result.isError()) {
-            throw mistakes.unreadable(
-                    1 + (int) out.flip().chars().filter(c -> c == '\n').count(), "bytes that are not UTF-8", READABLE);
-        }
-        return out.flip().toString();
     }
 }

@@ -6,13 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,12 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PolicyWatcher implements AutoCloseable {
 
-    /**
-     * Some file systems store modification times in steps of up to two seconds. A second change within one step may not
-     * change the modification time.
-     */
-    private static final Duration COARSEST_STEP = Duration.ofSeconds(2);
-
     private final Path file;
     private final Runnable changed;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -43,33 +35,30 @@ public final class PolicyWatcher implements AutoCloseable {
     });
 
     // The fields below are used by the watcher's thread only.
-    private @Nullable Look latest;
-    /** The state of the file that was reported last. */
-    private @Nullable Look told;
-
-    private byte[] toldContents = {};
+    private @Nullable FileState latest;
+    private @Nullable FileState reported;
 
     /**
      * What one poll finds. Two are equal when the file has not changed in between.
      *
      * @param target the path after all symbolic links are resolved
      * @param key the identity of the file in its file system; null when the file system has none
+     * @param contents their checksum, because some file systems store modification times in steps of two seconds; what
+     *     went wrong where they cannot be read, which the listener will find out as well
      */
-    private record Look(Path target, @Nullable Object key, long size, FileTime modified) {
+    private record FileState(
+            Path target, @Nullable Object key, FileTime modified, Object contents) {
 
-        /**
-         * The file is missing, or its link is being replaced. The modification time is long past, so that no unnoticed
-         * change is suspected.
-         */
-        static final Look GONE = new Look(Path.of(""), null, 0, FileTime.fromMillis(0));
-
-        static Look at(Path file) {
-            try {
+        static FileState of(Path file) {
+            try (InputStream in = Files.newInputStream(file)) {
                 Path target = file.toRealPath();
                 BasicFileAttributes attributes = Files.readAttributes(target, BasicFileAttributes.class);
-                return new Look(target, attributes.fileKey(), attributes.size(), attributes.lastModifiedTime());
+                CRC32C checksum = new CRC32C();
+                checksum.update(in.readNBytes(PolicyReader.MAX_BYTES + 1));
+                return new FileState(
+                        target, attributes.fileKey(), attributes.lastModifiedTime(), checksum.getValue());
             } catch (IOException e) {
-                return GONE;
+                return new FileState(Path.of(""), null, FileTime.fromMillis(0), e.toString());
             }
         }
     }
@@ -90,54 +79,24 @@ public final class PolicyWatcher implements AutoCloseable {
     public static PolicyWatcher start(Path file, Duration every, Runnable changed) {
         PolicyWatcher watcher = new PolicyWatcher(file, changed);
         long nanos = every.toNanos();
-        var unused = watcher.thread.scheduleWithFixedDelay(watcher::look, nanos, nanos, TimeUnit.NANOSECONDS);
+        var unused = watcher.thread.scheduleWithFixedDelay(watcher::poll, nanos, nanos, TimeUnit.NANOSECONDS);
         return watcher;
     }
 
-    /** Catches what a poll throws, because it would end the scheduled polls without a trace. */
-    private void look() {
+    /** Catches what the listener throws, because it would end the scheduled polls without a trace. */
+    private void poll() {
         try {
-            lookOnce();
+            FileState now = FileState.of(file);
+            boolean isSettled = now.equals(latest);
+            latest = now;
+            if (isSettled && !now.equals(reported)) {
+                reported = now;
+                changed.run();
+            }
         } catch (RuntimeException | Error e) {
             Thread thread = Thread.currentThread();
             thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
         }
-    }
-
-    private void lookOnce() {
-        Look now = Look.at(file);
-        boolean settled = now.equals(latest);
-        latest = now;
-        if (!settled) {
-            return;
-        }
-        boolean looksTheSame = now.equals(told);
-        if (looksTheSame && !mayHaveChangedUnseen(now)) {
-            return;
-        }
-        byte[] contents = contents();
-        if (looksTheSame && Arrays.equals(contents, toldContents)) {
-            return;
-        }
-        told = now;
-        toldContents = contents;
-        changed.run();
-    }
-
-    /** The digest of the contents; empty when the file cannot be read, which the listener will find out as well. */
-    private byte[] contents() {
-        try (InputStream in = Files.newInputStream(file)) {
-            return MessageDigest.getInstance("SHA-256").digest(in.readNBytes(PolicyReader.MAX_BYTES + 1));
-        } catch (IOException e) {
-            return new byte[0];
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // every Java platform has it
-        }
-    }
-
-    private static boolean mayHaveChangedUnseen(Look look) {
-        long age = System.currentTimeMillis() - look.modified().toMillis();
-        return age >= 0 && age < 2 * COARSEST_STEP.toMillis();
     }
 
     @Override

@@ -70,7 +70,7 @@ class MistakesTest {
                 .containsExactly(
                         "2 routes[0].id",
                         "4 routes[0].predicates",
-                        "5 routes[0].filters[0]",
+                        "5 routes[0].filters[0].pool",
                         "7 pools.orders.permits",
                         "7 pools.orders.max-waiting",
                         "7 pools.orders.max-wait",

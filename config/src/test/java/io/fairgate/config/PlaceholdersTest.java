@@ -92,10 +92,10 @@ class PlaceholdersTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "${NOT_SET} | the environment variable NOT_SET to be set, or ${NOT_SET:otherwise}; $\\{ for ${ itself",
-                "${not a name} | the name of an environment variable as in ${NAME}, or ${file:PATH}; $\\{ for ${ itself",
-                "${} | the name of an environment variable as in ${NAME}, or ${file:PATH}; $\\{ for ${ itself",
-                "${TOKEN | a closing }; $\\{ for ${ itself",
+                "${NOT_SET} | the environment variable NOT_SET to be set, or a default as in ${NOT_SET:default}; write $\\{ for a literal ${",
+                "${not a name} | ${NAME} with the name of an environment variable, or ${file:PATH}; write $\\{ for a literal ${",
+                "${} | ${NAME} with the name of an environment variable, or ${file:PATH}; write $\\{ for a literal ${",
+                "${TOKEN | a closing }; write $\\{ for a literal ${",
             })
     void what_there_is_not_is_a_mistake_at_its_key(String permits, String expected) {
         InvalidPolicyException invalid =

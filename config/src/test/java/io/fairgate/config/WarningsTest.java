@@ -7,6 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is told of a file that may be meant as it is. */
 class WarningsTest {
@@ -41,29 +42,50 @@ class WarningsTest {
                 "['8000::/1', '::/1']                      | ''",
             })
     void networks_that_are_everywhere_are_told_of_where_they_are(String networks, String at) {
-        assertThat(warnings(networks, "trustedFrom: 10.0.0.0/8"))
+        assertThat(warnings(networks, "trusted-from: 10.0.0.0/8"))
                 .containsExactly("p.yml:4: tenants.identify[0].trusted-from" + at
-                        + ": warning: everybody may send this header, and so say whose request it is");
+                        + ": warning: these networks cover every address, so any client can send this header and"
+                        + " choose its tenant");
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "trustedFrom: 0.0.0.0/0                        | trustedFrom",
-                "trusted-from: '10.0.0.0/8, ::/0'              | trusted-from",
-                "trustedFrom: '0.0.0.0/1,128.0.0.0/1'          | trustedFrom",
-                "trustedFrom: '::/1, 8000::/2, c000::/2, ::1'  | trustedFrom",
+    @ValueSource(
+            strings = {
+                "0.0.0.0/0",
+                "'10.0.0.0/8, ::/0'",
+                "'0.0.0.0/1,128.0.0.0/1'",
+                "'::/1, 8000::/2, c000::/2, ::1'",
             })
-    void so_are_those_whose_peers_say_what_a_request_costs(String argument, String key) {
-        assertThat(warnings("[10.0.0.0/8]", argument))
-                .containsExactly("p.yml:13: routes[0].filters[0].args." + key
-                        + ": warning: everybody may send this header, and so say what their requests cost");
+    void so_are_those_whose_peers_state_the_cost_of_a_request(String networks) {
+        assertThat(warnings("[10.0.0.0/8]", "trusted-from: " + networks))
+                .containsExactly("p.yml:13: routes[0].filters[0].args.trusted-from: warning: these networks cover every"
+                        + " address, so any client can send this header and state the cost of its requests");
+    }
+
+    @Test
+    void the_camel_case_of_earlier_versions_is_still_read_with_a_warning() {
+        assertThat(warnings("[10.0.0.0/8]", "trustedFrom: 10.0.0.0/8"))
+                .containsExactly("p.yml:13: routes[0].filters[0].args.trustedFrom: warning: old spelling, which"
+                        + " still works; use trusted-from");
+        assertThat(warnings("[10.0.0.0/8]", "trusted-from: 10.0.0.0/8")).isEmpty();
+        assertThat(PolicyReader.read("p.yml", """
+                        tenants: { identify: [ { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] } ] }
+                        pools: { orders: { permits: 4 } }
+                        routes:
+                          - id: it
+                            uri: http://127.0.0.1:9
+                            predicates: [ "Path=/**" ]
+                            filters:
+                              - { name: FairShare, args: { pool: orders, maxHold: 5s,
+                                  onClientLeft: close } }
+                        """).warnings())
+                .extracting(warning -> warning.line() + " " + warning.key())
+                .containsExactly("8 routes[0].filters[0].args.maxHold", "9 routes[0].filters[0].args.onClientLeft");
     }
 
     @Test
     void networks_that_leave_somebody_out_are_not_told_of() {
-        assertThat(warnings("[0.0.0.0/1, 128.0.0.0/2, 127.0.0.0/8]", "trustedFrom: '0.0.0.0/1, 8000::/1'"))
+        assertThat(warnings("[0.0.0.0/1, 128.0.0.0/2, 127.0.0.0/8]", "trusted-from: '0.0.0.0/1, 8000::/1'"))
                 .isEmpty();
     }
 }

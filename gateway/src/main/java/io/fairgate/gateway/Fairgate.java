@@ -29,7 +29,7 @@ import picocli.CommandLine.Model.CommandSpec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         footer =
-                "%nWithout a command it serves. Spring Boot's own options, such as --server.port=9000, work with serve and demo.")
+                "%nWithout a command, serve is run. Options of Spring Boot, such as --server.port=9000, work with serve, demo and check.")
 public final class Fairgate {
 
     private Fairgate() {}

@@ -85,7 +85,7 @@ class CommandLineTest {
                                         file + ":17: routes[0].filters[1]: RequestSize: 1KB would be ignored"
                                                 + " (expected: RequestSize without arguments, or the long form with name and args)"),
                         line -> assertThat(line)
-                                .startsWith(file + ":17: routes[0].filters[2]: AddRequestHeadr: unknown filter")
+                                .startsWith(file + ":17: routes[0].filters[2]: unknown filter \"AddRequestHeadr\"")
                                 .endsWith("; did you mean AddRequestHeader?)"));
         assertThat(output.getErr()).isEmpty();
     }
@@ -98,12 +98,12 @@ class CommandLineTest {
                               - name: Cost
                                 args:
                                   units: 2
-                                  trustdFrom: 10.0.0.0/8
+                                  trustd-from: 10.0.0.0/8
                         """.stripTrailing()));
         assertThat(Fairgate.run("check", file)).isEqualTo(1);
         assertThat(output.getOut().strip())
-                .startsWith(file + ":21: routes[0].filters[0].args.trustdFrom: unknown key")
-                .endsWith("; did you mean trustedFrom?)")
+                .startsWith(file + ":21: routes[0].filters[0].args.trustd-from: unknown key")
+                .endsWith("; did you mean trusted-from?)")
                 .hasLineCount(1);
     }
 
@@ -118,20 +118,32 @@ class CommandLineTest {
         assertThat(output.getOut().lines())
                 .containsExactly(
                         file
-                                + ":4: tenants.identify[0].trusted-from[1]: warning: everybody may send this header, and so say"
-                                + " whose request it is",
+                                + ":4: tenants.identify[0].trusted-from[1]: warning: these networks cover every address, so any"
+                                + " client can send this header and choose its tenant",
                         file
-                                + ":12: pools.pool.permits: warning: 5 of 8 are reserved, and stay idle while their tenants"
-                                + " do; what is guaranteed is lent out",
-                        file + ":14: routes[0].uri: warning: 8 permits of pool lead to 127.0.0.1:9, to which only 7"
-                                + " connections are opened"
+                                + ":12: pools.pool.permits: warning: 5 of 8 are reserved, and idle while their tenants are"
+                                + " idle; guaranteed permits are lent to other tenants meanwhile",
+                        file + ":14: routes[0].uri: warning: 8 permits of pool for 127.0.0.1:9, but at most 7"
+                                + " connections to it"
                                 + " (spring.cloud.gateway.server.webflux.httpclient.pool.max-connections)",
+                        file + ": ok (3 members, 1 pool, 2 routes)");
+    }
+
+    @Test
+    void check_warns_about_the_old_spelling_of_an_argument(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")
+                .replace("[ \"FairShare=pool\" ]", "[ { name: FairShare, args: { pool: pool, maxHold: 5s } } ]"));
+        assertThat(Fairgate.run("check", file)).isZero();
+        assertThat(output.getOut().lines())
+                .containsExactly(
+                        file + ":17: routes[0].filters[0].args.maxHold: warning: old spelling, which still works; use"
+                                + " max-hold",
                         file + ": ok (3 members, 1 pool, 2 routes)");
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    0     | :15: routes[0].uri: warning: 8 permits of pool lead to
+                    0     | :15: routes[0].uri: warning: 8 permits of pool for
                     first | :15: routes[0].order: first (expected: a whole number""")
     void check_warns_beside_mistakes_of_what_it_could_read(String order, String more, CapturedOutput output)
             throws IOException {
@@ -254,7 +266,7 @@ class CommandLineTest {
         assertThat(output.getAll().strip().lines())
                 .singleElement()
                 .satisfies(line -> assertThat(line)
-                        .startsWith("There is no policy: ")
+                        .startsWith("There is no policy file ./fairgate.yml: ")
                         .contains("sample > fairgate.yml", "--config FILE", "FAIRGATE_CONFIG"));
     }
 

@@ -49,11 +49,11 @@ class CostTest {
                   - id: told
                     uri: "UPSTREAM"
                     predicates: [ "Path=/told/**" ]
-                    filters: [ { name: Cost, args: { units: 2, header: X-Units, trustedFrom: "127.0.0.0/8", max: 4 } } ]
+                    filters: [ { name: Cost, args: { units: 2, header: X-Units, trusted-from: "127.0.0.0/8", max: 4 } } ]
                   - id: not-told
                     uri: "UPSTREAM"
                     predicates: [ "Path=/not-told/**" ]
-                    filters: [ { name: Cost, args: { header: X-Units, trustedFrom: "10.0.0.0/8, ::1" } } ]
+                    filters: [ { name: Cost, args: { header: X-Units, trusted-from: "10.0.0.0/8, ::1" } } ]
                   - id: rules
                     uri: "UPSTREAM"
                     predicates: [ "Path=/rules/**" ]

@@ -122,9 +122,9 @@ class ReloadTest {
         assertThat(report.status()).isEqualTo(422);
         assertThat(report.json("result")).isEqualTo("REFUSED");
         assertThat(report.json("mistakes"))
-                .isEqualTo("[%s:8: tenants.members.a.plan: plam (expected: a plan: plan; did you mean plan?)]"
+                .isEqualTo("[%s:8: tenants.members.a.plan: unknown plan \"plam\" (expected: plan; did you mean plan?)]"
                         .formatted(file.path()));
-        assertThat(report.json("warnings")).contains(":4: ", "everybody may send this header");
+        assertThat(report.json("warnings")).contains(":4: ", "any client can send this header");
         assertThat(gateway.pool("pool").permits()).isEqualTo(2);
         assertThat(status("/fair/x", "a")).isEqualTo(200);
         assertThat(reloads("failure")).isOne();
@@ -290,7 +290,7 @@ class ReloadTest {
     private List<String> linesOfRefusals(CapturedOutput output) {
         return output.getAll()
                 .lines()
-                .filter(line -> line.contains(file.path() + " is refused and the one before stays in force"))
+                .filter(line -> line.contains(file.path() + " is refused, the previous one stays in force"))
                 .toList();
     }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.config.PolicyReader;
-import io.fairgate.gateway.policy.InvalidRouteException;
+import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.gateway.policy.PolicyRoutes;
 import io.fairgate.gateway.policy.RouteCheck;
 import org.junit.jupiter.api.BeforeAll;
@@ -59,8 +59,8 @@ class RouteCheckTest {
                 "FairShare=pool,2",
                 "FairShare=pool, 2, 5s",
                 "{ name: FairShare, args: { pool: pool } }",
-                "{ name: FairShare, args: { pool: pool, permits: 2, maxHold: 5s } }",
-                "{ name: FairShare, args: { pool: pool, max-hold: 5s } }",
+                "{ name: FairShare, args: { pool: pool, permits: 2, max-hold: 5s } }",
+                "{ name: FairShare, args: { pool: pool, maxHold: 5s } }",
                 "{ name: FairShare, args: { pool: pool, class: batch } }",
                 "AddRequestHeader=X, Y",
                 "AddRequestHeadersIfNotPresent=X:Y,Z:W",
@@ -129,35 +129,35 @@ class RouteCheckTest {
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
             RequestSize=1KB                                            | filters[0]: RequestSize: 1KB would be ignored (expected: RequestSize without arguments, or the long form with name and args)
             'AddRequestHeader=Accept, text/html, text/plain'           | filters[0]: AddRequestHeader: text/plain would be ignored (expected: AddRequestHeader=name,value, or the long form with name and args)
-            { name: AddRequestHeader, args: { name: X, vale: Y } }     | filters[0]: AddRequestHeader: vale would be ignored (expected: one of [name, value])
-            { name: Retry, args: { retrys: 3 } }                       | filters[0]: Retry: retrys would be ignored (expected: one of [
-            FairShar=pool                                              | filters[0]: FairShar: unknown filter (expected: one of AddRequestHeader,
+            { name: AddRequestHeader, args: { name: X, vale: Y } }     | filters[0]: AddRequestHeader: vale would be ignored (expected: one of name, value)
+            { name: Retry, args: { retrys: 3 } }                       | filters[0]: Retry: retrys would be ignored (expected: one of 
+            FairShar=pool                                              | filters[0]: unknown filter "FairShar" (expected: one of AddRequestHeader,
             SetStatus=nonsense                                         | filters[0]: SetStatus:
             StripPrefix=two                                            | filters[0]: StripPrefix: For input string: "two"
             """)
     void a_filter_that_would_not_do_what_is_written_is_refused_at_its_line(String filter, String mistake) {
         assertThatThrownBy(() -> check(policy("Path=/x", filter)))
-                .isInstanceOf(InvalidRouteException.class)
+                .isInstanceOf(InvalidPolicyException.class)
                 .hasMessageStartingWith("test.yml:14: routes[0]." + mistake);
     }
 
     @ParameterizedTest(name = "{0}")
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
-            Pat=/x                                  | predicates[0]: Pat: unknown predicate (expected: one of After,
+            Pat=/x                                  | predicates[0]: unknown predicate "Pat" (expected: one of After,
             'Cookie=a, b, c'                        | predicates[0]: Cookie: c would be ignored (expected: Cookie=name,regexp, or the long form with name and args)
-            { name: Weight, args: { grop: g } }     | predicates[0]: Weight: grop would be ignored (expected: one of [
+            { name: Weight, args: { grop: g } }     | predicates[0]: Weight: grop would be ignored (expected: one of 
             Before=tomorrow                         | predicates[0]: Before: Text 'tomorrow' could not be parsed
             """)
     void a_predicate_that_would_not_do_what_is_written_is_refused_at_its_line(String predicate, String mistake) {
         assertThatThrownBy(() -> check(policy(predicate, "StripPrefix=1")))
-                .isInstanceOf(InvalidRouteException.class)
+                .isInstanceOf(InvalidPolicyException.class)
                 .hasMessageStartingWith("test.yml:12: routes[0]." + mistake);
     }
 
     @Test
     void all_mistakes_are_told_at_once() {
         assertThatThrownBy(() -> check(policy("Pat=/x", "RequestSize=1KB")))
-                .hasMessageContaining("test.yml:12: routes[0].predicates[0]: Pat: ")
+                .hasMessageContaining("test.yml:12: routes[0].predicates[0]: unknown predicate \"Pat\"")
                 .hasMessageContaining("test.yml:14: routes[0].filters[0]: RequestSize: ");
         assertThatThrownBy(() -> check(policy("Before=tomorrow", "StripPrefix=two")))
                 .hasMessageContaining("test.yml:12: routes[0].predicates[0]: Before: ")

@@ -124,7 +124,7 @@ class ThrottleIT {
                 assertThat(process.out()).isEmpty();
                 assertThat(process.err().lines().skip(1)).hasSize(1);
             }
-            assertThat(inUse.err()).contains("Port " + taken.getLocalPort() + " of 127.0.0.1 is in use already");
+            assertThat(inUse.err()).contains("Cannot bind 127.0.0.1:" + taken.getLocalPort() + " (address in use");
             assertThat(tooHigh.err()).contains("--port: 65536 (expected: 0 to 65535)");
         }
     }

@@ -17,80 +17,64 @@ import java.util.Map;
  * no mistake repeats it.
  */
 final class CredentialsReader {
-    private static final String DIGESTS =
-            "a list of digests, sha256: and 64 hexadecimal digits in lower case, as fairgate api-key prints them";
+    private static final String DIGEST = "sha256: and 64 hexadecimal digits in lower case, as fairgate api-key prints them";
     private static final String NOT_SHOWN = "not shown, because it may be a key";
 
-    private final boolean keysCount;
-    private final boolean certificatesCount;
+    private final IdentityReader.Ways ways;
     private final List<ApiKeys.Key> keys = new ArrayList<>();
     private final Map<String, TenantId> certificates = new LinkedHashMap<>();
     private final Map<String, Value> places = new HashMap<>();
 
-    /**
-     * @param ways the ways of {@code tenants.identify}; if one of them has a mistake, members may have credentials of
-     *     any kind
-     */
     CredentialsReader(IdentityReader.Ways ways) {
-        keysCount = !ways.complete() || ways.sources().stream().anyMatch(IdentitySource.ApiKey.class::isInstance);
-        certificatesCount = !ways.complete()
-                || ways.sources().stream().anyMatch(IdentitySource.ClientCertificate.class::isInstance);
+        this.ways = ways;
     }
 
     void read(TenantId tenant, Section member) {
         Value apiKeys = member.get("api-keys");
-        if (apiKeys != null) {
-            if (keysCount) {
-                apiKeys(tenant, apiKeys);
+        if (apiKeys != null && isUsed(IdentitySource.ApiKey.class, "api-key", apiKeys)) {
+            List<Value> items = apiKeys.itemsOrNull();
+            if (items == null) {
+                apiKeys.mistake(NOT_SHOWN, "a list of digests, " + DIGEST);
             } else {
-                apiKeys.mistake("would be ignored", "a way by api-key in tenants.identify, or no keys");
+                items.forEach(item -> apiKey(tenant, item));
             }
         }
         Value names = member.get("certificates");
-        if (names != null) {
-            if (certificatesCount) {
-                certificates(tenant, names);
-            } else {
-                names.mistake("would be ignored", "a way by client-certificate in tenants.identify, or no names");
-            }
-        }
-    }
-
-    private void apiKeys(TenantId tenant, Value value) {
-        if (!value.isList()) {
-            value.mistake(NOT_SHOWN, DIGESTS);
-            return;
-        }
-        List<Value> items = value.items(DIGESTS);
-        for (Value item : items == null ? List.<Value>of() : items) {
-            try {
-                String text = item.scalar();
-                ApiKeyHash hash = ApiKeyHash.parse(text == null ? "" : text);
-                if (isFirst(hash.hex(), item, hash)) {
-                    keys.add(new ApiKeys.Key(hash, tenant));
+        if (names != null && isUsed(IdentitySource.ClientCertificate.class, "client-certificate", names)) {
+            for (Value item : member.items("certificates")) {
+                String name = item.text("a name in a certificate");
+                if (name != null && isFirst("name " + name, item, name)) {
+                    certificates.put(name, tenant);
                 }
-            } catch (IllegalArgumentException e) {
-                item.mistake(
-                        NOT_SHOWN, "sha256: and 64 hexadecimal digits in lower case, as fairgate api-key prints them");
             }
         }
     }
 
-    private void certificates(TenantId tenant, Value value) {
-        String expected = "a list of names in certificates, such as spiffe://example.com/acme";
-        List<Value> items = value.items(expected);
-        for (Value item : items == null ? List.<Value>of() : items) {
-            String name = item.text("a name in a certificate");
-            if (name != null && isFirst("name " + name, item, name)) {
-                certificates.put(name, tenant);
+    /** If one of the ways has a mistake, members may have credentials of any kind. */
+    private boolean isUsed(Class<? extends IdentitySource> way, String name, Value credentials) {
+        boolean isUsed = !ways.complete() || ways.sources().stream().anyMatch(way::isInstance);
+        if (!isUsed) {
+            credentials.mistake("not used", "%s in tenants.identify, or no such credentials".formatted(name));
+        }
+        return isUsed;
+    }
+
+    private void apiKey(TenantId tenant, Value item) {
+        try {
+            String text = item.scalar();
+            ApiKeyHash hash = ApiKeyHash.parse(text == null ? "" : text);
+            if (isFirst(hash.hex(), item, hash)) {
+                keys.add(new ApiKeys.Key(hash, tenant));
             }
+        } catch (IllegalArgumentException e) {
+            item.mistake(NOT_SHOWN, DIGEST);
         }
     }
 
     private boolean isFirst(String what, Value item, Object shown) {
         Value first = places.putIfAbsent(what, item);
         if (first != null) {
-            item.mistake(shown.toString(), "each one once; %s has it already".formatted(first.fullPlace()));
+            item.mistake(shown.toString(), "each only once; %s has it already".formatted(first.fullPlace()));
         }
         return first == null;
     }

@@ -1,7 +1,6 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Given;
-import io.fairgate.config.yaml.Refusal;
+import io.fairgate.config.yaml.InvalidValue;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.fairness.ShareGroups;
@@ -17,29 +16,34 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads {@code tenants.groups}, the tree above the tenants, and {@code tenants.classes}, the classes of requests below
- * each tenant.
- */
+/** Reads {@code tenants.groups}, the tree above the tenants. */
 final class GroupsReader {
-    private static final String PARENT = "the name of a group";
-
     private final Map<String, Group> groups = new LinkedHashMap<>();
     private final Map<String, List<QuotaRule>> quotas = new LinkedHashMap<>();
     private final Map<String, Section> sections = new LinkedHashMap<>();
 
     /** The names of all groups, including groups with mistakes; null when they cannot be determined. */
-    private @Nullable Set<String> names = Set.of();
+    private final @Nullable Set<String> names;
 
-    /** @param value null when the file has no groups */
-    static GroupsReader read(@Nullable Value value, boolean isMentioned, QuotasReader quotas) {
-        GroupsReader reader = new GroupsReader();
-        if (value != null) {
-            reader.readAll(value, quotas);
-        } else if (isMentioned) {
-            reader.names = null;
-        }
-        return reader;
+    GroupsReader(Section tenants, QuotasReader reader) {
+        names = tenants.names("groups");
+        tenants.entries("groups").forEach((name, entry) -> {
+            boolean isNamed = Names.isAllowed(name, entry);
+            Section section = Section.open(entry, PolicyKeys.GROUP);
+            Group group = new Group(shareOf(section), named(section));
+            List<QuotaRule> rules = reader.read(section, PolicyKeys.GROUP_QUOTA);
+            if (isNamed) {
+                sections.put(name, section);
+                groups.put(name, group);
+                if (!rules.isEmpty()) {
+                    quotas.put(name, rules);
+                }
+            }
+        });
+        groups.replaceAll((name, group) -> group.parent() == null || groups.containsKey(group.parent())
+                ? group
+                : Group.of(group.settings()));
+        sections.forEach(this::requireTree);
     }
 
     /** The groups without mistakes. */
@@ -52,62 +56,34 @@ final class GroupsReader {
         return quotas;
     }
 
-    private void readAll(Value value, QuotasReader reader) {
-        Map<String, Value> entries = value.entries("a mapping of groups by name");
-        names = entries == null ? null : entries.keySet();
-        if (entries == null) {
-            return;
-        }
-        entries.forEach((name, entry) -> {
-            boolean named = Names.isAllowed(name, entry);
-            Section section = Section.open(entry, PolicyKeys.GROUP);
-            if (section == null) {
-                return;
-            }
-            ShareSettings settings = ShareReader.settings(ShareReader.read(new Given(section)));
-            Value parent = section.get("parent");
-            Value own = section.get("quotas");
-            List<QuotaRule> rules = own == null ? List.of() : reader.read(own, PolicyKeys.GROUP_QUOTA);
-            if (named && !rules.isEmpty()) {
-                quotas.put(name, rules);
-            }
-            if (named) {
-                sections.put(name, section);
-                groups.put(name, new Group(settings, parent == null ? null : parent(parent)));
-            }
-        });
-        groups.replaceAll((name, group) ->
-                group.parent() == null || groups.containsKey(group.parent()) ? group : Group.of(group.settings()));
-        for (String name : groups.keySet().toArray(String[]::new)) {
-            requireTree(name);
-        }
+    /** The group that a section names as its parent; null when it names none, or one with mistakes. */
+    @Nullable
+    String parent(Section section) {
+        String parent = named(section);
+        return groups.containsKey(parent) ? parent : null;
     }
 
-    /** The name of a group of the file. Notes a mistake and returns null for an unknown group. */
-    @Nullable
-    String parent(Value value) {
-        String name = value.text(PARENT);
-        return name != null && Names.isKnown(name, names, value, "a group") ? name : null;
+    private @Nullable String named(Section section) {
+        Value value = section.get("parent");
+        String name = section.text("parent");
+        return value == null || name == null || Names.isKnown(name, names, value, "group") ? name : null;
     }
 
     /**
      * Notes a mistake for a group that contains itself or is nested too deep. The group then counts as one without a
      * parent, so that each mistake is noted once.
      */
-    private void requireTree(String name) {
+    private void requireTree(String name, Section section) {
         int nested = 1;
         for (String above = parentOf(name); above != null; above = parentOf(above)) {
             nested++;
             boolean isCircle = above.equals(name);
-            if (isCircle || nested > ShareGroups.MAX_NESTING) {
-                Value parent =
-                        sections.get(name) == null ? null : sections.get(name).get("parent");
-                if (parent != null) {
-                    parent.mistake(
-                            isCircle
-                                    ? "a group that is not in this one"
-                                    : "at most %d groups one in another".formatted(ShareGroups.MAX_NESTING));
-                }
+            Value parent = section.get("parent");
+            if (parent != null && (isCircle || nested > ShareGroups.MAX_NESTING)) {
+                parent.mistake(
+                        isCircle
+                                ? "a group that is not in this one"
+                                : "at most %d nested groups".formatted(ShareGroups.MAX_NESTING));
                 groups.computeIfPresent(name, (n, group) -> Group.of(group.settings()));
                 return;
             }
@@ -135,36 +111,42 @@ final class GroupsReader {
                         members, ShareSettings.EQUAL, new ShareGroups(groups, parents), Map.of(), null);
                 return;
             } catch (IllegalArgumentException e) {
-                Refusal refusal = Refusal.of(e);
-                String[] key = refusal.key().split("\\.(?=[a-z-]+$)", 2);
+                InvalidValue invalid = InvalidValue.of(e);
+                String[] key = invalid.key().split("\\.(?=[a-z-]+$)", 2);
                 String name = key[0].replaceFirst("^groups\\.", "");
                 Section section = sections.get(name);
                 if (section == null || key.length < 2) {
                     throw e;
                 }
-                section.mistake(key[1], refusal);
+                section.mistake(key[1], invalid);
                 groups.computeIfPresent(name, (n, group) -> new Group(ShareSettings.EQUAL, group.parent()));
             }
         }
     }
 
-    // ---- classes ----
+    /** The share settings of a plan, a member, a group or a class, with what it inherits. */
+    static ShareSettings shareOf(Section section) {
+        ShareSettings settings = section.accepted(GroupsReader::share);
+        return settings == null ? ShareSettings.EQUAL : settings;
+    }
 
-    static Map<String, ShareSettings> classes(Value value) {
-        Map<String, Value> entries = value.entries("a mapping of classes of requests by name");
-        Map<String, ShareSettings> classes = new LinkedHashMap<>();
-        if (entries != null) {
-            entries.forEach((name, entry) -> {
-                boolean named = Names.isAllowed(name, entry);
-                Section section = Section.open(entry, PolicyKeys.CLASS);
-                if (section != null) {
-                    ShareSettings settings = ShareReader.settings(ShareReader.read(new Given(section)));
-                    if (named && settings.reserved() == 0) {
-                        classes.put(name, settings);
-                    }
-                }
-            });
+    private static ShareSettings share(Section keys) {
+        ShareSettings equal = ShareSettings.EQUAL;
+        int reserved = keys.integer("reserved", equal.reserved());
+        boolean isDerived = !keys.has("guaranteed");
+        try {
+            return new ShareSettings(
+                    keys.decimal("weight", equal.weight()),
+                    keys.integer("max-in-flight", equal.maxInFlight()),
+                    keys.integer("max-waiting", equal.maxWaiting()),
+                    isDerived ? reserved : keys.integer("guaranteed", equal.guaranteed()),
+                    reserved);
+        } catch (IllegalArgumentException e) {
+            // The record does not know that the guarantee is what is reserved.
+            throw isDerived
+                    ? new IllegalArgumentException(
+                            String.valueOf(e.getMessage()).replaceFirst("^guaranteed:", "reserved:"), e)
+                    : e;
         }
-        return classes;
     }
 }

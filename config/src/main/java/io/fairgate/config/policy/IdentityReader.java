@@ -1,6 +1,5 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Given;
 import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
@@ -9,9 +8,13 @@ import io.fairgate.policy.CredentialHeader;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.IdentitySource.CertificateName;
 import io.fairgate.policy.IdentitySource.Kind;
+import io.fairgate.policy.KeySetLocation;
+import io.fairgate.policy.TokenRules;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -21,63 +24,36 @@ import org.jspecify.annotations.Nullable;
 final class IdentityReader {
     private static final String WAYS = Stream.of(Kind.values()).map(Kind::key).collect(Collectors.joining(", "));
 
-    private static final KnownKeys ITEM = new KnownKeys(
-            "tenants.identify[]",
-            Stream.of(Kind.values())
-                    .flatMap(kind -> kind == Kind.HEADER ? Stream.of("header", "trusted-from") : Stream.of(kind.key()))
-                    .toList());
+    /** Stands for a list with mistakes, so that the rest can be read. */
+    private static final List<Cidr> ANY_NETWORKS = List.of(Cidr.parse("127.0.0.0/8"));
 
     private IdentityReader() {}
-
-    /** The keys of each way. Those of a plain header are in the item of the list itself. */
-    static KnownKeys keys(Kind kind) {
-        return switch (kind) {
-            case HEADER -> ITEM;
-            case API_KEY -> keys(kind, "header", "scheme", "forward");
-            case JWT ->
-                keys(kind, "header", "issuer", "audience", "claim", "algorithms", "jwks", "refresh", "skew", "forward");
-            case CLIENT_CERTIFICATE -> keys(kind, "name");
-        };
-    }
-
-    private static KnownKeys keys(Kind kind, String... keys) {
-        return new KnownKeys(ITEM.place() + "." + kind.key(), List.of(keys));
-    }
 
     /**
      * The ways to identify a tenant that the file gives.
      *
      * @param complete whether none of them has a mistake
      */
-    record Ways(List<IdentitySource> sources, boolean complete) {
-        static final Ways NONE = new Ways(List.of(), false);
-    }
+    record Ways(List<IdentitySource> sources, boolean complete) {}
 
-    static Ways read(Value value) {
-        String expected = "a list of ways to identify a tenant, such as - header: X-Tenant-Id";
-        List<Value> items = value.items(expected);
-        if (items != null && items.isEmpty()) {
-            value.mistake(expected);
-        }
+    static Ways read(Section tenants) {
+        List<Value> items = tenants.items("identify");
         Map<IdentitySource, Value> sources = new LinkedHashMap<>();
-        for (Value item : items == null ? List.<Value>of() : items) {
-            Section section = Section.open(item, ITEM);
-            IdentitySource source = section == null ? null : source(section);
+        for (Value item : items) {
+            IdentitySource source = source(Section.open(item, PolicyKeys.IDENTITY));
             if (source != null && isNew(source, item, sources)) {
                 sources.put(source, item);
             }
         }
-        return new Ways(List.copyOf(sources.keySet()), items != null && sources.size() == items.size());
+        return new Ways(List.copyOf(sources.keySet()), !items.isEmpty() && sources.size() == items.size());
     }
 
     private static boolean isNew(IdentitySource source, Value item, Map<IdentitySource, Value> others) {
         for (Map.Entry<IdentitySource, Value> other : others.entrySet()) {
             if (source.collidesWith(other.getKey())) {
                 item.mistake(
-                        source.header() == null
-                                ? "the same way again"
-                                : source.header().name() + " again",
-                        "one way for each header and scheme; %s has this one"
+                        source.header() == null ? "the same way again" : source.header().name() + " again",
+                        "one item for each header and scheme; %s has this one"
                                 .formatted(other.getValue().place()));
                 return false;
             }
@@ -90,7 +66,8 @@ final class IdentityReader {
                 .filter(kind -> section.get(kind.key()) != null)
                 .toList();
         if (given.size() > 1) {
-            section.mistake(given.get(1).key(), "beside " + given.get(0).key(), "one way for each item of the list");
+            section.mistake(
+                    given.get(1).key(), "beside " + given.get(0).key(), "one way for each item of the list");
             return null;
         }
         if (given.isEmpty()) {
@@ -103,7 +80,7 @@ final class IdentityReader {
         return switch (kind) {
             case HEADER -> header(section);
             case API_KEY -> verified(kind, section, IdentityReader::apiKey);
-            case JWT -> verified(kind, section, TokenReader::read);
+            case JWT -> verified(kind, section, IdentityReader::token);
             case CLIENT_CERTIFICATE -> verified(kind, section, IdentityReader::certificate);
         };
     }
@@ -111,52 +88,64 @@ final class IdentityReader {
     private static @Nullable IdentitySource verified(
             Kind kind, Section item, Function<Section, @Nullable IdentitySource> reader) {
         if (item.get("trusted-from") != null) {
-            item.mistake(
-                    "trusted-from", "beside " + kind.key(), "nothing: only peers that send a plain header are trusted");
+            item.mistake("trusted-from", "beside " + kind.key(), "no trusted-from, which only a plain header has");
         }
         Value value = item.get(kind.key());
         if (value != null && !value.isMapping()) {
             // The value is not shown: it may be the key itself.
-            value.mistake(
-                    "not a mapping",
-                    "a mapping with keys of " + String.join(", ", keys(kind).keys()));
+            value.mistake("not a mapping", PolicyKeys.identity(kind).expected());
             return null;
         }
-        Section section = value == null ? null : Section.open(value, keys(kind));
-        return section == null ? null : reader.apply(section);
+        return value == null ? null : reader.apply(Section.open(value, PolicyKeys.identity(kind)));
     }
 
     private static @Nullable IdentitySource apiKey(Section section) {
-        section.require("header", "the name of the header that carries the key, such as X-Api-Key");
-        return new Given(section)
-                .read("header", value -> value.text("the name of an HTTP header"))
-                .read("scheme", value -> value.text("a word such as Bearer"))
-                .read("forward", Value::truth)
-                .accepted(keys -> new IdentitySource.ApiKey(new CredentialHeader(
-                        keys.text("header", "X-Api-Key"),
-                        keys.has("scheme") ? keys.text("scheme", "") : null,
-                        keys.truth("forward", false))));
+        return section.accepted(key -> new IdentitySource.ApiKey(new CredentialHeader(
+                key.text("header", "X-Api-Key"), key.text("scheme"), key.truth("forward", false))));
     }
 
     private static @Nullable IdentitySource certificate(Section section) {
-        section.require("name", "one of " + String.join(", ", CertificateName.labels()));
-        return new Given(section)
-                .read("name", value -> value.text("one of " + String.join(", ", CertificateName.labels())))
-                .accepted(keys -> new IdentitySource.ClientCertificate(
-                        CertificateName.of(keys.text("name", CertificateName.SAN_URI.label()))));
+        return section.accepted(certificate ->
+                new IdentitySource.ClientCertificate(certificate.word("name", CertificateName.SAN_URI)));
+    }
+
+    private static @Nullable IdentitySource token(Section section) {
+        Set<String> algorithms = algorithms(section);
+        return section.accepted(token -> new IdentitySource.Jwt(
+                token.text("header", IdentitySource.Jwt.DEFAULT_HEADER),
+                token.truth("forward", true),
+                new TokenRules(
+                        token.text("issuer", "absent"),
+                        token.text("audience", "absent"),
+                        token.text("claim", TokenRules.DEFAULT_CLAIM),
+                        algorithms,
+                        token.duration("skew", TokenRules.DEFAULT_SKEW)),
+                new KeySetLocation(
+                        token.text("jwks", "absent"), token.duration("refresh", KeySetLocation.DEFAULT_REFRESH))));
+    }
+
+    private static Set<String> algorithms(Section section) {
+        Set<String> algorithms = new LinkedHashSet<>();
+        for (Value item : section.items("algorithms")) {
+            String name = item.scalar();
+            if (name != null && TokenRules.ALGORITHMS.contains(name)) {
+                algorithms.add(name);
+            } else {
+                item.mistake("one of " + String.join(", ", TokenRules.ALGORITHMS));
+            }
+        }
+        return algorithms.isEmpty() ? Set.copyOf(TokenRules.DEFAULT_ALGORITHMS) : algorithms;
     }
 
     private static @Nullable IdentitySource header(Section section) {
-        Value networks = section.require("trusted-from", "a list of the networks whose peers may send this header");
-        // A placeholder stands for a missing list, which is noted already, so that the name of the header is still
-        // checked.
-        List<Cidr> trusted =
-                networks == null ? TrustedNetworks.NOTED : new TrustedNetworks("whose request it is").list(networks);
-        return new Given(section)
-                .read("header", value -> value.text("the name of an HTTP header"))
-                .read("trusted-from", value -> trusted)
-                .accepted(keys -> new IdentitySource.Header(
-                        keys.text("header", "X-Tenant-Id"),
-                        keys.has("trusted-from") ? trusted : TrustedNetworks.NOTED));
+        Value networks = section.get("trusted-from");
+        if (networks == null && !section.mentions("trusted-from")) {
+            section.mistake("trusted-from", "missing", PolicyKeys.TRUSTED_FROM);
+        }
+        List<Cidr> trusted = networks == null
+                ? List.of()
+                : TrustedNetworks.read(networks, section.items("trusted-from"), "choose its tenant");
+        return section.accepted(way -> new IdentitySource.Header(
+                way.text("header", "X-Tenant-Id"), trusted.isEmpty() ? ANY_NETWORKS : trusted));
     }
 }

@@ -1,6 +1,6 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Nearest;
+import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.tenant.TenantId;
 import java.util.Set;
@@ -31,10 +31,10 @@ final class Names {
         if (known == null || known.contains(name)) {
             return true;
         }
+        String shown = value.shown().startsWith("\"") ? value.shown() : '"' + value.shown() + '"';
         value.mistake(
-                known.isEmpty()
-                        ? "%s of this policy, which has none".formatted(kind)
-                        : "%s: %s".formatted(kind, Nearest.oneOf(name, known)));
+                "unknown %s %s".formatted(kind, shown),
+                known.isEmpty() ? "no %s, because the policy defines none".formatted(kind) : Suggestions.oneOf(name, known));
         return false;
     }
 }

@@ -1,11 +1,12 @@
 package io.fairgate.config.policy;
 
+import io.fairgate.config.yaml.KeyType;
 import io.fairgate.config.yaml.Value;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.nodes.Tag;
 
@@ -19,8 +20,9 @@ final class PlainData {
      * The entries of a mapping, without those that have mistakes. Notes a mistake and returns null for another value.
      */
     static @Nullable Map<String, Object> entries(Value value) {
-        Map<String, Value> entries = value.entries("a mapping");
+        Map<String, Value> entries = value.entriesOrNull();
         if (entries == null) {
+            value.mistake("a mapping");
             return null;
         }
         Map<String, Object> plain = new LinkedHashMap<>();
@@ -37,43 +39,29 @@ final class PlainData {
         if (value.isMapping()) {
             return entries(value);
         }
-        if (value.isList()) {
-            return items(value);
+        List<Value> items = value.itemsOrNull();
+        if (items != null) {
+            return items.stream().map(PlainData::of).filter(Objects::nonNull).toList();
         }
         String text = value.scalar();
         if (text == null) {
-            value.mistake("a value");
+            value.mistake(value.isList() ? "a list" : "a value");
             return null;
         }
-        return value.plainScalar() == null ? text : scalar(value, text);
-    }
-
-    private static List<Object> items(Value value) {
-        List<Value> items = value.items("a list");
-        List<Object> plain = new ArrayList<>();
-        for (Value item : items == null ? List.<Value>of() : items) {
-            Object data = of(item);
-            if (data != null) {
-                plain.add(data);
-            }
-        }
-        return Collections.unmodifiableList(plain);
+        return value.plainScalar() == null ? text : scalar(value.node().getTag(), text);
     }
 
     /**
      * Only a text that every version of YAML reads alike becomes a number or a boolean. Any other stays a text, which
      * its binder can still convert.
      */
-    private static Object scalar(Value value, String text) {
-        Tag tag = value.node().getTag();
-        if (tag.equals(Tag.INT) && Value.WHOLE.matcher(text).matches()) {
+    private static Object scalar(Tag tag, String text) {
+        if (tag.equals(Tag.INT) && KeyType.WHOLE_NUMBER.matcher(text).matches()) {
             long whole = Long.parseLong(text);
             return whole == (int) whole ? (Object) (int) whole : (Object) whole;
-        }
-        if (tag.equals(Tag.FLOAT) && Value.DECIMAL.matcher(text).matches()) {
+        } else if (tag.equals(Tag.FLOAT) && KeyType.DECIMAL_NUMBER.matcher(text).matches()) {
             return Double.valueOf(text);
-        }
-        if (tag.equals(Tag.BOOL) && (text.equals("true") || text.equals("false"))) {
+        } else if (tag.equals(Tag.BOOL) && (text.equals("true") || text.equals("false"))) {
             return Boolean.valueOf(text);
         }
         return text;

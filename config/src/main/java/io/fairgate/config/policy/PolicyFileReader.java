@@ -3,8 +3,11 @@ package io.fairgate.config.policy;
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
+import io.fairgate.config.policy.PoolsReader.Pool;
+import io.fairgate.config.policy.PoolsReader.Pools;
+import io.fairgate.config.policy.TenantsReader.Tenants;
+import io.fairgate.config.yaml.InvalidValue;
 import io.fairgate.config.yaml.KnownKeys;
-import io.fairgate.config.yaml.Refusal;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.permit.PoolSettings;
@@ -14,15 +17,14 @@ import io.fairgate.policy.QuotaTerms;
 import io.fairgate.tenant.TenantId;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the whole policy part by part, then what must hold between the parts. */
 public final class PolicyFileReader {
-    private static final String HEADER_STYLES = "one of draft, legacy, none";
 
     private PolicyFileReader() {}
 
@@ -42,44 +44,38 @@ public final class PolicyFileReader {
     }
 
     private static PolicyFile read(Value file, KnownKeys known, Map<String, String> filledIn) {
-        boolean withRoutes = known.keys().contains("routes");
-        TenantsReader.Tenants tenants = TenantsReader.Tenants.NONE;
-        Policy policy = new Policy(List.of(), Map.of(), null, Map.of());
-        List<RouteDeclaration> routes = List.of();
         Section section = Section.open(file, known);
-        if (section != null) {
-            Value tenantsValue = section.require("tenants", "who may use the gateway, at least tenants.identify");
-            tenants = tenantsValue == null
-                    ? tenants
-                    : TenantsReader.read(tenantsValue, withRoutes ? RoutesReader.ids(section) : null);
-            Value poolsValue = section.get("pools");
-            PoolsReader.Pools pools = poolsValue == null
-                    ? PoolsReader.Pools.absent(section.mentions("pools"))
-                    : PoolsReader.read(poolsValue);
-            Value routesValue = withRoutes ? section.get("routes") : null;
-            routes = routesValue == null ? routes : RoutesReader.read(routesValue, pools, tenants, filledIn);
-            Value enforce = section.get("enforce");
-            policy = policy(
-                    tenants,
-                    pools,
-                    headerStyle(section.get("rate-limit-headers")),
-                    MetricsReader.tenants(section.get("metrics"), tenants.tenantNames(), tenants.members()),
-                    enforce == null || !Boolean.FALSE.equals(enforce.truth()));
-            warnOfReservations(policy, pools);
-        }
+        boolean isFile = known.equals(PolicyKeys.FILE);
+        Tenants tenants = TenantsReader.read(section.get("tenants"), isFile ? RoutesReader.ids(section) : null);
+        Pools pools = PoolsReader.read(section);
+        List<RouteDeclaration> routes = new RoutesReader(pools, tenants, filledIn).read(section.items("routes"));
+        Policy policy = policy(section, tenants, pools, metrics(section.get("metrics"), tenants));
+        warnOfReservations(policy, pools);
         PolicyFile read = new PolicyFile(policy, routes, file.mistakes().warnings());
         file.mistakes().throwIfAny(read);
         return read;
     }
 
+    /** The members that always have time series of their own. */
+    private static Set<TenantId> metrics(@Nullable Value value, Tenants tenants) {
+        Set<TenantId> members = new LinkedHashSet<>();
+        if (value != null) {
+            for (Value item : Section.open(value, PolicyKeys.METRICS).items("tenants")) {
+                String name = item.text("the id of a member");
+                if (name != null
+                        && Names.isKnown(name, tenants.tenantNames(), item, "member")
+                        && TenantId.isWellFormed(name)) {
+                    members.add(TenantId.of(name));
+                }
+            }
+        }
+        members.retainAll(tenants.members().keySet());
+        return members;
+    }
+
     /** Removes each pool that the policy refuses and tries again, so that every refused pool is noted. */
-    private static Policy policy(
-            TenantsReader.Tenants tenants,
-            PoolsReader.Pools pools,
-            QuotaTerms.HeaderStyle headerStyle,
-            Set<TenantId> inMetrics,
-            boolean isOn) {
-        Map<String, PoolsReader.Pool> accepted = new LinkedHashMap<>(pools.pools());
+    private static Policy policy(Section section, Tenants tenants, Pools pools, Set<TenantId> inMetrics) {
+        Map<String, Pool> accepted = new LinkedHashMap<>(pools.pools());
         while (true) {
             try {
                 Map<String, PoolSettings> settings = new LinkedHashMap<>();
@@ -97,16 +93,17 @@ public final class PolicyFileReader {
                         settings,
                         tenants.groups(),
                         tenants.classes(),
-                        new QuotaTerms(tenants.groupQuotas(), headerStyle),
-                        new Enforcement(isOn, dryRunPools),
+                        new QuotaTerms(
+                                tenants.groupQuotas(), section.word("rate-limit-headers", QuotaTerms.HeaderStyle.DRAFT)),
+                        new Enforcement(section.truth("enforce", true), dryRunPools),
                         inMetrics);
             } catch (IllegalArgumentException e) {
-                Refusal refusal = Refusal.of(e);
-                PoolsReader.Pool pool = accepted.remove(poolName(refusal.key()));
+                InvalidValue invalid = InvalidValue.of(e);
+                Pool pool = accepted.remove(invalid.key().replaceFirst("^pools\\.(.*)\\.permits$", "$1"));
                 if (pool == null) {
                     throw e;
                 }
-                pool.section().mistake("permits", refusal);
+                pool.section().mistake("permits", invalid);
             }
         }
     }
@@ -116,48 +113,24 @@ public final class PolicyFileReader {
      * guarantee is intended, because guaranteed permits are lent out. Pools that the policy refused have a mistake
      * already.
      */
-    private static void warnOfReservations(Policy policy, PoolsReader.Pools pools) {
+    private static void warnOfReservations(Policy policy, Pools pools) {
         long reserved = policy.shares().reserved();
-        pools.pools().forEach((name, pool) -> {
-            int permits = pool.settings().permits();
-            if (!policy.pools().containsKey(name)) {
-                return;
-            } else if (reserved == permits) {
+        policy.pools().forEach((name, settings) -> {
+            Pool pool = pools.pools().get(name);
+            int permits = settings.permits();
+            if (pool != null && reserved == permits) {
                 pool.section()
                         .warn(
                                 "permits",
                                 "all %d are reserved: a tenant without a reservation never gets one"
                                         .formatted(permits));
-            } else if (2 * reserved > permits) {
+            } else if (pool != null && 2 * reserved > permits) {
                 pool.section()
                         .warn(
                                 "permits",
-                                "%d of %d are reserved, and stay idle while their tenants do; what is guaranteed is lent out"
+                                "%d of %d are reserved, and idle while their tenants are idle; guaranteed permits are lent to other tenants meanwhile"
                                         .formatted(reserved, permits));
             }
         });
-    }
-
-    private static QuotaTerms.HeaderStyle headerStyle(@Nullable Value value) {
-        String word = value == null ? "draft" : value.text(HEADER_STYLES);
-        if (word != null) {
-            for (QuotaTerms.HeaderStyle style : QuotaTerms.HeaderStyle.values()) {
-                if (style.name().toLowerCase(Locale.ROOT).equals(word)) {
-                    return style;
-                }
-            }
-            if (value != null) {
-                value.mistake(HEADER_STYLES);
-            }
-        }
-        return QuotaTerms.HeaderStyle.DRAFT;
-    }
-
-    private static @Nullable String poolName(String key) {
-        String start = "pools.";
-        String end = ".permits";
-        return key.startsWith(start) && key.endsWith(end)
-                ? key.substring(start.length(), key.length() - end.length())
-                : null;
     }
 }

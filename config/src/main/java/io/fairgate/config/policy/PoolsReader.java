@@ -1,6 +1,5 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Given;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.fairness.FairnessSettings;
@@ -8,91 +7,49 @@ import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code pools}. */
 final class PoolsReader {
-    private static final String ON_CLIENT_LEFT = "finish or close";
 
     private PoolsReader() {}
 
-    static Pools read(Value value) {
-        Map<String, Value> entries = value.entries("a mapping of pools by name");
-        if (entries == null) {
-            return Pools.absent(true);
-        }
+    static Pools read(Section file) {
         Map<String, Pool> pools = new LinkedHashMap<>();
-        entries.forEach((name, entry) -> {
-            boolean named = Names.isAllowed(name, entry);
-            Pool pool = pool(entry);
-            if (named && pool != null) {
-                pools.put(name, pool);
+        file.entries("pools").forEach((name, value) -> {
+            boolean isNamed = Names.isAllowed(name, value);
+            Section section = Section.open(value, PolicyKeys.POOL);
+            PoolSettings settings = settings(section);
+            // A pool without valid permits is noted already, and cannot be compared with the reservations.
+            if (isNamed && settings != null && section.has("permits")) {
+                pools.put(name, new Pool(section, settings, section.truth("enforce", true)));
             }
         });
-        return new Pools(pools, entries.keySet());
+        return new Pools(pools, file.names("pools"));
     }
 
-    private static @Nullable Pool pool(Value value) {
-        Section section = Section.open(value, PolicyKeys.POOL);
-        if (section == null) {
-            return null;
-        }
-        section.require("permits", "how many requests may be in flight at once");
-        Given given = new Given(section)
-                .read("permits", Value::integer)
-                .read("max-waiting", Value::integer)
-                .read("max-wait", Value::duration)
-                .read("max-hold", Value::duration)
-                .read("memory", Value::duration)
-                .read("max-collect", Value::duration);
-        Value leases = section.get("lease");
-        LeaseBounds bounds = leases == null ? LeaseBounds.USUAL : leaseBounds(leases);
-        Value left = section.get("on-client-left");
-        OnClientLeft onClientLeft = left == null ? null : onClientLeft(left);
-        PoolSettings settings = given.accepted(keys -> new PoolSettings(
-                keys.integer("permits", 1),
-                keys.integer("max-waiting", PoolSettings.DEFAULT_MAX_WAITING),
-                keys.duration("max-wait", PoolSettings.DEFAULT_MAX_WAIT),
-                keys.duration("max-hold", PoolSettings.DEFAULT_MAX_HOLD),
-                bounds,
-                keys.duration("memory", FairnessSettings.DEFAULT_MEMORY),
-                keys.durationIfGiven("max-collect"),
-                onClientLeft == null ? OnClientLeft.FINISH : onClientLeft));
-        // A pool without valid permits is noted already, and cannot be compared with the reservations.
-        Value enforce = section.get("enforce");
-        boolean enforced = enforce == null || !Boolean.FALSE.equals(enforce.truth());
-        return settings == null || !given.has("permits") ? null : new Pool(section, settings, enforced);
-    }
-
-    /** Notes a mistake and returns null for any other word. */
-    static @Nullable OnClientLeft onClientLeft(Value value) {
-        String text = value.text(ON_CLIENT_LEFT);
-        for (OnClientLeft each : OnClientLeft.values()) {
-            if (each.name().toLowerCase(Locale.ROOT).equals(text)) {
-                return each;
-            }
-        }
-        if (text != null) {
-            value.mistake(ON_CLIENT_LEFT);
-        }
-        return null;
+    private static @Nullable PoolSettings settings(Section section) {
+        Value lease = section.get("lease");
+        LeaseBounds leases = lease == null ? LeaseBounds.USUAL : leaseBounds(lease);
+        return section.accepted(pool -> new PoolSettings(
+                pool.integer("permits", 1),
+                pool.integer("max-waiting", PoolSettings.DEFAULT_MAX_WAITING),
+                pool.duration("max-wait", PoolSettings.DEFAULT_MAX_WAIT),
+                pool.duration("max-hold", PoolSettings.DEFAULT_MAX_HOLD),
+                leases,
+                pool.duration("memory", FairnessSettings.DEFAULT_MEMORY),
+                pool.duration("max-collect"),
+                pool.word("on-client-left", OnClientLeft.FINISH)));
     }
 
     /** Notes mistakes, and uses the default for each value that has one. */
     private static LeaseBounds leaseBounds(Value value) {
-        Section section = Section.open(value, PolicyKeys.LEASE);
-        if (section == null) {
-            return LeaseBounds.USUAL;
-        }
-        LeaseBounds bounds = new Given(section)
-                .read("max-ttl", Value::duration)
-                .read("max-hold", Value::duration)
-                .accepted(keys -> new LeaseBounds(
-                        keys.duration("max-ttl", LeaseBounds.USUAL.maxTtl()),
-                        keys.duration("max-hold", LeaseBounds.USUAL.maxHold())));
+        LeaseBounds bounds = Section.open(value, PolicyKeys.LEASE)
+                .accepted(lease -> new LeaseBounds(
+                        lease.duration("max-ttl", LeaseBounds.USUAL.maxTtl()),
+                        lease.duration("max-hold", LeaseBounds.USUAL.maxHold())));
         return bounds == null ? LeaseBounds.USUAL : bounds;
     }
 
@@ -105,9 +62,5 @@ final class PoolsReader {
      * @param pools those without a mistake
      * @param names the pools that routes may name, including pools with mistakes; null when they cannot be determined
      */
-    record Pools(Map<String, Pool> pools, @Nullable Set<String> names) {
-        static Pools absent(boolean broken) {
-            return new Pools(Map.of(), broken ? null : Set.of());
-        }
-    }
+    record Pools(Map<String, Pool> pools, @Nullable Set<String> names) {}
 }

@@ -1,9 +1,8 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Given;
 import io.fairgate.config.yaml.KnownKeys;
-import io.fairgate.config.yaml.Nearest;
 import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.quota.Quota;
@@ -14,9 +13,11 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -24,117 +25,99 @@ import org.jspecify.annotations.Nullable;
 /** Reads the list {@code quotas} of a plan, a member or a group. */
 final class QuotasReader {
     private static final String TOTAL = "total";
-    private static final Map<String, CalendarUnit> CALENDAR = Map.of(
-            "hour", CalendarUnit.HOUR, "day", CalendarUnit.DAY, "week", CalendarUnit.WEEK, "month", CalendarUnit.MONTH);
-    private static final List<String> WORDS = List.of("hour", "day", "week", "month", TOTAL);
-    private static final String WORDS_EXPECTED = ", or hour, day, week, month or total";
+    private static final List<String> WINDOWS = List.of("hour", "day", "week", "month", TOTAL);
+    private static final String NO_ZONE = "no zone, because only a quota of the calendar has one";
+    private static final String NO_BURST = "no burst, because only a quota per duration has one";
 
     /** The routes that quotas may name; null when they cannot be determined. */
     private final @Nullable Set<String> routes;
 
-    /** @param routes the ids of the file's routes; null when they cannot be determined */
     QuotasReader(@Nullable Set<String> routes) {
         this.routes = routes;
     }
 
-    List<QuotaRule> read(Value value, KnownKeys keys) {
-        List<Value> items = value.items("a list of quotas");
+    /** The quotas of a plan, a member or a group that have no mistake. */
+    List<QuotaRule> read(Section owner, KnownKeys keys) {
         List<QuotaRule> rules = new ArrayList<>();
         Map<String, Section> byName = new HashMap<>();
-        for (Value item : items == null ? List.<Value>of() : items) {
+        for (Value item : owner.items("quotas")) {
             Section section = Section.open(item, keys);
-            QuotaRule rule = section == null ? null : rule(section);
-            if (section == null || rule == null) {
+            Set<String> ids = routes(section);
+            Quota quota = quota(section);
+            // Without a name there is one mistake already, and the quota has a name that stands for it.
+            if (quota == null || !section.has("name")) {
                 continue;
             }
-            String name = rule.quota().name();
-            Section first = byName.putIfAbsent(name, section);
+            Section first = byName.putIfAbsent(quota.name(), section);
             if (first == null) {
-                rules.add(rule);
+                rules.add(new QuotaRule(quota, ids, section.truth("enforce", true)));
             } else {
                 section.mistake(
                         "name",
-                        name + " a second time",
-                        "a name of its own; the quota at %s has this one".formatted(first.place()));
+                        quota.name() + " a second time",
+                        "a unique name; the quota at %s has this one".formatted(first.place()));
             }
         }
         return rules;
     }
 
-    private @Nullable QuotaRule rule(Section section) {
-        Set<String> named = routes(section.get("routes"));
-        Value enforce = section.get("enforce");
-        boolean enforced = enforce == null || !Boolean.FALSE.equals(enforce.truth());
-        Quota quota = quota(section);
-        return quota == null ? null : new QuotaRule(quota, named, enforced);
-    }
-
-    private Set<String> routes(@Nullable Value value) {
-        String expected = "a list of at least one id of a route";
-        List<Value> items = value == null ? null : value.items(expected);
-        if (value != null && items != null && items.isEmpty()) {
-            value.mistake(expected);
-        }
-        Set<String> named = new LinkedHashSet<>();
-        for (Value item : items == null ? List.<Value>of() : items) {
+    private Set<String> routes(Section section) {
+        Set<String> ids = new LinkedHashSet<>();
+        for (Value item : section.items("routes")) {
             String id = item.text("the id of a route");
-            if (id != null && Names.isKnown(id, routes, item, "a route")) {
-                named.add(id);
+            if (id != null && Names.isKnown(id, routes, item, "route")) {
+                ids.add(id);
             }
         }
-        return named;
+        return ids;
     }
 
     private static @Nullable Quota quota(Section section) {
-        section.require("name", "what the quota is called in header fields and metrics");
-        section.require("limit", "units per window");
-        Given given =
-                new Given(section).read("name", value -> value.text("a name")).read("limit", Value::whole);
-        Quota quota = windowed(section, given);
-        // A placeholder stands for a refused name, so that the rest is checked.
-        return given.has("name") ? quota : null;
-    }
-
-    private static @Nullable Quota windowed(Section section, Given given) {
-        Value within = section.get("within");
-        if (within != null || section.mentions("within")) {
-            return sliding(section, given);
+        if (section.mentions("within")) {
+            refuse(section, "per", "no per, because within is the window already");
+            refuse(section, "burst", NO_BURST);
+            refuse(section, "zone", NO_ZONE);
+            return section.accepted(quota ->
+                    new Quota.Sliding(name(quota), limit(quota), quota.duration("within", Duration.ofSeconds(1))));
         }
-        Value per = section.require(
-                "per", "the window: a duration such as 1s" + WORDS_EXPECTED + "; or within, with a duration");
-        String window = per == null ? null : per.scalar();
-        CalendarUnit unit = window == null ? null : CALENDAR.get(window);
-        if (unit != null) {
-            return calendar(section, given, unit);
+        if (!section.mentions("per")) {
+            section.mistake("per", "missing", PolicyKeys.WINDOW + "; or within, with a duration");
         }
-        return TOTAL.equals(window) ? total(section, given) : rate(section, given);
-    }
-
-    private static @Nullable Quota sliding(Section section, Given given) {
-        refuse(section, "per", "no per, because within is the window already");
-        refuse(section, "burst", "no burst, because only a quota per duration has one");
-        refuse(section, "zone", "no zone, because only a quota of the calendar has one");
-        given.read("within", Value::duration);
-        return given.accepted(keys -> new Quota.Sliding(
-                keys.text("name", "unnamed"), keys.whole("limit", 1), keys.duration("within", Duration.ofSeconds(1))));
-    }
-
-    private static @Nullable Quota total(Section section, Given given) {
-        refuse(section, "burst", "no burst, because only a quota per duration has one");
-        refuse(section, "zone", "no zone, because only a quota of the calendar has one");
-        return given.accepted(keys -> new Quota.Total(keys.text("name", "unnamed"), keys.whole("limit", 1)));
-    }
-
-    private static @Nullable Quota rate(Section section, Given given) {
-        if (section.get("per") != null) {
-            refuse(section, "zone", "no zone, because only a quota of the calendar has one");
+        String window = section.text("per", "1s");
+        if (window.equals(TOTAL)) {
+            refuse(section, "burst", NO_BURST);
+            refuse(section, "zone", NO_ZONE);
+            return section.accepted(quota -> new Quota.Total(name(quota), limit(quota)));
+        } else if (WINDOWS.contains(window)) {
+            refuse(section, "burst", NO_BURST);
+            CalendarUnit unit = CalendarUnit.valueOf(window.toUpperCase(Locale.ROOT));
+            ZoneId zone = zone(section.get("zone"), section.text("zone", "Z"));
+            return section.accepted(quota -> new Quota.Calendar(name(quota), limit(quota), unit, zone));
         }
-        given.read("burst", Value::whole).read("per", QuotasReader::window);
-        return given.accepted(keys -> new Quota.Rate(
-                keys.text("name", "unnamed"),
-                keys.whole("limit", 1),
-                keys.duration("per", Duration.ofSeconds(1)),
-                keys.whole("burst", keys.whole("limit", 1))));
+        return rate(section, window);
+    }
+
+    private static @Nullable Quota rate(Section section, String window) {
+        Duration per = DurationText.parse(window);
+        Value given = section.get("per");
+        if (given != null && per == null) {
+            given.mistake(PolicyKeys.WINDOW + suggestion(window, WINDOWS));
+        } else if (given != null) {
+            refuse(section, "zone", NO_ZONE);
+        }
+        return section.accepted(quota -> new Quota.Rate(
+                name(quota),
+                limit(quota),
+                per == null ? Duration.ofSeconds(1) : per,
+                quota.whole("burst", limit(quota))));
+    }
+
+    private static String name(Section quota) {
+        return quota.text("name", "unnamed");
+    }
+
+    private static long limit(Section quota) {
+        return quota.whole("limit", 1);
     }
 
     private static void refuse(Section section, String key, String expected) {
@@ -144,35 +127,20 @@ final class QuotasReader {
         }
     }
 
-    private static @Nullable Duration window(Value value) {
-        String text = value.scalar();
-        Duration window = text == null ? null : DurationText.parse(text);
-        if (window == null) {
-            String nearest = text == null ? null : Nearest.to(text, WORDS);
-            value.mistake(DurationText.EXPECTED
-                    + WORDS_EXPECTED
-                    + (nearest == null ? "" : "; did you mean %s?".formatted(nearest)));
-        }
-        return window;
-    }
-
-    private static @Nullable Quota calendar(Section section, Given given, CalendarUnit unit) {
-        refuse(section, "burst", "no burst, because only a quota per duration has one");
-        Value zone = section.get("zone");
-        ZoneId zoneId = zone == null ? ZoneOffset.UTC : zone(zone);
-        return given.accepted(
-                keys -> new Quota.Calendar(keys.text("name", "unnamed"), keys.whole("limit", 1), unit, zoneId));
-    }
-
-    private static ZoneId zone(Value value) {
-        String expected = "a time zone such as UTC or Europe/Berlin";
-        String text = value.text(expected);
+    private static ZoneId zone(@Nullable Value value, String name) {
         try {
-            return text == null ? ZoneOffset.UTC : ZoneId.of(text);
+            return ZoneId.of(name);
         } catch (DateTimeException e) {
-            String nearest = Nearest.to(value.shown(), ZoneId.getAvailableZoneIds());
-            value.mistake(expected + (nearest == null ? "" : "; did you mean %s?".formatted(nearest)));
+            if (value != null) {
+                value.mistake("a time zone such as UTC or Europe/Berlin"
+                        + suggestion(name, ZoneId.getAvailableZoneIds()));
+            }
             return ZoneOffset.UTC;
         }
+    }
+
+    private static String suggestion(String word, Collection<String> known) {
+        String nearest = Suggestions.nearest(word, known);
+        return nearest == null ? "" : "; did you mean %s?".formatted(nearest);
     }
 }

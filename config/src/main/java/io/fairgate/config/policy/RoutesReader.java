@@ -2,12 +2,17 @@ package io.fairgate.config.policy;
 
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.policy.PoolsReader.Pools;
+import io.fairgate.config.policy.TenantsReader.Tenants;
+import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,54 +22,40 @@ import org.jspecify.annotations.Nullable;
  * predicates and filters, because this module does not know them.
  */
 final class RoutesReader {
+    /** {@code no} is for routes that answer by themselves, for instance with a redirect. */
+    private static final Set<String> SCHEMES = Set.of("http", "https", "ws", "wss", "no");
+
     private final Pools pools;
-    private final @Nullable Set<String> classes;
-    private final @Nullable Set<String> tenants;
+    private final Tenants tenants;
     private final Map<String, String> filledIn;
     private final Map<String, Value> ids = new HashMap<>();
 
-    private RoutesReader(Pools pools, TenantsReader.Tenants tenants, Map<String, String> filledIn) {
+    /** @param filledIn maps each value that came from elsewhere to its placeholder in the file */
+    RoutesReader(Pools pools, Tenants tenants, Map<String, String> filledIn) {
         this.pools = pools;
-        this.classes = tenants.classNames();
-        this.tenants = tenants.tenantNames();
+        this.tenants = tenants;
         this.filledIn = filledIn;
     }
 
-    /**
-     * Reads all routes.
-     *
-     * @param filledIn maps each value that came from elsewhere to its placeholder in the file
-     */
-    static List<RouteDeclaration> read(
-            Value value, Pools pools, TenantsReader.Tenants tenants, Map<String, String> filledIn) {
-        RoutesReader reader = new RoutesReader(pools, tenants, filledIn);
+    List<RouteDeclaration> read(List<Value> items) {
         List<RouteDeclaration> routes = new ArrayList<>();
-        List<Value> items = value.items("a list of routes");
-        int index = 0;
-        for (Value item : items == null ? List.<Value>of() : items) {
-            Section section = Section.open(item, PolicyKeys.ROUTE);
-            RouteDeclaration route = section == null ? null : reader.route(index, item, section);
+        for (int index = 0; index < items.size(); index++) {
+            RouteDeclaration route = route(index, items.get(index));
             if (route != null) {
                 routes.add(route);
             }
-            index++;
         }
         return routes;
     }
 
     /** The ids that quotas may name, including routes with mistakes; null when they cannot be determined. */
     static @Nullable Set<String> ids(Section file) {
-        Value value = file.get("routes");
-        if (value == null) {
+        if (!file.has("routes")) {
             return file.mentions("routes") ? null : Set.of();
         }
-        List<Value> items = value.items("a list of routes");
-        if (items == null) {
-            return null;
-        }
         Set<String> ids = new LinkedHashSet<>();
-        for (Value item : items) {
-            Map<String, Value> entries = item.isMapping() ? item.entries("") : null;
+        for (Value item : file.items("routes")) {
+            Map<String, Value> entries = item.entriesOrNull();
             Value id = entries == null ? null : entries.get("id");
             String name = id == null ? null : id.scalar();
             if (name == null) {
@@ -75,88 +66,58 @@ final class RoutesReader {
         return ids;
     }
 
-    private @Nullable RouteDeclaration route(int index, Value value, Section section) {
-        String id = id(section);
-        Value uri = section.require("uri", UpstreamUri.EXPECTED);
-        if (uri != null) {
-            UpstreamUri.check(uri);
+    private @Nullable RouteDeclaration route(int index, Value value) {
+        Section section = Section.open(value, PolicyKeys.ROUTE);
+        String id = section.text("id");
+        Value given = section.get("id");
+        Value first = id == null || given == null ? null : ids.putIfAbsent(id, given);
+        if (first != null && given != null) {
+            given.mistake("a unique name; the route at %s has this one".formatted(first.place()));
         }
-        List<Integer> predicateLines = predicates(section);
-        List<Integer> filterLines = filters(section);
-        metadata(section);
+        Value uri = section.get("uri");
+        if (uri != null && section.has("uri")) {
+            checkUri(uri, section.text("uri", ""));
+        }
+        List<Integer> predicateLines = components(section.items("predicates"), PolicyKeys.PREDICATE);
+        List<Integer> filterLines = components(section.items("filters"), PolicyKeys.FILTER);
         Map<String, Object> definition = PlainData.entries(value);
         return id == null || definition == null
                 ? null
                 : new RouteDeclaration(id, index, value.line(), definition, predicateLines, filterLines, filledIn);
     }
 
-    private @Nullable String id(Section section) {
-        String expected = "a name of the route's own";
-        Value value = section.require("id", expected);
-        String id = value == null ? null : value.text(expected);
-        if (value == null || id == null) {
-            return null;
-        }
-        Value first = ids.putIfAbsent(id, value);
-        if (first != null) {
-            value.mistake("%s; the route at line %d has this one".formatted(expected, first.line()));
-        }
-        return id;
-    }
-
-    private List<Integer> predicates(Section section) {
-        String expected = "a list of at least one predicate, such as Path=/orders/**";
-        Value value = section.require("predicates", expected);
-        List<Value> items = value == null ? null : value.items(expected);
-        if (value != null && items != null && items.isEmpty()) {
-            value.mistake(expected);
-        }
-        List<Integer> lines = new ArrayList<>();
-        for (Value item : items == null ? List.<Value>of() : items) {
-            Step step = Step.read(item, PolicyKeys.PREDICATE, "a predicate such as Path=/orders/**");
-            if (step != null && step.name().equals(TenantReference.PREDICATE)) {
-                TenantReference.check(step, tenants);
+    /**
+     * Spring Cloud Gateway uses scheme, host and port, and would ignore a path; a URI that it cannot use would fail only
+     * with the first request.
+     */
+    private static void checkUri(Value value, String text) {
+        try {
+            URI uri = new URI(text);
+            String scheme = uri.getScheme();
+            if (scheme == null || !SCHEMES.contains(scheme.toLowerCase(Locale.ROOT)) || uri.getHost() == null) {
+                value.mistake("a URI with http, https, ws or wss and a host, such as http://localhost:9000");
+            } else if (!Set.of("", "/").contains(String.valueOf(uri.getRawPath())) || uri.getRawQuery() != null) {
+                value.mistake("a URI without a path, which would be ignored; the filter PrefixPath adds one");
             }
-            lines.add(item.line());
+        } catch (URISyntaxException e) {
+            value.mistake("a URI such as http://localhost:9000");
         }
-        return lines;
     }
 
-    private List<Integer> filters(Section section) {
-        Value value = section.get("filters");
-        List<Value> items = value == null ? null : value.items("a list of filters");
-        List<Integer> lines = new ArrayList<>();
+    /** Checks predicates or filters, and returns their lines. */
+    private List<Integer> components(List<Value> items, KnownKeys keys) {
         boolean hasPool = false;
-        for (Value item : items == null ? List.<Value>of() : items) {
-            Step step = Step.read(item, PolicyKeys.FILTER, "a filter such as FairShare=orders");
-            if (step != null && step.name().equals(FairShareReference.FILTER)) {
-                if (hasPool) {
-                    // A request that holds a permit of one pool and waits for another could deadlock with one that does
-                    // the reverse.
-                    item.mistake("one FairShare on a route");
-                }
-                hasPool = true;
-                FairShareReference.check(step, pools, classes);
-            } else if (step != null && step.name().equals(CostReference.FILTER)) {
-                CostReference.check(step);
+        for (Value item : items) {
+            RouteComponent component = RouteComponent.read(item, keys);
+            boolean isFairShare = component.name().equals(PolicyKeys.FAIR_SHARE);
+            if (isFairShare && hasPool) {
+                // A request that holds a permit of one pool and waits for another could deadlock with one that does the
+                // reverse.
+                item.mistake("one FairShare on a route");
             }
-            lines.add(item.line());
+            hasPool |= isFairShare;
+            component.check(pools, tenants);
         }
-        return lines;
-    }
-
-    private static void metadata(Section section) {
-        Value metadata = section.get("metadata");
-        if (metadata != null) {
-            metadata.entries("a mapping");
-        }
-        Value order = section.get("order");
-        if (order != null) {
-            order.integer();
-        }
-        Value enabled = section.get("enabled");
-        if (enabled != null) {
-            enabled.truth();
-        }
+        return items.stream().map(Value::line).toList();
     }
 }

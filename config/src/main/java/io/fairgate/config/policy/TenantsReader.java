@@ -1,6 +1,5 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.Given;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.fairness.ShareGroups.Group;
@@ -24,199 +23,159 @@ final class TenantsReader {
     private static final String REFUSE = "refuse";
     private static final String NONE = "none";
 
+    private final Section section;
+    private final QuotasReader quotas;
+    private final IdentityReader.Ways ways;
+    private final CredentialsReader credentials;
+    private final GroupsReader groups;
     private final Map<String, Plan> plans = new HashMap<>();
 
     /** The names of all plans, including plans with mistakes; null when they cannot be determined. */
-    private @Nullable Set<String> planNames = Set.of();
+    private final @Nullable Set<String> planNames;
 
-    /** The names of all members, including members with mistakes; null when they cannot be determined. */
-    private @Nullable Set<String> memberNames = Set.of();
-
-    private final QuotasReader quotas;
-    private GroupsReader groups;
-    private CredentialsReader credentials = new CredentialsReader(IdentityReader.Ways.NONE);
-
-    private TenantsReader(QuotasReader quotas) {
+    private TenantsReader(Section section, QuotasReader quotas) {
+        this.section = section;
         this.quotas = quotas;
-        groups = GroupsReader.read(null, false, quotas);
+        ways = IdentityReader.read(section);
+        credentials = new CredentialsReader(ways);
+        groups = new GroupsReader(section, quotas);
+        planNames = section.names("plans");
     }
 
     /** @param routes the ids that quotas may name; null when they cannot be determined */
-    static Tenants read(Value value, @Nullable Set<String> routes) {
-        Section section = Section.open(value, PolicyKeys.TENANTS);
-        return section == null ? Tenants.NONE : new TenantsReader(new QuotasReader(routes)).tenants(section);
+    static Tenants read(@Nullable Value value, @Nullable Set<String> routes) {
+        return value == null
+                ? Tenants.NONE
+                : new TenantsReader(Section.open(value, PolicyKeys.TENANTS), new QuotasReader(routes)).tenants();
     }
 
-    private Tenants tenants(Section section) {
-        Value identify = section.require("identify", "a list of ways to identify a tenant");
-        IdentityReader.Ways ways = identify == null ? IdentityReader.Ways.NONE : IdentityReader.read(identify);
-        credentials = new CredentialsReader(ways);
-        groups = GroupsReader.read(section.get("groups"), section.mentions("groups"), quotas);
-        Value classes = section.get("classes");
-        Value plansValue = section.get("plans");
-        if (plansValue != null) {
-            readPlans(plansValue);
-        } else if (section.mentions("plans")) {
-            planNames = null;
-        }
-        Value members = section.get("members");
-        Value unknown = section.get("unknown");
-        Map<TenantId, TenantPolicy> read = Map.of();
-        if (members != null) {
-            read = members(members);
-        } else if (section.mentions("members")) {
-            memberNames = null;
-        }
-        TenantPolicy others = unknown == null ? null : unknown(unknown);
-        List<TenantPolicy> all = new ArrayList<>(read.values());
-        if (others != null) {
-            all.add(others);
+    private Tenants tenants() {
+        section.entries("plans").forEach(this::readPlan);
+        Map<TenantId, TenantPolicy> members = members();
+        TenantPolicy unknown = unknown();
+        List<TenantPolicy> all = new ArrayList<>(members.values());
+        if (unknown != null) {
+            all.add(unknown);
         }
         groups.checkReservations(all);
         return new Tenants(
-                identification(ways, section),
-                tenantNames(section),
-                read,
-                others,
+                identification(),
+                tenantNames(),
+                members,
+                unknown,
                 groups.groups(),
                 groups.quotas(),
-                classes == null ? Map.of() : GroupsReader.classes(classes),
-                classNames(section));
-    }
-
-    private static @Nullable Set<String> classNames(Section section) {
-        Value classes = section.get("classes");
-        if (classes == null) {
-            return section.mentions("classes") ? null : Set.of();
-        }
-        Map<String, Value> entries = classes.entries("a mapping of classes of requests by name");
-        return entries == null ? null : entries.keySet();
+                classes(),
+                section.names("classes"));
     }
 
     /**
      * Leaves out the credentials of members when a way has a mistake, because then it is unknown which way they belong
      * to.
      */
-    private Identification identification(IdentityReader.Ways ways, Section section) {
-        String forwardAs = forwardAs(section);
-        return ways.complete()
-                ? new Identification(ways.sources(), forwardAs, credentials.apiKeys(), credentials.certificates())
+    private Identification identification() {
+        Identification named = section.accepted(keys -> {
+            String name = keys.text("forward-as", Identification.DEFAULT_FORWARD_AS);
+            return new Identification(List.of(), name.equals(NONE) ? null : name, ApiKeys.NONE, Map.of());
+        });
+        return named != null && ways.complete()
+                ? new Identification(
+                        ways.sources(), named.forwardAs(), credentials.apiKeys(), credentials.certificates())
                 : new Identification(ways.sources());
     }
 
-    private static @Nullable String forwardAs(Section section) {
-        Identification read = new Given(section)
-                .read("forward-as", value -> value.text("the name of an HTTP header, or none"))
-                .accepted(keys -> {
-                    String name = keys.text("forward-as", Identification.DEFAULT_FORWARD_AS);
-                    return new Identification(List.of(), name.equals(NONE) ? null : name, ApiKeys.NONE, Map.of());
-                });
-        return read == null ? null : read.forwardAs();
-    }
-
-    private @Nullable Set<String> tenantNames(Section section) {
-        if (memberNames == null) {
+    private @Nullable Set<String> tenantNames() {
+        Set<String> members = section.names("members");
+        if (members == null) {
             return null;
         }
-        Set<String> names = new LinkedHashSet<>(memberNames);
-        Value unknown = section.get("unknown");
-        if (unknown != null && !REFUSE.equals(unknown.scalar())) {
+        Set<String> names = new LinkedHashSet<>(members);
+        if (!section.text("unknown", REFUSE).equals(REFUSE)) {
             names.add(TenantId.UNKNOWN.value());
         }
         return names;
     }
 
-    private Given share(Given given) {
-        return ShareReader.read(given).read("parent", groups::parent);
-    }
-
-    /** The group of a tenant; null when it has none, or the group has mistakes. */
-    private @Nullable String parent(Given share) {
-        String parent = share.text("parent", "");
-        return groups.groups().containsKey(parent) ? parent : null;
-    }
-
-    private void readPlans(Value value) {
-        Map<String, Value> entries = value.entries("a mapping of plans by name");
-        planNames = entries == null ? null : entries.keySet();
-        if (entries == null) {
-            return;
-        }
-        entries.forEach((name, entry) -> {
-            if (name.equals(REFUSE)) {
-                entry.mistake("a plan of this name", "another name, because unknown: refuse lets nobody in");
-            } else {
-                Names.isAllowed(name, entry);
-            }
-            Section section = Section.open(entry, PolicyKeys.PLAN);
-            if (section != null) {
-                Given share = share(new Given(section));
-                // The settings are read here as well, so that a plan without members is checked.
-                ShareReader.settings(share);
-                Value own = section.get("quotas");
-                plans.put(name, new Plan(share, own == null ? List.of() : quotas.read(own, PolicyKeys.PLAN_QUOTA)));
+    private Map<String, ShareSettings> classes() {
+        Map<String, ShareSettings> classes = new LinkedHashMap<>();
+        section.entries("classes").forEach((name, entry) -> {
+            boolean isNamed = Names.isAllowed(name, entry);
+            ShareSettings settings = GroupsReader.shareOf(Section.open(entry, PolicyKeys.CLASS));
+            if (isNamed) {
+                classes.put(name, settings);
             }
         });
+        return classes;
     }
 
-    private Map<TenantId, TenantPolicy> members(Value value) {
-        Map<String, Value> entries = value.entries("a mapping of members by tenant id");
-        memberNames = entries == null ? null : entries.keySet();
+    private void readPlan(String name, Value entry) {
+        if (name.equals(REFUSE)) {
+            entry.mistake("a plan of this name", "another name, because unknown: refuse admits no unknown tenant");
+        } else {
+            Names.isAllowed(name, entry);
+        }
+        Section plan = Section.open(entry, PolicyKeys.PLAN);
+        // The settings are read here as well, so that a plan without members is checked.
+        plans.put(
+                name,
+                new Plan(
+                        plan,
+                        GroupsReader.shareOf(plan),
+                        groups.parent(plan),
+                        quotas.read(plan, PolicyKeys.PLAN_QUOTA)));
+    }
+
+    private Map<TenantId, TenantPolicy> members() {
         Map<TenantId, TenantPolicy> members = new LinkedHashMap<>();
-        for (Map.Entry<String, Value> entry :
-                entries == null ? Set.<Map.Entry<String, Value>>of() : entries.entrySet()) {
-            boolean named = Names.isAllowed(entry.getKey(), entry.getValue());
-            Section section = Section.open(entry.getValue(), PolicyKeys.MEMBER);
-            TenantId id = named ? TenantId.of(entry.getKey()) : TenantId.UNKNOWN;
-            TenantPolicy member = section == null ? null : member(id, section);
-            if (named && member != null) {
+        section.entries("members").forEach((name, entry) -> {
+            boolean isNamed = Names.isAllowed(name, entry);
+            TenantId id = isNamed ? TenantId.of(name) : TenantId.UNKNOWN;
+            TenantPolicy member = member(id, Section.open(entry, PolicyKeys.MEMBER));
+            if (isNamed) {
                 members.put(id, member);
             }
-        }
+        });
         return members;
     }
 
-    private TenantPolicy member(TenantId id, Section section) {
-        credentials.read(id, section);
-        Value planValue = section.require("plan", "the name of a plan");
-        String planName = planValue == null ? null : planName(planValue);
-        Plan plan = planName == null ? null : plans.get(planName);
-        Given share = share(new Given(section, plan == null ? null : plan.share, "of the plan " + planName));
-        Value list = section.get("quotas");
-        List<QuotaRule> own = list == null ? null : quotas.read(list, PolicyKeys.MEMBER_QUOTA);
-        List<QuotaRule> inherited = plan == null ? List.of() : plan.quotas;
+    private TenantPolicy member(TenantId id, Section member) {
+        credentials.read(id, member);
+        String planName = planName(member, planNames, "plan");
+        Plan plan = plans.get(planName);
+        if (plan != null) {
+            member.inheriting(plan.section, "of the plan " + planName);
+        }
+        List<QuotaRule> own = quotas.read(member, PolicyKeys.MEMBER_QUOTA);
+        String parent = member.get("parent") == null && plan != null ? plan.parent : groups.parent(member);
         return new TenantPolicy(
                 id,
                 planName == null ? "" : planName,
-                parent(share),
-                ShareReader.settings(share),
-                own == null ? inherited : own);
+                parent,
+                GroupsReader.shareOf(member),
+                member.get("quotas") == null && plan != null ? plan.quotas : own);
     }
 
-    private @Nullable TenantPolicy unknown(Value value) {
-        String name = value.text("refuse, or the name of a plan");
-        if (name == null || name.equals(REFUSE)) {
-            return null;
-        }
+    private @Nullable TenantPolicy unknown() {
         Set<String> known = null;
         if (planNames != null) {
             known = new LinkedHashSet<>(planNames);
             known.add(REFUSE);
         }
-        Plan plan = Names.isKnown(name, known, value, "refuse or a plan") ? plans.get(name) : null;
-        return plan == null
+        String name = planName(section, known, "unknown");
+        Plan plan = plans.get(name);
+        return name == null || plan == null || name.equals(REFUSE)
                 ? null
-                : new TenantPolicy(
-                        TenantId.UNKNOWN, name, parent(plan.share), ShareReader.settings(plan.share), plan.quotas);
+                : new TenantPolicy(TenantId.UNKNOWN, name, plan.parent, plan.share, plan.quotas);
     }
 
-    private @Nullable String planName(Value value) {
-        String name = value.text("the name of a plan");
-        return name != null && Names.isKnown(name, planNames, value, "a plan") ? name : null;
+    private static @Nullable String planName(Section section, @Nullable Set<String> known, String key) {
+        Value value = section.get(key);
+        String name = section.text(key);
+        return value != null && name != null && Names.isKnown(name, known, value, "plan") ? name : null;
     }
 
     /** The part of a plan that has no mistakes. */
-    private record Plan(Given share, List<QuotaRule> quotas) {}
+    private record Plan(Section section, ShareSettings share, @Nullable String parent, List<QuotaRule> quotas) {}
 
     /**
      * The part of {@code tenants} that has no mistakes.

@@ -4,11 +4,13 @@ import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.Warning;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.yaml.snakeyaml.error.Mark;
 
 /** The mistakes and warnings found so far in one file, or in properties. */
@@ -17,13 +19,16 @@ public final class Mistakes {
     private static final int LONGEST_FOUND = 120;
     private static final int LONGEST_EXPECTED = 1000;
 
+    private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
+
     private final String file;
     /** The common prefix of all properties; empty for a file. */
     private final String prefix;
 
-    private final List<Placed> found = new ArrayList<>();
-    private final List<Warning> warnings = new ArrayList<>();
-    private final Set<List<Object>> seen = new HashSet<>();
+    /** One mistake for each place: a value that several readers visit, or that several aliases lead to, is one defect. */
+    private final Map<Place, Mistake> found = new LinkedHashMap<>();
+    /** A set, because several readers may visit a value. */
+    private final Set<Warning> warnings = new LinkedHashSet<>();
 
     public Mistakes(String file) {
         this(file, "");
@@ -59,15 +64,10 @@ public final class Mistakes {
         return prefix.isEmpty() ? mark.getLine() + 1 : 0;
     }
 
-    /**
-     * Notes a mistake, unless the place has one already. A value that several readers visit, or that several aliases
-     * lead to, is one defect.
-     */
+    /** Notes a mistake, unless the place has one already. */
     void add(Mark mark, String path, String what, String expected) {
-        String key = path.substring(path.lastIndexOf('.') + 1);
-        if (seen.add(List.of(mark.getIndex(), key))) {
-            found.add(new Placed(mark.getIndex(), mistake(line(mark), key(path), what, expected)));
-        }
+        Place place = new Place(mark.getIndex(), path.substring(path.lastIndexOf('.') + 1));
+        found.putIfAbsent(place, mistake(line(mark), key(path), what, expected));
     }
 
     /** Notes a warning. */
@@ -88,8 +88,11 @@ public final class Mistakes {
      */
     public void throwIfAny(PolicyFile readable) {
         if (!found.isEmpty()) {
-            found.sort(Comparator.comparingInt(Placed::index));
-            throw new InvalidPolicyException(found.stream().map(Placed::mistake).toList(), readable);
+            List<Mistake> inOrder = found.entrySet().stream()
+                    .sorted(Comparator.comparingInt(entry -> entry.getKey().index))
+                    .map(Map.Entry::getValue)
+                    .toList();
+            throw new InvalidPolicyException(inOrder, readable);
         }
     }
 
@@ -109,25 +112,11 @@ public final class Mistakes {
 
     /** Escapes control characters and shortens the text, so that a mistake is one line of a log or a terminal. */
     private static String printable(String text, int longest) {
-        StringBuilder shown = new StringBuilder();
-        for (int i = 0; i < text.length(); i++) {
-            if (i == longest) {
-                return shown.append('…').toString();
-            }
-            char c = text.charAt(i);
-            int type = Character.getType(c);
-            if (Character.isISOControl(c)
-                    || type == Character.LINE_SEPARATOR
-                    || type == Character.PARAGRAPH_SEPARATOR
-                    || type == Character.FORMAT) {
-                shown.append("\\u%04x".formatted((int) c));
-            } else {
-                shown.append(c);
-            }
-        }
-        return shown.toString();
+        String cut = text.length() <= longest ? text : text.substring(0, longest) + '…';
+        return CONTROL.matcher(cut)
+                .replaceAll(found -> "\\\\u%04x".formatted(found.group().codePointAt(0)));
     }
 
-    /** A mistake and its position in the file. */
-    private record Placed(int index, Mistake mistake) {}
+    /** The position of a key or a value in the file, and the last part of its path. */
+    private record Place(int index, String key) {}
 }

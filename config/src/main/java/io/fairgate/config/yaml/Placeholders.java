@@ -35,6 +35,7 @@ public final class Placeholders {
     private static final Pattern PLACEHOLDER = Pattern.compile("\\$(\\\\?)\\{([^{}]*)(}?)");
     private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
     private static final String FILE = "file:";
+    private static final String LITERAL = "; write $\\{ for a literal ${";
 
     /** Enough for any token, password or certificate. */
     private static final int MAX_BYTES = 64 * 1024;
@@ -55,67 +56,38 @@ public final class Placeholders {
         return used;
     }
 
-    /**
-     * Fills in the placeholders of every value below the root, and notes a mistake where that fails. Keys stay as they
-     * are.
-     */
-    void fillAll(Value root) {
-        if (root.node() instanceof ScalarNode scalar) {
-            var unused = filled(root, scalar);
-            return;
-        }
-        if (root.node().getAnchor() != null && !visited.add(root.node())) {
-            return; // reached through an alias before
-        }
-        if (root.node() instanceof SequenceNode list) {
-            List<Node> items = list.getValue();
-            for (int i = 0; i < items.size(); i++) {
-                Node item = items.get(i);
-                if (mayChange(item)) {
-                    items.set(i, below(root.at(i, item)));
-                }
-            }
-        } else if (root.node() instanceof MappingNode mapping) {
-            List<NodeTuple> entries = mapping.getValue();
-            for (int i = 0; i < entries.size(); i++) {
-                Node key = entries.get(i).getKeyNode();
-                Node value = entries.get(i).getValueNode();
-                if (mayChange(value)) {
-                    String name = key instanceof ScalarNode scalar ? scalar.getValue() : "";
-                    entries.set(i, new NodeTuple(key, below(root.at(key, name, value))));
-                }
-            }
-        }
-    }
-
-    /**
-     * Skips scalars without a placeholder. These are nearly all values, and most of the work would be to compute their
-     * paths.
-     */
-    private static boolean mayChange(Node node) {
-        return !(node instanceof ScalarNode scalar) || mayHold(scalar.getValue());
-    }
-
-    /** Whether the text may hold a placeholder; a quick check that most texts fail. */
-    static boolean mayHold(String text) {
-        return text.indexOf('$') >= 0;
-    }
-
-    private Node below(Value value) {
-        if (value.node() instanceof ScalarNode scalar) {
+    /** The value with the placeholders filled in of all values in it. Notes a mistake where that fails. Keys stay as they are. */
+    Value filled(Value value) {
+        Node node = value.node();
+        if (node instanceof ScalarNode scalar) {
             return filled(value, scalar);
         }
-        fillAll(value);
-        return value.node();
+        if (node.getAnchor() != null && !visited.add(node)) {
+            return value; // reached through an alias before
+        }
+        if (node instanceof SequenceNode list) {
+            List<Node> items = list.getValue();
+            for (int i = 0; i < items.size(); i++) {
+                items.set(i, filled(value.at(i, items.get(i))).node());
+            }
+        } else if (node instanceof MappingNode mapping) {
+            mapping.getValue().replaceAll(entry -> {
+                Node key = entry.getKeyNode();
+                String name = key instanceof ScalarNode scalar ? scalar.getValue() : "";
+                return new NodeTuple(
+                        key, filled(value.at(key, name, entry.getValueNode())).node());
+            });
+        }
+        return value;
     }
 
-    private ScalarNode filled(Value value, ScalarNode scalar) {
+    private Value filled(Value value, ScalarNode scalar) {
         try {
             String filled = fill(scalar.getValue());
-            return filled.equals(scalar.getValue()) ? scalar : new FilledScalar(scalar, filled);
+            return filled.equals(scalar.getValue()) ? value : value.with(new UnquotedScalar(scalar, filled));
         } catch (UnknownException e) {
             value.mistake(String.valueOf(e.getMessage()));
-            return scalar;
+            return value;
         }
     }
 
@@ -125,24 +97,20 @@ public final class Placeholders {
      * @throws UnknownException when a variable or a file does not exist, or a placeholder is malformed
      */
     public String fill(String text) throws UnknownException {
-        if (!mayHold(text)) {
+        if (text.indexOf('$') < 0) { // nearly all texts
             return text;
         }
         Matcher matcher = PLACEHOLDER.matcher(text);
         StringBuilder filled = new StringBuilder();
         while (matcher.find()) {
-            String inner = matcher.group(2);
             String value;
             if (!matcher.group(1).isEmpty()) {
-                value = "${" + inner + matcher.group(3);
+                value = "${" + matcher.group(2) + matcher.group(3);
+            } else if (matcher.group(3).isEmpty()) {
+                throw new UnknownException("a closing }" + LITERAL);
             } else {
-                if (matcher.group(3).isEmpty()) {
-                    throw new UnknownException("a closing }; $\\{ for ${ itself");
-                }
-                value = value(inner);
-                if (!value.isEmpty()) {
-                    used.put(value, matcher.group());
-                }
+                value = value(matcher.group(2));
+                used.put(value, matcher.group());
             }
             matcher.appendReplacement(filled, Matcher.quoteReplacement(value));
         }
@@ -156,16 +124,16 @@ public final class Placeholders {
         int colon = inner.indexOf(':');
         String name = colon < 0 ? inner : inner.substring(0, colon);
         if (!VARIABLE.matcher(name).matches()) {
-            throw new UnknownException(
-                    "the name of an environment variable as in ${NAME}, or ${file:PATH}; $\\{ for ${ itself");
+            throw new UnknownException("${NAME} with the name of an environment variable, or ${file:PATH}" + LITERAL);
         }
         String value = environment.get(name);
         if (value != null) {
             return value;
         }
         if (colon < 0) {
-            throw new UnknownException("the environment variable %s to be set, or ${%s:otherwise}; $\\{ for ${ itself"
-                    .formatted(name, name));
+            throw new UnknownException(
+                    "the environment variable %s to be set, or a default as in ${%s:default}".formatted(name, name)
+                            + LITERAL);
         }
         return inner.substring(colon + 1);
     }

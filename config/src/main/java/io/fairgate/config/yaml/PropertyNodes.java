@@ -1,6 +1,7 @@
 package io.fairgate.config.yaml;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -59,10 +60,10 @@ public final class PropertyNodes {
     }
 
     /** The entries, with the known spelling of each known key. */
-    static Map<String, Value> byKnownName(Map<String, Value> given, KnownKeys known) {
+    static Map<String, Value> byKnownName(Map<String, Value> given, List<String> known) {
         Map<String, Value> entries = new LinkedHashMap<>();
         given.forEach((key, value) -> entries.putIfAbsent(
-                known.keys().stream()
+                known.stream()
                         .filter(each -> uniform(each).equals(uniform(key)))
                         .findFirst()
                         .orElse(key),
@@ -100,11 +101,7 @@ public final class PropertyNodes {
     static final class Text extends ScalarNode {
 
         private Text(String text, Mark mark) {
-            super(tag(text), text, mark, mark, ScalarStyle.PLAIN);
-        }
-
-        private static Tag tag(String text) {
-            return text.isBlank() ? Tag.NULL : Tag.STR;
+            super(text.isBlank() ? Tag.NULL : Tag.STR, text, mark, mark, ScalarStyle.PLAIN);
         }
 
         boolean isBlank() {
@@ -113,11 +110,11 @@ public final class PropertyNodes {
 
         /** The texts between its commas. */
         List<Node> items() {
-            List<Node> items = new ArrayList<>();
-            for (String item : isBlank() ? new String[0] : getValue().split(",", -1)) {
-                items.add(new ScalarNode(tag(item), item.strip(), getStartMark(), getEndMark(), ScalarStyle.PLAIN));
-            }
-            return items;
+            return isBlank()
+                    ? List.of()
+                    : Arrays.stream(getValue().split(",", -1))
+                            .<Node>map(item -> new Text(item.strip(), getStartMark()))
+                            .toList();
         }
     }
 }

@@ -1,14 +1,12 @@
 package io.fairgate.config.yaml;
 
-import io.fairgate.time.DurationText;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.DumperOptions.ScalarStyle;
 import org.yaml.snakeyaml.error.Mark;
@@ -22,20 +20,11 @@ import org.yaml.snakeyaml.nodes.Tag;
 /**
  * One value of the file, with its place for mistakes.
  *
- * <p>Each method that returns a type notes a mistake and returns null when the value has another type.
- *
  * @param mark the position of its key, or of the value itself in a list
  * @param parent the list or mapping that it is in; null for the root
  * @param name its key or index there
  */
 public record Value(Node node, Mark mark, @Nullable Value parent, String name, Mistakes mistakes) {
-
-    /**
-     * Plain decimal digits only: YAML 1.1 reads {@code 010} as 8 and {@code 1:30} as 90, which is never intended here.
-     */
-    public static final Pattern WHOLE = Pattern.compile("-?(0|[1-9][0-9]{0,17})");
-
-    public static final Pattern DECIMAL = Pattern.compile("-?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]{1,3})?");
 
     private static final Set<Tag> PLAIN =
             Set.of(Tag.STR, Tag.INT, Tag.FLOAT, Tag.BOOL, Tag.TIMESTAMP, Tag.MERGE, Tag.NULL, Tag.MAP, Tag.SEQ);
@@ -52,6 +41,25 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
     /** An entry of this list. */
     Value at(int index, Node value) {
         return new Value(value, value.getStartMark(), this, Integer.toString(index), mistakes);
+    }
+
+    /** Another value at this place. */
+    Value with(Node other) {
+        return new Value(other, mark, parent, name, mistakes);
+    }
+
+    /** A part of this text, under a name of its own. */
+    public Value part(String name, String text) {
+        return new Value(UnquotedScalar.part((ScalarNode) node, text), mark, this, name, mistakes);
+    }
+
+    /** The parts of a text between its commas, at the place of the whole; none when it is not a scalar. */
+    public List<Value> split() {
+        return node instanceof ScalarNode whole
+                ? Arrays.stream(whole.getValue().split(",", -1))
+                        .map(part -> with(UnquotedScalar.part(whole, part.strip())))
+                        .toList()
+                : List.of();
     }
 
     /** The dotted path of the value, as mistakes show it. Computed on demand, because it is rarely needed. */
@@ -86,17 +94,17 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         mistakes.add(mark, path(), found, expected);
     }
 
-    /** Notes a warning about a value that is allowed but rarely intended. */
-    public void warn(String text) {
-        mistakes.warn(mark, path(), text);
-    }
-
     /** Notes that the value, as the file writes it, is not what was expected. */
     public void mistake(String expected) {
         mistake(shown(), expected);
     }
 
-    /** A text. A value that YAML reads as a number or a boolean is a text as well: {@code no} may name a tenant. */
+    /** Notes a warning about a value that is allowed but rarely intended. */
+    public void warn(String text) {
+        mistakes.warn(mark, path(), text);
+    }
+
+    /** The text of a scalar. Notes a mistake and returns null when there is none, or a blank one. */
     @Nullable
     public String text(String expected) {
         String scalar = scalar();
@@ -107,93 +115,31 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return scalar;
     }
 
+    /** The items of a list; null when the value is not a list. */
     @Nullable
-    public Long whole() {
-        String scalar = plainScalar();
-        if (scalar == null || !WHOLE.matcher(scalar).matches()) {
-            boolean tooLong = scalar != null && scalar.matches("-?[1-9][0-9]*");
-            mistake(tooLong ? "a whole number of at most 18 digits" : "a whole number in plain decimal digits");
-            return null;
-        }
-        return Long.valueOf(scalar);
-    }
-
-    @Nullable
-    public Integer integer() {
-        Long whole = whole();
-        if (whole == null) {
-            return null;
-        }
-        if (whole != whole.intValue()) {
-            mistake("a whole number of at most %d".formatted(Integer.MAX_VALUE));
-            return null;
-        }
-        return whole.intValue();
-    }
-
-    @Nullable
-    public Double decimal() {
-        String scalar = plainScalar();
-        if (scalar == null || !DECIMAL.matcher(scalar).matches()) {
-            mistake("a number such as 4 or 0.5");
-            return null;
-        }
-        return Double.valueOf(scalar);
-    }
-
-    @Nullable
-    public Duration duration() {
-        String scalar = scalar();
-        Duration duration = scalar == null ? null : DurationText.parse(scalar);
-        if (duration == null) {
-            mistake(DurationText.EXPECTED);
-        }
-        return duration;
-    }
-
-    @Nullable
-    public Boolean truth() {
-        String scalar = plainScalar();
-        if (scalar == null || !Set.of("true", "false").contains(scalar)) {
-            mistake("true or false");
-            return null;
-        }
-        return Boolean.valueOf(scalar);
-    }
-
-    /** The entries of a list. Notes a mistake and returns null when the value is not a list. */
-    @Nullable
-    public List<Value> items(String expected) {
+    public List<Value> itemsOrNull() {
+        List<Node> nodes = null;
         if (node instanceof PropertyNodes.Text text) {
-            List<Value> items = new ArrayList<>();
-            text.items().forEach(item -> items.add(at(items.size(), item)));
-            return items;
+            nodes = text.items();
+        } else if (node instanceof SequenceNode sequence && isPlain()) {
+            nodes = sequence.getValue();
         }
-        if (!(node instanceof SequenceNode sequence) || !isPlain()) {
-            mistake(expected);
+        if (nodes == null) {
             return null;
         }
         List<Value> items = new ArrayList<>();
-        for (Node item : sequence.getValue()) {
-            items.add(at(items.size(), item));
-        }
+        nodes.forEach(item -> items.add(at(items.size(), item)));
         return items;
     }
 
-    /**
-     * The entries of a mapping in the order of the file. Notes a mistake and returns null when the value is not a
-     * mapping.
-     */
+    /** The entries of a mapping in the order of the file; null when the value is not a mapping. */
     @Nullable
-    public Map<String, Value> entries(String expected) {
+    public Map<String, Value> entriesOrNull() {
         if (node instanceof PropertyNodes.Text text && text.isBlank()) {
             return Map.of();
         }
-        if (node instanceof PropertyNodes.Items items) {
-            return new Value(items.mapping(), mark, parent, name, mistakes).entries(expected);
-        }
-        if (!(node instanceof MappingNode mapping) || !isPlain()) {
-            mistake(expected);
+        Node read = node instanceof PropertyNodes.Items items ? items.mapping() : node;
+        if (!(read instanceof MappingNode mapping) || !isPlain()) {
             return null;
         }
         Map<String, Value> entries = new LinkedHashMap<>();
@@ -206,7 +152,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
             }
             Value value = at(key.node, text, tuple.getValueNode());
             if (key.node.getTag().equals(Tag.MERGE)) {
-                value.mistake("a merge key", "keys written out; what tenants share belongs in a plan");
+                value.mistake("a merge key", "keys without <<; use a plan for settings that tenants share");
                 continue;
             }
             Value first = entries.putIfAbsent(text, value);
@@ -226,7 +172,10 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
     /** The same, but null for a quoted scalar as well. */
     @Nullable
     public String plainScalar() {
-        return isQuoted() ? null : scalar();
+        boolean isQuoted = node instanceof ScalarNode scalar
+                && scalar.getScalarStyle() != ScalarStyle.PLAIN
+                && !(node instanceof UnquotedScalar);
+        return isQuoted ? null : scalar();
     }
 
     /** Whether it is a mapping with merged keys. */
@@ -240,16 +189,6 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
 
     public boolean isList() {
         return node instanceof SequenceNode || node instanceof PropertyNodes.Text;
-    }
-
-    /**
-     * Whether quotes make the value a text. Quotes around a placeholder do not: they only keep YAML from reading its
-     * braces.
-     */
-    private boolean isQuoted() {
-        return node instanceof ScalarNode scalar
-                && scalar.getScalarStyle() != ScalarStyle.PLAIN
-                && !(node instanceof FilledScalar);
     }
 
     private boolean isNull() {
@@ -266,7 +205,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
             return "the tag " + node.getTag().getValue();
         }
         if (node instanceof ScalarNode scalar) {
-            String written = scalar instanceof FilledScalar filled ? filled.written() : scalar.getValue();
+            String written = scalar instanceof UnquotedScalar unquoted ? unquoted.written() : scalar.getValue();
             String text = scalar.getScalarStyle() != ScalarStyle.PLAIN ? '"' + written + '"' : written;
             return isNull() ? "nothing" : text;
         }

@@ -55,16 +55,13 @@ public final class YamlDocument {
                     lineOf(parser), String.valueOf(e.getMessage()), "at most %d levels".formatted(MAX_NESTING));
         } catch (IllegalArgumentException e) {
             // SnakeYAML throws these for escapes that are cut off or beyond Unicode.
-            throw mistakes.unreadable(stream.getLine() + 1, "an escape that means nothing", "\"\\x41\" or \"\\u0041\"");
+            throw mistakes.unreadable(stream.getLine() + 1, "an invalid escape", "an escape such as \"\\x41\" or \"\\u0041\"");
+        }
+        if (yaml.indexOf('&') >= 0) { // without an anchor there is no alias
+            Expansion.check(root, mistakes);
         }
         Value value = Value.root(root, mistakes);
-        if (yaml.indexOf('&') >= 0) { // without an anchor there is no alias
-            Expansion.check(value);
-        }
-        if (Placeholders.mayHold(yaml)) {
-            placeholders.fillAll(value);
-        }
-        return value;
+        return yaml.indexOf('$') >= 0 ? placeholders.filled(value) : value;
     }
 
     private static Node compose(Parser parser, Mistakes mistakes) {
@@ -108,7 +105,7 @@ public final class YamlDocument {
             int c = text.codePointAt(i);
             boolean isAscii = c >= ' ' && c <= '~';
             if (!isAscii && !StreamReader.isPrintable(c)) {
-                throw mistakes.unreadable(line, "the character U+%04X".formatted(c), "text that can be printed");
+                throw mistakes.unreadable(line, "the character U+%04X".formatted(c), "printable characters");
             }
             line += c == '\n' ? 1 : 0;
         }

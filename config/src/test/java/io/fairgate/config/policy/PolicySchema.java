@@ -1,20 +1,22 @@
 package io.fairgate.config.policy;
 
+import io.fairgate.config.yaml.Key;
+import io.fairgate.config.yaml.KeyType;
 import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.fairness.ShareSettings;
-import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.IdentitySource.Kind;
 import io.fairgate.policy.TokenRules;
-import io.fairgate.quota.Quota;
 import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.nodes.MappingNode;
@@ -24,12 +26,13 @@ import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /**
- * Makes the JSON schema (2020-12) of policy files: its sections and their keys from {@link KnownKeys}, bounds from the
- * records of the core, and what editors show beside a key from the comments of the reference.
+ * Makes the JSON schema (2020-12) of policy files: its sections and their keys from {@link PolicyKeys}, and what editors show beside a key from the comments of the reference.
  */
 final class PolicySchema {
 
     private static final String NAME = "^[A-Za-z0-9.-][A-Za-z0-9._-]{0,63}$";
+    private static final String NATURAL = "^(0|[1-9][0-9]{0,17})$";
+    private static final String POSITIVE = "^[1-9][0-9]{0,17}$";
     private static final String DURATION = "^(-?[0-9]+(ms|s|m|h|d)|-?[pP].*)$";
 
     /** What YAML takes for a number or a truth is a text as well where a text is expected. */
@@ -37,21 +40,6 @@ final class PolicySchema {
 
     /** A value that stands elsewhere may be of any kind. */
     private static final Map<String, Object> PLACEHOLDER = ordered("type", "string", "pattern", "\\$\\{");
-
-    private static final Map<String, Set<String>> REQUIRED = Map.ofEntries(
-            Map.entry("", Set.of("tenants")),
-            Map.entry("tenants", Set.of("identify")),
-            Map.entry("tenants.identify[].api-key", Set.of("header")),
-            Map.entry("tenants.identify[].jwt", Set.of("issuer", "audience", "jwks")),
-            Map.entry("tenants.identify[].client-certificate", Set.of("name")),
-            Map.entry("tenants.members.*", Set.of("plan")),
-            Map.entry("tenants.groups.*.quotas[]", Set.of("name", "limit")),
-            Map.entry("tenants.plans.*.quotas[]", Set.of("name", "limit")),
-            Map.entry("tenants.members.*.quotas[]", Set.of("name", "limit")),
-            Map.entry("pools.*", Set.of("permits")),
-            Map.entry("routes[]", Set.of("id", "uri", "predicates")),
-            Map.entry("routes[].predicates[]", Set.of("name")),
-            Map.entry("routes[].filters[]", Set.of("name")));
 
     /** Sections of which exactly one of some keys is there. */
     private static final Map<String, List<String>> EXACTLY_ONE = Map.of(
@@ -61,7 +49,7 @@ final class PolicySchema {
             "tenants.members.*.quotas[]", List.of("per", "within"));
 
     /** Each says by its name what it is. */
-    private static final Set<String> STEPS = Set.of("routes[].predicates[]", "routes[].filters[]");
+    private static final Set<String> COMPONENTS = Set.of("routes[].predicates[]", "routes[].filters[]");
 
     private final Map<String, String> descriptions = new LinkedHashMap<>();
 
@@ -80,21 +68,21 @@ final class PolicySchema {
 
     private Map<String, Object> section(KnownKeys known) {
         Map<String, Object> properties = new LinkedHashMap<>();
-        for (String key : known.keys()) {
-            String path = known.place().isEmpty() ? key : known.place() + "." + key;
+        for (Key key : known.keys()) {
+            String path = known.place().isEmpty() ? key.name() : known.place() + "." + key.name();
             Map<String, Object> value = new LinkedHashMap<>();
             String description = descriptions.get(path);
             if (description != null) {
                 value.put("description", description);
             }
             value.putAll(value(path, key));
-            properties.put(key, value);
+            properties.put(key.name(), value);
         }
         Map<String, Object> section =
                 ordered("type", "object", "properties", properties, "additionalProperties", false);
-        Set<String> required = REQUIRED.get(known.place());
-        if (required != null) {
-            section.put("required", required.stream().sorted().toList());
+        List<String> required = required(known);
+        if (!required.isEmpty()) {
+            section.put("required", required);
         }
         List<String> ways = EXACTLY_ONE.get(known.place());
         if (ways != null) {
@@ -102,58 +90,85 @@ final class PolicySchema {
                     "oneOf",
                     ways.stream().map(way -> ordered("required", List.of(way))).toList());
         }
-        if (known.keys().contains("trusted-from")) {
+        if (known.equals(PolicyKeys.IDENTITY)) {
             section.put(
                     "dependentRequired", ordered("header", List.of("trusted-from"), "trusted-from", List.of("header")));
         }
         return section;
     }
 
-    private Map<String, Object> value(String path, String key) {
-        KnownKeys below = at(path);
-        KnownKeys named = at(path + ".*");
-        KnownKeys listed = at(path + "[]");
-        if (below != null) {
-            return section(below);
-        } else if (named != null) {
-            return ordered(
-                    "type",
-                    "object",
-                    "propertyNames",
-                    ordered("pattern", NAME),
-                    "additionalProperties",
-                    section(named));
-        } else if (listed != null) {
-            boolean isStep = STEPS.contains(path + "[]");
-            Map<String, Object> item = section(listed);
-            if (listed.equals(PolicyKeys.FILTER)) {
-                item.put(
-                        "allOf",
-                        new TreeMap<>(PolicyKeys.ARGUMENTS)
-                                .entrySet().stream().map(this::arguments).toList());
-            }
-            Map<String, Object> items = isStep ? ordered("anyOf", List.of(TEXT, item)) : item;
-            boolean notEmpty = path.equals("routes[].predicates") || path.equals("tenants.identify");
-            return notEmpty ? list(items) : any(items);
-        } else {
-            return leaf(path, key);
-        }
+    private static List<String> required(KnownKeys known) {
+        return known.keys().stream()
+                .filter(Key::isRequired)
+                .map(Key::name)
+                .sorted()
+                .toList();
     }
 
-    /** What a filter of that name takes; of others nobody knows here. */
-    private Map<String, Object> arguments(Map.Entry<String, KnownKeys> filter) {
-        Map<String, Object> args = section(filter.getValue());
+    private Map<String, Object> value(String path, Key key) {
+        if (key.type().equals(KeyType.PART) && at(path) != null) {
+            return section(Objects.requireNonNull(at(path)));
+        } else if (key.type().equals(KeyType.NAMED)) {
+            KnownKeys named = at(path + ".*");
+            return named == null
+                    ? ordered("type", "object")
+                    : ordered(
+                            "type",
+                            "object",
+                            "propertyNames",
+                            ordered("pattern", NAME),
+                            "additionalProperties",
+                            section(named));
+        } else if (key.type().equals(KeyType.LIST)) {
+            return any(item(path, key));
+        } else if (key.type().equals(KeyType.NOT_EMPTY_LIST)) {
+            return list(item(path, key));
+        }
+        return leaf(path, key);
+    }
+
+    private Map<String, Object> item(String path, Key key) {
+        KnownKeys listed = at(path + "[]");
+        if (listed == null) {
+            return key.name().equals("algorithms")
+                    ? ordered("enum", TokenRules.ALGORITHMS.stream().sorted().toList())
+                    : TEXT;
+        }
+        Map<String, Object> section = section(listed);
+        if (!COMPONENTS.contains(listed.place())) {
+            return section;
+        }
+        section.put(
+                "allOf",
+                new TreeMap<>(PolicyKeys.ARGUMENTS)
+                        .entrySet().stream()
+                                .filter(entry -> entry.getValue().place().equals(listed.place() + ".args"))
+                                .map(this::arguments)
+                                .toList());
+        return ordered("anyOf", List.of(TEXT, section));
+    }
+
+    /** What a filter or a predicate of ours takes; of others nobody knows here. */
+    private Map<String, Object> arguments(Map.Entry<String, KnownKeys> component) {
+        Map<String, Object> args = section(component.getValue());
         Map<String, Object> properties = asMapping(args.get("properties"));
-        for (String key : List.copyOf(properties.keySet())) {
-            properties.putIfAbsent(KnownKeys.hyphenated(key), properties.get(key));
+        for (Key key : component.getValue().keys()) {
+            String old = Pattern.compile("-([a-z])")
+                    .matcher(key.name())
+                    .replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
+            if (!old.equals(key.name())) {
+                Map<String, Object> alias =
+                        ordered("description", "The old spelling of " + key.name() + ".", "deprecated", true);
+                alias.putAll(leaf(component.getValue().place() + "." + key.name(), key));
+                properties.put(old, alias);
+            }
         }
         Map<String, Object> then = ordered("properties", ordered("args", args));
-        if (filter.getKey().equals(FairShareReference.FILTER)) {
-            args.put("required", List.of("pool"));
+        if (args.containsKey("required")) {
             then.put("required", List.of("args"));
         }
-        Map<String, Object> named =
-                ordered("properties", ordered("name", ordered("const", filter.getKey())), "required", List.of("name"));
+        Map<String, Object> named = ordered(
+                "properties", ordered("name", ordered("const", component.getKey())), "required", List.of("name"));
         return ordered("if", named, "then", then);
     }
 
@@ -169,21 +184,57 @@ final class PolicySchema {
                 .orElse(null);
     }
 
-    /** An argument of a filter is a text to Spring Cloud Gateway, so that a number may as well be in quotes. */
-    private static Map<String, Object> argument(String key) {
-        return switch (key) {
-            case "permits" -> numberOrText(1, PoolSettings.MAX_PERMITS, "^[1-9][0-9]{0,17}$");
-            case "units" -> numberOrText(0, Quota.MAX_LIMIT, "^(0|[1-9][0-9]{0,17})$");
-            case "max" -> numberOrText(1, Quota.MAX_LIMIT, "^[1-9][0-9]{0,17}$");
-            case "per" -> numberOrText(1, Long.MAX_VALUE, "^" + CostReference.SIZE + "$");
-            case "response" ->
-                orPlaceholder(ordered("type", "string", "pattern", "^(" + CostReference.RESPONSE + ")$"));
-            case "onClientLeft" -> orPlaceholder(ordered("enum", List.of("finish", "close")));
-            case "maxHold" -> orPlaceholder(ordered("type", "string", "pattern", DURATION));
-            default -> TEXT;
+    private static Map<String, Object> leaf(String path, Key key) {
+        boolean isArgument = path.contains("[].args.");
+        KeyType type = key.type();
+        if (type instanceof KeyType.Whole whole) {
+            return isArgument
+                    ? numberOrText(whole.least(), whole.most(), whole.least() == 0 ? NATURAL : POSITIVE)
+                    : orPlaceholder(integer(whole));
+        } else if (type.equals(KeyType.DECIMAL)) {
+            return orPlaceholder(
+                    ordered("type", "number", "exclusiveMinimum", 0, "maximum", (long) ShareSettings.MAX_WEIGHT));
+        } else if (type.equals(KeyType.TRUTH)) {
+            return orPlaceholder(ordered("type", "boolean"));
+        } else if (type.equals(KeyType.DURATION)) {
+            return orPlaceholder(ordered("type", "string", "pattern", DURATION));
+        } else if (type instanceof KeyType.Word word) {
+            return orPlaceholder(ordered("enum", word.words()));
+        } else if (type instanceof KeyType.Text text) {
+            return text(path, text.pattern());
+        }
+        return switch (key.name()) {
+            case "args" -> ordered("type", "object");
+            case "api-keys" -> any(orPlaceholder(ordered("type", "string", "pattern", "^sha256:[0-9a-f]{64}$")));
+            case "tenants" -> ordered("anyOf", List.of(TEXT, list(TEXT)));
+            default -> throw new IllegalStateException(path + ": say here what its schema is, or list its keys in ALL");
         };
     }
 
+    private static Map<String, Object> integer(KeyType.Whole whole) {
+        Map<String, Object> integer = ordered("type", "integer");
+        if (whole.least() > Integer.MIN_VALUE) {
+            integer.put("minimum", whole.least());
+        }
+        if (whole.most() != Integer.MAX_VALUE) {
+            integer.put("maximum", whole.most());
+        }
+        return integer;
+    }
+
+    private static Map<String, Object> text(String path, String pattern) {
+        if (path.endsWith("quotas[].per")) {
+            return orPlaceholder(
+                    ordered("type", "string", "pattern", "^(hour|day|week|month|total|" + DURATION.substring(2)));
+        } else if (KeyType.TEXT.equals(new KeyType.Text(pattern))) {
+            return TEXT;
+        }
+        return "1".matches(pattern)
+                ? numberOrText(1, Long.MAX_VALUE, "^" + pattern + "$")
+                : orPlaceholder(ordered("type", "string", "pattern", "^(" + pattern + ")$"));
+    }
+
+    /** An argument of a filter is a text to Spring Cloud Gateway, so that a number may as well be in quotes. */
     private static Map<String, Object> numberOrText(long least, long most, String pattern) {
         return ordered(
                 "anyOf",
@@ -191,43 +242,6 @@ final class PolicySchema {
                         ordered("type", "integer", "minimum", least, "maximum", most),
                         ordered("type", "string", "pattern", pattern),
                         PLACEHOLDER));
-    }
-
-    private static Map<String, Object> leaf(String path, String key) {
-        if (path.startsWith("routes[].filters[].args.")) {
-            return argument(key);
-        }
-        return switch (key) {
-            case "weight" ->
-                orPlaceholder(
-                        ordered("type", "number", "exclusiveMinimum", 0, "maximum", (long) ShareSettings.MAX_WEIGHT));
-            case "guaranteed", "reserved", "max-waiting" -> orPlaceholder(ordered("type", "integer", "minimum", 0));
-            case "max-in-flight" -> orPlaceholder(ordered("type", "integer", "minimum", 1));
-            case "permits" ->
-                orPlaceholder(ordered("type", "integer", "minimum", 1, "maximum", PoolSettings.MAX_PERMITS));
-            case "limit", "burst" ->
-                orPlaceholder(ordered("type", "integer", "minimum", 1, "maximum", Quota.MAX_LIMIT));
-            case "order" -> orPlaceholder(ordered("type", "integer"));
-            case "enforce", "forward", "enabled" -> orPlaceholder(ordered("type", "boolean"));
-            case "max-wait", "max-hold", "memory", "max-collect", "max-ttl", "within", "refresh", "skew" ->
-                orPlaceholder(ordered("type", "string", "pattern", DURATION));
-            case "per" ->
-                orPlaceholder(
-                        ordered("type", "string", "pattern", "^(hour|day|week|month|total|" + DURATION.substring(2)));
-            case "rate-limit-headers" -> orPlaceholder(ordered("enum", List.of("draft", "legacy", "none")));
-            case "on-client-left" -> orPlaceholder(ordered("enum", List.of("finish", "close")));
-            case "algorithms" ->
-                list(ordered("enum", TokenRules.ALGORITHMS.stream().sorted().toList()));
-            case "api-keys" -> any(orPlaceholder(ordered("type", "string", "pattern", "^sha256:[0-9a-f]{64}$")));
-            case "certificates", "tenants" -> any(TEXT);
-            case "trusted-from", "routes" -> list(TEXT);
-            case "metadata", "args" -> ordered("type", "object");
-            case "name" ->
-                path.equals("tenants.identify[].client-certificate.name")
-                        ? orPlaceholder(ordered("enum", List.of("subject-cn", "san-dns", "san-uri", "san-email")))
-                        : TEXT;
-            default -> TEXT;
-        };
     }
 
     private static Map<String, Object> list(Map<String, Object> item) {
@@ -263,8 +277,8 @@ final class PolicySchema {
                 String below = path.isEmpty() ? name : path + "." + name;
                 String comment = commentAbove(lines, key.getStartMark().getLine());
                 // What is said above a filter or a predicate is about this one, and not about all that have a name.
-                boolean isOfOneStep = STEPS.contains(path);
-                if (!comment.isEmpty() && !isOfOneStep) {
+                boolean isOfOneComponent = COMPONENTS.contains(path);
+                if (!comment.isEmpty() && !isOfOneComponent) {
                     descriptions.putIfAbsent(below, comment);
                 }
                 describe(entry.getValueNode(), below, lines);

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 /** {@code api-key}: creates an API key, and the digest of it for the policy. */
 @Command(
         name = "api-key",
-        description = "Makes an API key: the key for the tenant, and its digest for the policy.",
+        description = "Creates an API key: the key for the tenant, and its digest for the policy.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class)
 public final class ApiKeyCommand implements Callable<Integer> {
@@ -29,7 +29,7 @@ public final class ApiKeyCommand implements Callable<Integer> {
     private static final int RANDOM_BYTES = 32;
     private static final int SHORTEST = 22;
 
-    @Option(names = "--stdin", description = "Do not make one, but read it from the standard input.")
+    @Option(names = "--stdin", description = "Read the key from standard input instead of creating one.")
     private boolean given;
 
     @Spec
@@ -43,16 +43,16 @@ public final class ApiKeyCommand implements Callable<Integer> {
             // A digest protects only a key that cannot be guessed.
             command.commandLine()
                     .getErr()
-                    .printf("The key has %d characters (expected: at least %d, random ones)%n", key.length(), SHORTEST);
+                    .printf("The key has %d characters (expected: at least %d random characters)%n", key.length(), SHORTEST);
             return 1;
         }
         if (!given) {
-            out.printf("The key, which is shown only now: %s%n", key);
+            out.printf("API key, which is not shown again: %s%n", key);
         }
         out.printf(
-                "For the policy, at its tenant:    api-keys: [ \"%s\" ]%n",
+                "Entry of its member in the policy: api-keys: [ \"%s\" ]%n",
                 ApiKeyHash.of(key).text());
-        out.printf("Its name in logs:                 %s%n", ApiKeyHash.of(key).id());
+        out.printf("Id of the key in logs:             %s%n", ApiKeyHash.of(key).id());
         out.flush();
         return 0;
     }

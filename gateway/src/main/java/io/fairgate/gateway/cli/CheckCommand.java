@@ -26,7 +26,7 @@ import picocli.CommandLine.Unmatched;
  */
 @Command(
         name = "check",
-        description = "Reads a policy, and names every mistake in it and what is seldom meant.",
+        description = "Checks a policy file: prints every mistake, and warnings about settings that are rarely intended.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class)
 public final class CheckCommand implements Callable<Integer> {

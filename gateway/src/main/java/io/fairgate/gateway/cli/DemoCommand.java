@@ -42,7 +42,7 @@ import reactor.core.publisher.Sinks;
 @Command(
         name = "demo",
         description =
-                "Shows what fair admission does: a gateway, a slow upstream, a noisy and a quiet tenant in one process.",
+                "Shows the effect of fair admission: a gateway, a slow upstream, a noisy and a quiet tenant in one process.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class)
 public final class DemoCommand implements Callable<Integer> {
@@ -67,7 +67,7 @@ public final class DemoCommand implements Callable<Integer> {
             description = "How long both send, on each route (default: ${DEFAULT-VALUE}).")
     private int noisySeconds;
 
-    @Option(names = "--exit", description = "End after the table instead of serving on.")
+    @Option(names = "--exit", description = "Exit after the table instead of serving on.")
     private boolean exit;
 
     @Unmatched
@@ -76,11 +76,11 @@ public final class DemoCommand implements Callable<Integer> {
     @Spec
     private CommandSpec command;
 
-    private final Sinks.Empty<Void> toldToEnd = Sinks.empty();
+    private final Sinks.Empty<Void> closed = Sinks.empty();
 
     @Override
     public Integer call() throws InterruptedException {
-        String[] options = GatewayRun.keepingNothing(SpringOptions.checked(command, unmatched));
+        String[] options = GatewayRun.withoutFiles(SpringOptions.checked(command, unmatched));
         requirePositive("--quiet-seconds", quietSeconds);
         requirePositive("--noisy-seconds", noisySeconds);
         PrintWriter out = command.commandLine().getOut();
@@ -98,7 +98,7 @@ public final class DemoCommand implements Callable<Integer> {
                         + "The upstream behind it takes 50 ms and gets %d requests at once.%n"
                         + "The quiet tenant sends %d requests at once, the noisy one %d.%n",
                 url, CAPACITY, QUIET_CONNECTIONS, NOISY_CONNECTIONS);
-        gateway.addApplicationListener((ContextClosedEvent closed) -> toldToEnd.tryEmitEmpty());
+        gateway.addApplicationListener((ContextClosedEvent event) -> closed.tryEmitEmpty());
         try {
             measure(url, behindPlain, behindFair, out).print(out);
         } catch (CancellationException e) {
@@ -107,12 +107,12 @@ public final class DemoCommand implements Callable<Integer> {
         if (exit) {
             gateway.close();
         } else {
-            GatewayRun.endWithZeroWhenTold();
+            GatewayRun.exitWithZeroOnSignal();
             out.printf(
-                    "%nStill serving; end it with Ctrl-C. Try:%n%n"
+                    "%nStill serving; stop it with Ctrl-C. Try:%n%n"
                             + "  curl -i -H 'X-Tenant-Id: quiet' %1$s/fair/hello%n"
-                            + "  curl -i -H 'X-Tenant-Id: limited' %1$s/fair/hello    # its quota is 3 in 10 s%n"
-                            + "  curl %2$s/actuator/pools                            # who holds what%n",
+                            + "  curl -i -H 'X-Tenant-Id: limited' %1$s/fair/hello    # its quota is 3 requests in 10 s%n"
+                            + "  curl %2$s/actuator/pools                            # permits in use, by tenant%n",
                     url, "http://127.0.0.1:" + gateway.getEnvironment().getProperty("local.management.port"));
             out.flush();
         }
@@ -180,10 +180,10 @@ public final class DemoCommand implements Callable<Integer> {
 
     /** One line that is updated on a terminal; elsewhere one plain line. */
     private static Disposable showProgress(String name, Duration time, PrintWriter out, DemoTraffic... senders) {
-        String who = String.join(
+        String tenants = String.join(
                 " and ", Arrays.stream(senders).map(DemoTraffic::tenant).toList());
         if (!Ansi.AUTO.enabled()) {
-            out.printf("%s: %s for %d s ...%n", name, who, time.toSeconds());
+            out.printf("%s: %s for %d s ...%n", name, tenants, time.toSeconds());
             out.flush();
             return Disposables.disposed();
         }
@@ -191,7 +191,7 @@ public final class DemoCommand implements Callable<Integer> {
         return Flux.interval(Duration.ZERO, Duration.ofMillis(200)).subscribe(tick -> {
             out.printf(
                     "\r\u001b[K%s: %s for %d s ... %d answers",
-                    name, who, time.toSeconds(), answered(senders) - before);
+                    name, tenants, time.toSeconds(), answered(senders) - before);
             out.flush();
         });
     }
@@ -215,7 +215,7 @@ public final class DemoCommand implements Callable<Integer> {
     private <T> T await(Mono<T> result) throws InterruptedException {
         AtomicReference<T> value = new AtomicReference<>();
         CountDownLatch ended = new CountDownLatch(1);
-        var unused = result.takeUntilOther(toldToEnd.asMono())
+        var unused = result.takeUntilOther(closed.asMono())
                 .doFinally(end -> ended.countDown())
                 .subscribe(value::set);
         ended.await();

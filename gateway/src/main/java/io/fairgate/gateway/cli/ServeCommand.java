@@ -50,15 +50,15 @@ public final class ServeCommand implements Callable<Integer> {
         String[] options = SpringOptions.checked(command, unmatched);
         Path file = policyFile(System.getenv("FAIRGATE_CONFIG"));
         if (file == null) {
-            err.println("There is no policy: neither config/fairgate.yml nor ./fairgate.yml is here. Make one with"
-                    + " `java -jar fairgate.jar sample > fairgate.yml`, or name a file with --config FILE or"
-                    + " FAIRGATE_CONFIG.");
+            err.println("There is no policy file ./fairgate.yml: create one with"
+                    + " `java -jar fairgate.jar sample > fairgate.yml`, or name another with --config FILE or the"
+                    + " environment variable FAIRGATE_CONFIG.");
             return 1;
         }
         try {
             PolicySource policy = PolicySource.of(file);
             ConfigurableApplicationContext gateway = new GatewayRun(policy).start(options);
-            GatewayRun.endWithZeroWhenTold();
+            GatewayRun.exitWithZeroOnSignal();
             new StartReport(
                             policy.name(),
                             policy.first(),

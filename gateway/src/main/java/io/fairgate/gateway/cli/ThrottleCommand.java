@@ -29,7 +29,7 @@ import reactor.netty.ChannelBindException;
  */
 @Command(
         name = ThrottleCommand.NAME,
-        description = "Serves the protocol of throttle, in its place.",
+        description = "Serves the throttle protocol, as a drop-in replacement for the throttle server.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class)
 public final class ThrottleCommand implements Callable<Integer> {
@@ -44,21 +44,21 @@ public final class ThrottleCommand implements Callable<Integer> {
             names = {"-c", "--configuration"},
             paramLabel = "PATH",
             defaultValue = "throttle.toml",
-            description = "The semaphores, in TOML; without the option ${DEFAULT-VALUE}.")
+            description = "A TOML file with the semaphores (default: ${DEFAULT-VALUE}).")
     private @Nullable Path configuration;
 
     @Option(
             names = "--address",
             paramLabel = "ADDRESS",
             defaultValue = "127.0.0.1",
-            description = "Where it listens; without the option ${DEFAULT-VALUE}.")
+            description = "The address to bind (default: ${DEFAULT-VALUE}).")
     private String address = "";
 
     @Option(
             names = "--port",
             paramLabel = "PORT",
             defaultValue = "8000",
-            description = "On which port, 0 for any that is free; without the option ${DEFAULT-VALUE}.")
+            description = "The port to bind, 0 for any free port (default: ${DEFAULT-VALUE}).")
     private int port;
 
     @Spec
@@ -154,8 +154,8 @@ public final class ThrottleCommand implements Callable<Integer> {
             return ThrottleServer.start(file, ThrottleSettings.STANDARD, where, MonotonicScheduler.INSTANCE);
         } catch (ChannelBindException taken) {
             err.printf(
-                    "Port %d of %s is in use already, or cannot be had: end what listens there, or choose others with --port PORT and --address ADDRESS.%n",
-                    port, address);
+                    "Cannot bind %s:%d (address in use or not available). Stop the other process, or use --port or --address.%n",
+                    address, port);
             return null;
         }
     }

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.config.yaml.Nearest;
+import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.SlowBodyException;
 import io.fairgate.lease.LeaseTerm;
@@ -89,7 +89,7 @@ final class LeaseBody {
         }
         for (String key : root.propertyNames()) {
             if (!keys.contains(key)) {
-                throw LeaseProblem.badRequest(shown(key), "unknown key", Nearest.oneOf(key, keys));
+                throw LeaseProblem.badRequest(shown(key), "unknown key", Suggestions.oneOf(key, keys));
             }
         }
         return new LeaseBody(root);

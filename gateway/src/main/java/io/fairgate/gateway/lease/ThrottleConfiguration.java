@@ -1,6 +1,6 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.config.yaml.Nearest;
+import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.gateway.http.Call;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.PeerLeases;
@@ -71,7 +71,7 @@ class ThrottleConfiguration {
             throw new InvalidConfigurationPropertyValueException(
                     LeaseSettings.THROTTLE + ".default-tenant",
                     name,
-                    "expected: a tenant of the policy, " + Nearest.oneOf(name, names(policy)));
+                    "expected: a tenant of the policy, " + Suggestions.oneOf(name, names(policy)));
         }
         return TenantId.of(name);
     }
@@ -87,7 +87,7 @@ class ThrottleConfiguration {
                         LeaseSettings.THROTTLE + ".levels",
                         pool,
                         "expected: pools of the policy, "
-                                + Nearest.oneOf(pool, policy.pools().keySet()));
+                                + Suggestions.oneOf(pool, policy.pools().keySet()));
             }
         }
     }

@@ -31,9 +31,9 @@ final class PolicyCheck {
         List<RouteDeclaration> readable = invalid.readable().routes();
         for (Mistake ofRoute : ifBound(() -> routes.namesAndArguments(PolicyRoutes.of(file, readable)))) {
             // The file's mistake may be at an argument of the filter or predicate, and so on another line.
-            boolean isTold =
-                    invalid.mistakes().stream().anyMatch(told -> told.key().startsWith(ofRoute.key()));
-            if (!isTold) {
+            boolean isKnown =
+                    invalid.mistakes().stream().anyMatch(known -> known.key().startsWith(ofRoute.key()));
+            if (!isKnown) {
                 all.add(ofRoute);
             }
         }
@@ -42,9 +42,9 @@ final class PolicyCheck {
     }
 
     /** Routes of a file with mistakes may have a structure that cannot be bound; then they are not checked any further. */
-    private static <T> List<T> ifBound(Supplier<List<T>> told) {
+    private static <T> List<T> ifBound(Supplier<List<T>> check) {
         try {
-            return told.get();
+            return check.get();
         } catch (BindException | IndexOutOfBoundsException e) {
             return List.of();
         }
@@ -53,7 +53,7 @@ final class PolicyCheck {
     /**
      * The remaining checks of a policy whose file has no mistake. Its pools must exist.
      *
-     * @throws InvalidRouteException naming every mistake with its line
+     * @throws InvalidPolicyException naming every mistake with its line
      */
     void require(PolicyRoutes candidate) {
         routes.require(candidate);

@@ -116,7 +116,7 @@ public final class PolicyReload {
                 check.require(nextRoutes);
                 routes.replace(nextRoutes);
             });
-        } catch (InvalidRouteException invalid) {
+        } catch (InvalidPolicyException invalid) {
             return refuse(read, invalid.mistakes());
         } catch (RuntimeException e) {
             return refuse(read, unforeseen(e));
@@ -137,7 +137,7 @@ public final class PolicyReload {
 
     private Report refuse(Read read, List<Mistake> mistakes) {
         log.error(
-                "Policy {} is refused and the one before stays in force: {}{}",
+                "Policy {} is refused, the previous one stays in force: {}{}",
                 source.name(),
                 mistakes.get(0),
                 mistakes.size() == 1 ? "" : " (and %d more)".formatted(mistakes.size() - 1));
@@ -172,7 +172,8 @@ public final class PolicyReload {
                 count(policy.routes().size(), "route"));
     }
 
-    private static String count(int count, String what) {
+    /** A number with its noun in the singular or the plural. */
+    public static String count(int count, String what) {
         return count + " " + what + (count == 1 ? "" : "s");
     }
 }

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.config.yaml.Nearest;
+import io.fairgate.config.yaml.Suggestions;
 import java.beans.PropertyDescriptor;
 import java.util.Arrays;
 import java.util.List;
@@ -29,7 +29,7 @@ record RouteArguments(String kind, Map<String, ? extends ShortcutConfigurable> k
     void check(String name, Map<String, String> args, BiConsumer<String, String> mistake) {
         ShortcutConfigurable factory = known.get(name);
         if (factory == null) {
-            mistake.accept(name + ": unknown " + kind, Nearest.oneOf(name, known.keySet()));
+            mistake.accept("unknown %s \"%s\"".formatted(kind, name), Suggestions.oneOf(name, known.keySet()));
             return;
         }
         Class<?> config =
@@ -46,7 +46,7 @@ record RouteArguments(String kind, Map<String, ? extends ShortcutConfigurable> k
                         "%s: %s would be ignored".formatted(name, value),
                         "%s, or the long form with name and args".formatted(shortcutForm(name, inOrder)));
             } else if (!byPosition && !taken.contains(plain(key))) {
-                mistake.accept("%s: %s would be ignored".formatted(name, key), "one of %s".formatted(taken));
+                mistake.accept("%s: %s would be ignored".formatted(name, key), "one of " + String.join(", ", taken));
             }
         });
     }

@@ -1,6 +1,8 @@
 package io.fairgate.gateway.policy;
 
+import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.Mistake;
+import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
 import java.util.ArrayList;
@@ -9,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
-import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.cloud.gateway.filter.FilterDefinition;
@@ -17,7 +18,9 @@ import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
 import org.springframework.cloud.gateway.handler.predicate.PredicateDefinition;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
 import org.springframework.cloud.gateway.route.RouteLocator;
+import org.springframework.cloud.gateway.support.Configurable;
 import org.springframework.cloud.gateway.support.ConfigurationService;
+import org.springframework.cloud.gateway.support.ShortcutConfigurable;
 
 /**
  * Checks the routes of the policy file before they serve a request: that their filters and predicates exist, that no argument
@@ -44,7 +47,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
         this.arguments = arguments;
     }
 
-    /** @throws InvalidRouteException naming every mistake with its line */
+    /** @throws InvalidPolicyException naming every mistake with its line */
     @Override
     public void afterSingletonsInstantiated() {
         require(routes.current());
@@ -54,69 +57,65 @@ public final class RouteCheck implements SmartInitializingSingleton {
     /**
      * Checks routes that are not in force. The pools that they name must exist.
      *
-     * @throws InvalidRouteException naming every mistake with its line
+     * @throws InvalidPolicyException naming every mistake with its line
      */
     public void require(PolicyRoutes candidate) {
         List<Mistake> mistakes = namesAndArguments(candidate);
-        if (mistakes.isEmpty()) {
-            mistakes = ofEach(candidate, this::build, this::build);
-        }
-        if (!mistakes.isEmpty()) {
-            throw new InvalidRouteException(mistakes);
-        }
+        throwIfAny(mistakes.isEmpty() ? ofEach(candidate, this::build) : mistakes);
     }
 
     /** The checks that need no pools: unknown filters and predicates, and arguments that would be ignored. */
     List<Mistake> namesAndArguments(PolicyRoutes candidate) {
         RouteArguments ofFilters = new RouteArguments("filter", filters);
         RouteArguments ofPredicates = new RouteArguments("predicate", predicates);
-        return ofEach(
-                candidate,
-                (filter, place) -> {
-                    List<Mistake> mistakes = new ArrayList<>();
-                    ofFilters.check(String.valueOf(filter.getName()), filter.getArgs(), place.into(mistakes));
-                    return mistakes;
-                },
-                (predicate, place) -> {
-                    List<Mistake> mistakes = new ArrayList<>();
-                    ofPredicates.check(String.valueOf(predicate.getName()), predicate.getArgs(), place.into(mistakes));
-                    return mistakes;
-                });
+        return ofEach(candidate, (component, mistakes) -> (component.isFilter ? ofFilters : ofPredicates)
+                .check(
+                        component.name,
+                        component.args,
+                        (found, expected) -> mistakes.add(component.mistake(found, expected))));
+    }
+
+    private static void throwIfAny(List<Mistake> mistakes) {
+        if (!mistakes.isEmpty()) {
+            throw new InvalidPolicyException(mistakes, PolicyFile.NOTHING);
+        }
     }
 
     /** The place of a filter or a predicate in the file. */
     private record Place(String file, RouteDeclaration route, int line, String key) {
 
-        Mistake mistake(String found, String expected) {
-            return new Mistake(file, line, key, route.withoutSecrets(found), route.withoutSecrets(expected));
-        }
-
-        BiConsumer<String, String> into(List<Mistake> mistakes) {
-            return (found, expected) -> mistakes.add(mistake(found, expected));
+        static Place of(PolicyRoutes file, RouteDeclaration route, boolean isFilter, int index) {
+            List<Integer> lines = isFilter ? route.filterLines() : route.predicateLines();
+            String key = "routes[%d].%s[%d]".formatted(route.index(), isFilter ? "filters" : "predicates", index);
+            return new Place(file.file(), route, lines.get(index), key);
         }
     }
 
-    /** Collects the mistakes of each filter and each predicate, with their places. */
-    private static List<Mistake> ofEach(
-            PolicyRoutes routes,
-            BiFunction<FilterDefinition, Place, List<Mistake>> ofFilter,
-            BiFunction<PredicateDefinition, Place, List<Mistake>> ofPredicate) {
+    private record Component(Place place, boolean isFilter, String name, Map<String, String> args) {
+
+        Mistake mistake(String found, String expected) {
+            RouteDeclaration route = place.route;
+            return new Mistake(
+                    place.file, place.line, place.key, route.withoutSecrets(found), route.withoutSecrets(expected));
+        }
+    }
+
+    /** Collects the mistakes of all filters and predicates. */
+    private static List<Mistake> ofEach(PolicyRoutes file, BiConsumer<Component, List<Mistake>> check) {
         List<Mistake> mistakes = new ArrayList<>();
-        for (PolicyRoute route : routes.routes()) {
-            String key = "routes[%d].".formatted(route.declaration().index());
-            List<FilterDefinition> filters = route.definition().getFilters();
-            for (int i = 0; i < filters.size(); i++) {
-                int line = route.declaration().filterLines().get(i);
-                mistakes.addAll(ofFilter.apply(
-                        filters.get(i),
-                        new Place(routes.file(), route.declaration(), line, "%sfilters[%d]".formatted(key, i))));
+        for (PolicyRoute route : file.routes()) {
+            int index = 0;
+            for (FilterDefinition filter : route.definition().getFilters()) {
+                Place place = Place.of(file, route.declaration(), true, index++);
+                check.accept(
+                        new Component(place, true, String.valueOf(filter.getName()), filter.getArgs()), mistakes);
             }
-            List<PredicateDefinition> predicates = route.definition().getPredicates();
-            for (int i = 0; i < predicates.size(); i++) {
-                int line = route.declaration().predicateLines().get(i);
-                mistakes.addAll(ofPredicate.apply(
-                        predicates.get(i),
-                        new Place(routes.file(), route.declaration(), line, "%spredicates[%d]".formatted(key, i))));
+            index = 0;
+            for (PredicateDefinition predicate : route.definition().getPredicates()) {
+                Place place = Place.of(file, route.declaration(), false, index++);
+                check.accept(
+                        new Component(place, false, String.valueOf(predicate.getName()), predicate.getArgs()),
+                        mistakes);
             }
         }
         return mistakes;
@@ -130,56 +129,48 @@ public final class RouteCheck implements SmartInitializingSingleton {
                         route -> {},
                         e -> mistakes.add(new Mistake(
                                 routes.current().file(), 1, "routes", rootMessage(e), "routes that can be built")));
-        if (!mistakes.isEmpty()) {
-            throw new InvalidRouteException(mistakes);
-        }
+        throwIfAny(mistakes);
     }
 
-    /** Builds a filter or predicate on its own, so that its mistake has a line, and the others are checked as well. */
-    private List<Mistake> build(FilterDefinition definition, Place place) {
-        String name = String.valueOf(definition.getName());
-        GatewayFilterFactory<?> factory = Objects.requireNonNull(filters.get(name));
-        return whatThrows(place, name, () -> build(factory, definition));
-    }
-
-    private <C> void build(GatewayFilterFactory<C> factory, FilterDefinition definition) {
-        factory.apply(arguments
-                .with(factory)
-                .name(definition.getName())
-                .properties(definition.getArgs())
-                .bind());
-    }
-
-    private List<Mistake> build(PredicateDefinition definition, Place place) {
-        String name = String.valueOf(definition.getName());
-        RoutePredicateFactory<?> factory = Objects.requireNonNull(predicates.get(name));
-        return whatThrows(place, name, () -> build(factory, definition));
-    }
-
-    private <C> void build(RoutePredicateFactory<C> factory, PredicateDefinition definition) {
-        factory.applyAsync(arguments
-                .with(factory)
-                .name(definition.getName())
-                .properties(definition.getArgs())
-                .bind());
-    }
-
-    /** Our own factories say in the message what they expected; for others the message is all that is known. */
-    private static List<Mistake> whatThrows(Place place, String name, Runnable build) {
+    /**
+     * Builds a filter or predicate on its own, so that its mistake has a line, and the others are checked as well. Our own
+     * factories say in the message what they expected; for others the message is all that is known.
+     */
+    private void build(Component component, List<Mistake> mistakes) {
+        String name = component.name;
         try {
-            build.run();
-            return List.of();
+            if (component.isFilter) {
+                build(Objects.requireNonNull(filters.get(name)), component);
+            } else {
+                build(Objects.requireNonNull(predicates.get(name)), component);
+            }
         } catch (RuntimeException e) {
             String message = rootMessage(e);
-            String told = message.startsWith(name) ? message : name + ": " + message;
-            int expected = told.indexOf(" (expected: ");
-            return List.of(
-                    expected < 0 || !told.endsWith(")")
-                            ? place.mistake(told, "arguments that " + name + " takes")
-                            : place.mistake(
-                                    told.substring(0, expected),
-                                    told.substring(expected + " (expected: ".length(), told.length() - 1)));
+            String found = message.startsWith(name) ? message : name + ": " + message;
+            int expected = found.indexOf(" (expected: ");
+            mistakes.add(
+                    expected < 0 || !found.endsWith(")")
+                            ? component.mistake(found, "arguments that " + name + " takes")
+                            : component.mistake(
+                                    found.substring(0, expected),
+                                    found.substring(expected + " (expected: ".length(), found.length() - 1)));
         }
+    }
+
+    private <C> void build(GatewayFilterFactory<C> factory, Component component) {
+        factory.apply(bound(factory, component));
+    }
+
+    private <C> void build(RoutePredicateFactory<C> factory, Component component) {
+        factory.applyAsync(bound(factory, component));
+    }
+
+    private <C, F extends Configurable<C> & ShortcutConfigurable> C bound(F factory, Component component) {
+        return arguments
+                .with(factory)
+                .name(component.name)
+                .properties(component.args)
+                .bind();
     }
 
     private static String rootMessage(Throwable e) {

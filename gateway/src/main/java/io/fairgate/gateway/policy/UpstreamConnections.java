@@ -62,7 +62,7 @@ record UpstreamConnections(HttpClientProperties settings) {
                         routes.file(),
                         first.line(),
                         "routes[%d].uri".formatted(first.index()),
-                        "%d permits of %s lead to %s, to which only %d connections are opened (spring.cloud.gateway.server.webflux.httpclient.pool.max-connections)"
+                        "%d permits of %s for %s, but at most %d connections to it (spring.cloud.gateway.server.webflux.httpclient.pool.max-connections)"
                                 .formatted(permits, String.join(", ", names), upstream, connections)));
             }
         });

@@ -23,7 +23,7 @@ public final class GatewayRun {
     static {
         // Boot runs these handlers after it has closed the contexts, in the reverse order of registration. This one is
         // registered before those of any application, so it halts after the log has been written out.
-        SpringApplication.getShutdownHandlers().add(GatewayRun::endWithZero);
+        SpringApplication.getShutdownHandlers().add(GatewayRun::exitWithZero);
     }
 
     private final PolicySource policy;
@@ -52,7 +52,7 @@ public final class GatewayRun {
         SpringApplication application = application(Map.of());
         application.addInitializers(context -> ((GenericApplicationContext) context)
                 .registerBean(ReactiveWebServerFactory.class, () -> handler -> new NoServer()));
-        String[] options = keepingNothing(
+        String[] options = withoutFiles(
                 springOptions,
                 "--management.server.port=-1",
                 "--fairgate.leases.enabled=false",
@@ -70,7 +70,7 @@ public final class GatewayRun {
      *
      * @param more further options, which override the given ones
      */
-    public static String[] keepingNothing(String[] options, String... more) {
+    public static String[] withoutFiles(String[] options, String... more) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
         List<String> own = new ArrayList<>(List.of(
                 "--fairgate.quotas.journal=", "--fairgate.log-files.directory=", "--fairgate.leases.fencing-file="));
@@ -123,12 +123,12 @@ public final class GatewayRun {
     }
 
     /** From now on a signal ends the process with exit code 0, because the gateway serves, and a signal is its normal end. */
-    public static void endWithZeroWhenTold() {
+    public static void exitWithZeroOnSignal() {
         serving = true;
     }
 
     /** Only halting sets the exit code when a signal ends the process: the JVM has chosen 128 + signal by then. */
-    private static void endWithZero() {
+    private static void exitWithZero() {
         if (serving) {
             Runtime.getRuntime().halt(0);
         }

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.start;
 
-import io.fairgate.config.yaml.Nearest;
+import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.gateway.lease.LeaseSettings;
 import io.fairgate.gateway.log.LogFiles;
 import io.fairgate.spring.settings.FairgateProperties;
@@ -90,7 +90,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
 
     private static String mistake(ConfigurationPropertyName name) {
         return "%s: unknown setting (expected: %s)"
-                .formatted(name, Nearest.oneOf(name.subName(1).toString(), names()));
+                .formatted(name, Suggestions.oneOf(name.subName(1).toString(), names()));
     }
 
     /** All known settings, without the common prefix. */

@@ -30,7 +30,7 @@ public record StartReport(String file, PolicyFile policy, List<String> warnings)
         pools.forEach((name, pool) -> log.info(
                 "Pool {}: {}, at most {} waiting, for at most {}",
                 name,
-                count(pool.permits(), "permit"),
+                PolicyReload.count(pool.permits(), "permit"),
                 pool.maxWaiting(),
                 text(pool.maxWait())));
         log.info(
@@ -49,10 +49,6 @@ public record StartReport(String file, PolicyFile policy, List<String> warnings)
     /** Without a port of its own, the management is on the traffic port, or switched off. */
     private static String management(@Nullable String port) {
         return port == null ? "no port of its own" : "port " + port;
-    }
-
-    private static String count(int count, String what) {
-        return count + " " + what + (count == 1 ? "" : "s");
     }
 
     /** {@code 2s}, as in the policy. */

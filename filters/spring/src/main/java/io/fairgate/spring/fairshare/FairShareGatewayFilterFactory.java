@@ -16,9 +16,9 @@ import org.springframework.cloud.gateway.filter.factory.AbstractGatewayFilterFac
  * until the last byte of the response is written, or until anything else ends them.
  *
  * <p>Arguments: {@code pool}, and optionally {@code permits} (how many a request of this route takes, 1 by default) and
- * {@code maxHold} (how long it may hold them, such as {@code 30s}, the pool's {@code max-hold} by default; a number
+ * {@code max-hold} (how long it may hold them, such as {@code 30s}, the pool's {@code max-hold} by default; a number
  * without a unit is refused); in the long form also {@code class} (the class of its requests within their tenants, by
- * default none) and {@code onClientLeft} ({@code finish} or {@code close}, by default the pool's setting). For the Java
+ * default none) and {@code on-client-left} ({@code finish} or {@code close}, by default the pool's setting). For the Java
  * DSL: {@code f.filter(fairShare.apply(c -> c.setPool("orders")))}.
  *
  * <p>One on a route. Of several the last one counts, so a route's own filter takes precedence over a default filter.
@@ -40,7 +40,7 @@ public final class FairShareGatewayFilterFactory
 
     @Override
     public List<String> shortcutFieldOrder() {
-        return List.of("pool", "permits", "maxHold");
+        return List.of("pool", "permits", "max-hold");
     }
 
     /** @throws IllegalArgumentException when there is no such pool, or it can never grant that many permits */
@@ -59,7 +59,7 @@ public final class FairShareGatewayFilterFactory
         }
         if (config.maxHold != null && (config.maxHold.isZero() || config.maxHold.isNegative())) {
             throw new IllegalArgumentException(
-                    "FairShare: maxHold: %s (expected: more than 0)".formatted(config.maxHold));
+                    "FairShare: max-hold: %s (expected: more than 0)".formatted(config.maxHold));
         }
         if (config.requestClass != null && !policy.classes().containsKey(config.requestClass)) {
             throw new IllegalArgumentException("FairShare: class: %s (expected: one of %s)"

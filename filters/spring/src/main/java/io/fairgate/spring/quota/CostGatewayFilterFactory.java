@@ -18,7 +18,7 @@ import org.springframework.util.unit.DataSize;
  *   <li>{@code rules}: other units by method and path, such as {@code GET /reports/** = 10, * /search = 3}. The first
  *       rule that fits counts (HEAD counts as GET, unless a rule for HEAD comes first). When the path can be read in
  *       several ways, the most expensive reading counts.
- *   <li>{@code header} and {@code trustedFrom}: a request header with a number that takes precedence over all these
+ *   <li>{@code header} and {@code trusted-from}: a request header with a number that takes precedence over all these
  *       when a trusted peer sends it, and is ignored otherwise. The upstream never sees it.
  *   <li>{@code response}: {@code bytes} or {@code header:NAME}, when only the response shows the cost. The charge
  *       before is then an estimate, which is corrected at the end.

@@ -28,9 +28,9 @@ record CostHeader(String header, List<Cidr> trustedFrom, long max) {
         if (header == null && trustedFrom == null) {
             return null;
         } else if (header == null) {
-            throw mistake("trustedFrom", trustedFrom, "no trustedFrom, because there is no header");
+            throw mistake("trusted-from", trustedFrom, "nothing, because there is no header");
         } else if (trustedFrom == null) {
-            throw mistake("trustedFrom", null, "the networks whose peers may send the header");
+            throw mistake("trusted-from", null, "the networks whose peers may send the header");
         }
         List<Cidr> networks = new ArrayList<>();
         for (String network : trustedFrom.split(",", -1)) {

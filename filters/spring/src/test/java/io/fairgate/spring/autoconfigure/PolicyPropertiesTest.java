@@ -103,14 +103,14 @@ class PolicyPropertiesTest {
             QUOTA.per=                                                | QUOTA.per                                   | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             QUOTA.per=fortnight                                       | QUOTA.per                                   | fortnight (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             QUOTA.per=-1s                                             | QUOTA.per                                   | -1s (expected: 1ms to 366d)
-            QUOTA.per!                                                | QUOTA.per                                   | missing (expected: the window: a duration such as 1s, or hour, day, week, month or total;
+            QUOTA.per!                                                | QUOTA.per                                   | missing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d, or hour, day, week, month or total; or within
             QUOTA.per!, QUOTA.within=60                               | QUOTA.within                                | 60 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             QUOTA.per!, QUOTA.within=                                 | QUOTA.within                                | nothing (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             QUOTA.per!, QUOTA.within=0s                               | QUOTA.within                                | 0s (expected: 1ms to 366d)
             QUOTA.within=1s                                           | QUOTA.per                                   | 1s (expected: no per, because within is the window already)
             QUOTA.routes=                                             | QUOTA.routes                                | nothing (expected: a list of at least one id of a route)
             QUOTA.routes[0]=                                          | QUOTA.routes[0]                             | nothing (expected: the id of a route)
-            QUOTA.name!                                               | QUOTA.name                                  | missing (expected: what the quota is called in header fields and metrics)
+            QUOTA.name!                                               | QUOTA.name                                  | missing (expected: the name of the quota in header fields and metrics)
             QUOTA.name=a b                                            | QUOTA.name                                  | a b (expected: 1 to 64
             QUOTA.limit!                                              | QUOTA.limit                                 | missing (expected: units per window)
             QUOTA.limit=                                              | QUOTA.limit                                 | nothing (expected: a whole number in plain decimal digits)
@@ -125,28 +125,28 @@ class PolicyPropertiesTest {
             tenants.groups.corp.quotas[0].name=x                      | tenants.groups.corp.quotas[0].limit         | missing (expected: units per window)
             tenants.plans.gold.weight=                                | tenants.plans.gold.weight                   | nothing (expected: a number such as 4 or 0.5)
             tenants.plans.gold.weight=-1                              | tenants.plans.gold.weight                   | -1 (expected: > 0 and <= 1000000)
-            tenants.plans.gold.max-in-flight=0                        | tenants.plans.gold.max-in-flight            | 0 (expected: >= 1
-            tenants.plans.gold.max-waiting=-1                         | tenants.plans.gold.max-waiting              | -1 (expected: >= 0
-            tenants.plans.gold.guaranteed=-1                          | tenants.plans.gold.guaranteed               | -1 (expected: >= 0)
+            tenants.plans.gold.max-in-flight=0                        | tenants.plans.gold.max-in-flight            | 0 (expected: at least 1
+            tenants.plans.gold.max-waiting=-1                         | tenants.plans.gold.max-waiting              | -1 (expected: at least 0
+            tenants.plans.gold.guaranteed=-1                          | tenants.plans.gold.guaranteed               | -1 (expected: at least 0)
             tenants.plans.gold.reserved=5                             | pools.orders.permits                        | 4 (expected: at least 5
-            tenants.plans.gold.parent=corp                            | tenants.plans.gold.parent                   | corp (expected: a group of this policy, which has none)
+            tenants.plans.gold.parent=corp                            | tenants.plans.gold.parent                   | unknown group "corp" (expected: no group, because the policy defines none)
             tenants.plans.gold.plan=gold                              | tenants.plans.gold.plan                     | unknown key (expected: one of weight, guaranteed, reserved, max-in-flight, max-waiting,
             tenants.members.acme.plan=                                | tenants.members.acme.plan                   | nothing (expected: the name of a plan)
             tenants.members.acme.plan!, tenants.members.acme.weight=1 | tenants.members.acme.plan                   | missing (expected: the name of a plan)
             tenants.members.acme.weight=0                             | tenants.members.acme.weight                 | 0 (expected: > 0 and <= 1000000)
-            tenants.members.acme.api-keys[0]=                         | tenants.members.acme.api-keys               | would be ignored (expected: a way by api-key in tenants.identify, or no keys)
+            tenants.members.acme.api-keys[0]=                         | tenants.members.acme.api-keys               | not used (expected: api-key in tenants.identify, or no such credentials)
             tenants.identify[1].api-key.header=X, tenants.members.acme.api-keys=fg_secret | tenants.members.acme.api-keys[0]            | not shown, because it may be a key (expected: sha256: and 64
-            tenants.members.acme.certificates[0]=                     | tenants.members.acme.certificates           | would be ignored (expected: a way by client-certificate in tenants.identify, or no names)
+            tenants.members.acme.certificates[0]=                     | tenants.members.acme.certificates           | not used (expected: client-certificate in tenants.identify, or no such credentials)
             tenants.members[a/b].plan=gold                            | tenants.members.a/b                         | not a name (expected: 1 to 64 characters of [A-Za-z0-9._-], the first not _)
             tenants.groups.corp.weight=0                              | tenants.groups.corp.weight                  | 0 (expected: > 0 and <= 1000000)
             tenants.classes.batch.weight=-1                           | tenants.classes.batch.weight                | -1 (expected: > 0 and <= 1000000)
             tenants.classes.batch.parent=corp                         | tenants.classes.batch.parent                | unknown key (expected: one of weight, guaranteed, max-in-flight, max-waiting)
             tenants.unknown=                                          | tenants.unknown                             | nothing (expected: refuse, or the name of a plan)
             tenants.forward-as=X Y                                    | tenants.forward-as                          | X Y (expected: the name of an HTTP header
-            tenants.identify[0].header!, tenants.identify[0].trusted-from! | tenants.identify                            | missing (expected: a list of ways to identify a tenant)
-            tenants.identify[0].trusted-from=                         | tenants.identify[0].trusted-from            | nothing (expected: the networks
+            tenants.identify[0].header!, tenants.identify[0].trusted-from! | tenants.identify                            | missing (expected: a list of ways to identify a tenant, such as - header: X-Tenant-Id)
+            tenants.identify[0].trusted-from=                         | tenants.identify[0].trusted-from            | nothing (expected: a list of the networks
             tenants.identify[0].trusted-from=here                     | tenants.identify[0].trusted-from[0]         | here (expected: a network such as
-            tenants.identify[0].api-key.header=X                      | tenants.identify[0].api-key                 | beside header (expected: one way for each item of the list)
+            tenants.identify[0].api-key.header=X                      | tenants.identify[0].api-key                 | beside header (expected: one way per item of the list)
             tenants.identify[1].api-key=                              | tenants.identify[1].api-key.header          | missing (expected: the name of the header that carries the key, such as X-Api-Key)
             tenants.identify[1].api-key.scheme=Key                    | tenants.identify[1].api-key.header          | missing (expected: the name of the header that carries the key, such as X-Api-Key)
             tenants.identify[1].api-key.header=X, tenants.identify[1].api-key.scheme= | tenants.identify[1].api-key.scheme          | nothing (expected: a word
@@ -158,11 +158,11 @@ class PolicyPropertiesTest {
             COMPLETE, JWT.refresh=300                                 | JWT.refresh                                 | 300 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             COMPLETE, JWT.refresh=1s                                  | JWT.refresh                                 | 1s (expected: 10s to 1d)
             COMPLETE, JWT.skew=30                                     | JWT.skew                                    | 30 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
-            COMPLETE, JWT.algorithms=                                 | JWT.algorithms                              | nothing (expected: some of
+            COMPLETE, JWT.algorithms=                                 | JWT.algorithms                              | nothing (expected: a list with at least one of
             pools.orders.permits=0                                    | pools.orders.permits                        | 0 (expected: 1 to
             pools.orders.permits=                                     | pools.orders.permits                        | nothing (expected: a whole number in plain decimal digits)
-            pools.orders.permits!, pools.orders=                      | pools.orders.permits                        | missing (expected: how many requests may be in flight at once)
-            pools.orders.max-waiting=-1                               | pools.orders.max-waiting                    | -1 (expected: >= 0
+            pools.orders.permits!, pools.orders=                      | pools.orders.permits                        | missing (expected: the number of requests that may be in flight at once)
+            pools.orders.max-waiting=-1                               | pools.orders.max-waiting                    | -1 (expected: at least 0
             pools.orders.max-waiting=                                 | pools.orders.max-waiting                    | nothing (expected: a whole number in plain decimal digits)
             pools.orders.max-wait=2                                   | pools.orders.max-wait                       | 2 (expected: a duration such as 250ms, 1s, 5m, 2h or 1d
             pools.orders.max-wait=0s                                  | pools.orders.max-wait                       | 0s (expected: more than 0, at most 365 days)
@@ -174,7 +174,7 @@ class PolicyPropertiesTest {
             pools[a b].permits=1                                      | pools.a b                                   | not a name (expected: 1 to 64 characters of [A-Za-z0-9._-], the first not _)
             rate-limit-headers=drfat                                  | rate-limit-headers                          | drfat (expected: one of draft, legacy, none)
             enforce=                                                  | enforce                                     | nothing (expected: true or false)
-            metrics.tenants=acmee                                     | metrics.tenants[0]                          | acmee (expected: a member: acme; did you mean acme?)
+            metrics.tenants=acmee                                     | metrics.tenants[0]                          | unknown member "acmee" (expected: acme; did you mean acme?)
             metrics.tenant=acme                                       | metrics.tenant                              | unknown key (expected: tenants; did you mean tenants?)
             """)
     void what_cannot_be_meant_is_refused_by_name(String changes, String property, String what) {

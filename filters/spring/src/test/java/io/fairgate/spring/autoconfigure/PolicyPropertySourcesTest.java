@@ -132,7 +132,7 @@ class PolicyPropertySourcesTest {
         assertThatThrownBy(() -> policy(Map.of()))
                 .hasMessageContaining("fairgate.policy.pools.orders.permits: many (expected: a whole number")
                 .hasMessageContaining(
-                        "fairgate.policy.tenants.members.acme.plan: golden (expected: a plan: one of gold, basic; did you"
+                        "fairgate.policy.tenants.members.acme.plan: unknown plan \"golden\" (expected: one of gold, basic; did you"
                                 + " mean gold?)")
                 .hasMessageContaining("fairgate.policy.routes: unknown key (expected: one of tenants, pools");
     }

@@ -367,7 +367,7 @@ class StarterTest {
                             "FairShare: permits: %d (expected: 1 to 4, the size of pool orders)".formatted(permits));
         }
         assertThatThrownBy(() -> fairShare.apply(c -> c.setPool("orders").setMaxHold(Duration.ZERO)))
-                .hasMessage("FairShare: maxHold: PT0S (expected: more than 0)");
+                .hasMessage("FairShare: max-hold: PT0S (expected: more than 0)");
     }
 
     private static FairShareGatewayFilterFactory.Config arguments(
@@ -401,8 +401,8 @@ class StarterTest {
     void how_long_a_route_may_hold_permits_needs_a_unit_in_both_forms_of_the_filter() {
         ConfigurableApplicationContext gateway = start(POLICY, "fairgate.policy.enabled=true");
         for (Map<String, String> form : List.of(
-                Map.of("pool", "orders", "maxHold", "HOLD"),
                 Map.of("pool", "orders", "max-hold", "HOLD"),
+                Map.of("pool", "orders", "maxHold", "HOLD"),
                 Map.of("_genkey_0", "orders", "_genkey_1", "1", "_genkey_2", "HOLD"))) {
             Function<String, Map<String, String>> args = hold -> form.entrySet().stream()
                     .collect(Collectors.toMap(
@@ -422,16 +422,16 @@ class StarterTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            members.hooli.plan=silver          | fairgate.policy.tenants.members.hooli.plan: silver (expected: a plan: one of
+            members.hooli.plan=silver          | fairgate.policy.tenants.members.hooli.plan: unknown plan "silver" (expected: one of
             members._unknown.plan=gold         | fairgate.policy.tenants.members._unknown: not a name (expected: 1 to 64 characters
             plans.gold.plan=free               | fairgate.policy.tenants.plans.gold.plan: unknown key (expected: one of weight
             plans.gold.weigth=2                | fairgate.policy.tenants.plans.gold.weigth: unknown key (expected: one of weight
             plans.metered.quotas[0].zone=UTC   | plans.metered.quotas[0].zone: UTC (expected: no zone
             plans.metered.quotas[1].burst=5    | plans.metered.quotas[1].burst: 5 (expected: no burst
-            members.acme.parent=corp           | members.acme.parent: corp (expected: a group of this policy, which has none
+            members.acme.parent=corp           | members.acme.parent: unknown group "corp" (expected: no group, because the policy defines none
             classes.batch.reserved=1           | classes.batch.reserved: unknown key (expected: one of weight
             plans.gold.api-keys[0]=x           | plans.gold.api-keys: unknown key (expected: one of weight
-            members.acme.api-keys[0]=fg_secret | members.acme.api-keys: would be ignored (expected: a way by api-key
+            members.acme.api-keys[0]=fg_secret | members.acme.api-keys: not used (expected: api-key in
             identify[0].api-key.header=X-Key   | identify[0].api-key: beside header (expected: one way
             forward-as=Host                    | forward-as: Host (expected: a header that HTTP itself does not need
             identify[1].trusted-from=::1/128   | identify[1].header: missing (expected: one of header

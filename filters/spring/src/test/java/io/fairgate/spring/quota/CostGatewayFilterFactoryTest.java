@@ -35,8 +35,8 @@ class CostGatewayFilterFactoryTest {
             value = {
                 "units    | -1           | Cost: units: -1 (expected: 0 to 1000000000000)",
                 "rules    | GET reports=1| Cost: rules: GET reports=1 (expected: such as GET /reports/** = 10, with * for any method)",
-                "header   | X-Units      | Cost: trustedFrom: nothing (expected: the networks whose peers may send the header)",
-                "trusted  | 10.0.0.0/8   | Cost: trustedFrom: 10.0.0.0/8 (expected: no trustedFrom, because there is no header)",
+                "header   | X-Units      | Cost: trusted-from: nothing (expected: the networks whose peers may send the header)",
+                "trusted  | 10.0.0.0/8   | Cost: trusted-from: 10.0.0.0/8 (expected: nothing, because there is no header)",
                 "response | seconds      | Cost: response: seconds (expected: bytes, or header: and the name of a header)",
                 "max      | 5            | Cost: max: 5 (expected: no max, because neither a header nor a response gives the cost)",
                 "per      | 5            | Cost: per: 5B (expected: no per, because only response: bytes uses it)",

@@ -5,20 +5,20 @@ package io.fairgate.config.yaml;
  *
  * @param key empty when the message names none
  */
-public record Refusal(String key, String found, String expected) {
+public record InvalidValue(String key, String found, String expected) {
     private static final String EXPECTED = " (expected: ";
 
-    public static Refusal of(IllegalArgumentException refused) {
+    public static InvalidValue of(IllegalArgumentException refused) {
         String message = String.valueOf(refused.getMessage());
         int expected = message.lastIndexOf(EXPECTED);
         if (expected < 0 || !message.endsWith(")")) {
-            return new Refusal("", message, "a value that the gateway accepts");
+            return new InvalidValue("", message, "a value that the gateway accepts");
         }
-        String head = message.substring(0, expected);
-        int colon = head.indexOf(": ");
-        return new Refusal(
-                colon < 0 ? "" : head.substring(0, colon),
-                colon < 0 ? head : head.substring(colon + 2),
+        int colon = message.indexOf(": ");
+        boolean hasKey = colon >= 0 && colon < expected;
+        return new InvalidValue(
+                hasKey ? message.substring(0, colon) : "",
+                message.substring(hasKey ? colon + 2 : 0, expected),
                 message.substring(expected + EXPECTED.length(), message.length() - 1));
     }
 }

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class NearestTest {
+class SuggestionsTest {
 
     @ParameterizedTest
     @CsvSource({
@@ -19,14 +19,14 @@ class NearestTest {
         "ip, id"
     })
     void a_word_is_near_when_few_edits_make_it_the_other(String word, String known) {
-        assertThat(Nearest.to(word, List.of("permits", "max-waiting", "max-wait", "id")))
+        assertThat(Suggestions.nearest(word, List.of("permits", "max-waiting", "max-wait", "id")))
                 .isEqualTo(known);
     }
 
     @Test
     void a_short_word_is_not_near_because_it_is_short() {
-        assertThat(Nearest.to("a", List.of("b"))).isNull();
-        assertThat(Nearest.to("colour", List.of("permits", "max-wait"))).isNull();
+        assertThat(Suggestions.nearest("a", List.of("b"))).isNull();
+        assertThat(Suggestions.nearest("colour", List.of("permits", "max-wait"))).isNull();
     }
 
     @Test
@@ -34,6 +34,6 @@ class NearestTest {
         List<String> known =
                 List.of("p01", "p02", "p03", "p04", "p05", "p06", "p07", "p08", "p09", "p10", "p11", "p12", "orders");
 
-        assertThat(Nearest.oneOf("order", known)).endsWith("p11, p12, …; did you mean orders?");
+        assertThat(Suggestions.oneOf("order", known)).endsWith("p11, p12, …; did you mean orders?");
     }
 }

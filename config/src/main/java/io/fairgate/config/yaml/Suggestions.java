@@ -5,14 +5,14 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the known word that is nearest to a misspelt one. */
-public final class Nearest {
+public final class Suggestions {
     private static final int LONGEST = 64;
     private static final int LISTED = 12;
 
-    private Nearest() {}
+    private Suggestions() {}
 
     /** The known word that takes the fewest edits, or null when none is near. */
-    public static @Nullable String to(String word, Collection<String> known) {
+    public static @Nullable String nearest(String word, Collection<String> known) {
         String nearest = null;
         int fewest = Integer.MAX_VALUE;
         for (String candidate : known) {
@@ -32,7 +32,7 @@ public final class Nearest {
 
     /** {@code one of a, b; did you mean a?}, for the end of a mistake. */
     public static String oneOf(String word, Collection<String> known) {
-        String nearest = to(word, known);
+        String nearest = nearest(word, known);
         String listed = String.join(", ", known.stream().limit(LISTED).toList());
         return (known.size() == 1 ? "" : "one of ")
                 + listed

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the arguments of {@code Cost} may be, at their bounds; files in {@code bad/} have what they may not. */
-class CostReferenceTest {
+class CostArgumentsTest {
 
     @ParameterizedTest
     @ValueSource(
@@ -30,6 +30,7 @@ class CostReferenceTest {
                 "response: header:X-Cost",
                 "response: 'header: X-Cost'",
                 "rules: '* /search = 3'",
+                "rules: \"GET /a = 1,\\nGET /b = 2\"",
                 "trusted-from: 10.0.0.0/8",
             })
     void what_it_may_say_is_fine_for_the_reader_and_for_the_schema(String argument) throws IOException {

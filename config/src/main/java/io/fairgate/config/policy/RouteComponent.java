@@ -1,0 +1,138 @@
+package io.fairgate.config.policy;
+
+import io.fairgate.config.policy.PoolsReader.Pools;
+import io.fairgate.config.policy.TenantsReader.Tenants;
+import io.fairgate.config.yaml.KeyType;
+import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.config.yaml.Section;
+import io.fairgate.config.yaml.Value;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A predicate or a filter of a route, written as {@code Name=argument,argument} or with {@code name} and {@code args}.
+ *
+ * @param arguments the arguments of a filter or a predicate of ours; null for others, which the gateway checks
+ */
+record RouteComponent(String name, @Nullable Section arguments) {
+
+    /** How many arguments the short form takes. */
+    private static final Map<String, Integer> IN_SHORT_FORM =
+            Map.of(PolicyKeys.FAIR_SHARE, 3, PolicyKeys.COST, 1, PolicyKeys.TENANT, 1);
+
+    /** Notes a mistake, and has an empty name, when the value has neither form. */
+    static RouteComponent read(Value value, KnownKeys keys) {
+        if (value.isMapping()) {
+            Section section = Section.open(value, keys);
+            return longForm(section.text("name", ""), value, section.get("args"));
+        }
+        String text = value.text(keys.keys().get(0).meaning());
+        String[] parts = text == null ? new String[] {""} : text.split("=", 2);
+        KnownKeys known = PolicyKeys.ARGUMENTS.get(parts[0]);
+        return new RouteComponent(
+                parts[0], known == null ? null : shortForm(parts[0], value, parts.length > 1 ? parts[1] : "", known));
+    }
+
+    private static RouteComponent longForm(String name, Value component, @Nullable Value args) {
+        Value holder = args == null ? component : args;
+        Map<String, Value> given = args == null ? Map.of() : args.entriesOrNull();
+        if (given == null) {
+            holder.mistake("a mapping of arguments");
+        }
+        KnownKeys known = PolicyKeys.ARGUMENTS.get(name);
+        return new RouteComponent(
+                name, known == null || given == null ? null : Section.ofArguments(holder, given, known));
+    }
+
+    /** Splits as Spring Cloud Gateway does: at commas, without surrounding space and without empty arguments. */
+    private static Section shortForm(String name, Value component, String text, KnownKeys known) {
+        int most = IN_SHORT_FORM.getOrDefault(name, 0);
+        List<String> keys = known.names().subList(0, most);
+        List<String> parts = known.keys().get(0).type().equals(KeyType.PART)
+                ? List.of(text)
+                : Arrays.stream(text.split(",")).map(String::strip).toList();
+        Map<String, Value> arguments = new LinkedHashMap<>();
+        for (String part : parts) {
+            if (part.isEmpty()) {
+                continue;
+            } else if (arguments.size() == most) {
+                component.mistake("%s=%s".formatted(name, String.join(",", keys)));
+                break;
+            }
+            String key = keys.get(arguments.size());
+            arguments.put(key, component.part(key, part));
+        }
+        return Section.ofArguments(component, arguments, known);
+    }
+
+    /** Checks the arguments of a filter or a predicate of ours against the other parts of the policy. */
+    void check(Pools pools, Tenants tenants) {
+        if (arguments == null) {
+            return;
+        }
+        switch (name) {
+            case PolicyKeys.FAIR_SHARE -> checkFairShare(arguments, pools, tenants);
+            case PolicyKeys.COST -> checkCost(arguments);
+            default -> checkTenant(arguments, tenants);
+        }
+    }
+
+    /** Checks that a {@code FairShare} filter names a pool and a class of the file, and fits into the pool. */
+    private static void checkFairShare(Section arguments, Pools pools, Tenants tenants) {
+        Value pool = arguments.get("pool");
+        String name = arguments.text("pool");
+        if (pool != null && name != null && Names.isKnown(name, pools.names(), pool, "pool")) {
+            PoolsReader.Pool known = pools.pools().get(name);
+            Value permits = arguments.get("permits");
+            int most = known == null ? Integer.MAX_VALUE : known.settings().permits();
+            if (permits != null && arguments.integer("permits", 1) > most) {
+                permits.mistake("1 to %d, the size of pool %s".formatted(most, name));
+            }
+        }
+        Value maxHold = arguments.get("max-hold");
+        Duration duration = arguments.duration("max-hold");
+        if (maxHold != null && duration != null && (duration.isZero() || duration.isNegative())) {
+            maxHold.mistake("more than 0");
+        }
+        Value requestClass = arguments.get("class");
+        String className = arguments.text("class");
+        if (requestClass != null && className != null) {
+            Names.isKnown(className, tenants.classNames(), requestClass, "class");
+        }
+    }
+
+    /** Checks the networks of a {@code Cost} filter. The gateway checks the combination of arguments, and the rules. */
+    private static void checkCost(Section arguments) {
+        Value trustedFrom = arguments.get("trusted-from");
+        if (trustedFrom != null && arguments.has("trusted-from")) {
+            TrustedNetworks.read(trustedFrom, trustedFrom.split(), "state the cost of its requests");
+        }
+    }
+
+    /** Checks that a {@code Tenant} predicate names tenants of the file: an unknown one would never match. */
+    private static void checkTenant(Section arguments, Tenants tenants) {
+        Value value = arguments.get("tenants");
+        if (value == null) {
+            return;
+        }
+        List<Value> items = value.isList()
+                ? value.itemsOrNull()
+                : value.split().stream()
+                        .filter(item -> !"".equals(item.scalar()))
+                        .toList();
+        if (items == null || items.isEmpty()) {
+            value.mistake("ids of members, such as Tenant=acme,globex");
+            return;
+        }
+        for (Value item : items) {
+            String id = item.text("the id of a member");
+            if (id != null) {
+                Names.isKnown(id, tenants.tenantNames(), item, "member");
+            }
+        }
+    }
+}

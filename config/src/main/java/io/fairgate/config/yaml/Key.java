@@ -1,0 +1,26 @@
+package io.fairgate.config.yaml;
+
+/**
+ * The declaration of one key of a policy.
+ *
+ * @param meaning what is expected where the key is missing, or has a value of another type; empty where the type says
+ *     that, and the key is not required
+ */
+public record Key(String name, KeyType type, String meaning, boolean isRequired) {
+
+    public static Key of(String name, KeyType type) {
+        return of(name, type, "");
+    }
+
+    public static Key of(String name, KeyType type, String meaning) {
+        return new Key(name, type, meaning, false);
+    }
+
+    public Key required() {
+        return required(meaning);
+    }
+
+    public Key required(String expected) {
+        return new Key(name, type, expected, true);
+    }
+}

@@ -1,0 +1,47 @@
+package io.fairgate.gateway.start;
+
+import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.quota.journal.UnusableJournalException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/** Describes failures of our own without a stack trace, and a port in use with our options. */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class StartFailures implements FailureAnalyzer {
+
+    @Override
+    public @Nullable FailureAnalysis analyze(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String description = description(cause);
+            if (description != null) {
+                return new FailureAnalysis(description, null, cause);
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable String description(Throwable cause) {
+        String message = String.valueOf(cause.getMessage());
+        if (cause instanceof PortInUseException inUse) {
+            return "Cannot bind port %d (address in use). Stop the other process, or use --server.port=PORT (traffic), --management.server.port=PORT (management) or --fairgate.leases.port=PORT (leases)."
+                    .formatted(inUse.getPort());
+        } else if (cause instanceof InvalidPolicyException || cause instanceof UnknownSettingException) {
+            return message;
+        } else if (cause instanceof UnusableJournalException) {
+            return "fairgate.quotas.journal: " + message;
+        } else if (cause instanceof BindException) {
+            // The message of a record that refused a setting. What Boot cannot convert is left to Boot.
+            Throwable root = cause;
+            while (root.getCause() != null) {
+                root = root.getCause();
+            }
+            return String.valueOf(root.getMessage()).startsWith("fairgate.") ? root.getMessage() : null;
+        }
+        return null;
+    }
+}

@@ -1,15 +1,20 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.http.HttpCall;
 import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.gateway.http.RouteTable.Route;
+import io.fairgate.gateway.lease.receipt.ReceiptKeys;
+import io.fairgate.gateway.lease.receipt.Receipts;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.embedded.Leases;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.LivePolicy;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
 import java.time.InstantSource;
-import java.util.function.Consumer;
+import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -18,7 +23,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -41,15 +45,14 @@ public class LeaseConfiguration {
         static final class ForThrottle {}
     }
 
-    /** Everything behind the lease port. Beans of type {@code Consumer<RouteTable.Builder>} add routes to its table. */
+    /** Everything behind the lease port. Beans of type {@code Supplier<List<Route>>} have the routes of its table. */
     @Configuration(proxyBeanMethods = false)
     @Conditional(Wanted.class)
-    @Import(ThrottleConfiguration.class)
     static class Enabled {
 
         /** @throws IOException when the fencing file cannot be read or cannot be written */
         @Bean
-        FencingTokens fencingTokens(LeaseSettings settings, ObjectProvider<FencingFile> file) throws IOException {
+        FencingTokens fencingTokens(ObjectProvider<FencingFile> file) throws IOException {
             FencingFile kept = file.getIfAvailable();
             return kept == null
                     ? new FencingTokens(InstantSource.system())
@@ -76,53 +79,50 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeaseRecords leaseRecords(TenantAccess access) {
-            return new LeaseRecords(access, InstantSource.system());
-        }
-
-        @Bean
-        LeaseDesk leaseDesk(
-                TenantAccess access,
-                LeasePools pools,
-                LeaseRecords records,
-                LeaseSettings settings,
-                FencingTokens tokens) {
-            LeaseDesk desk = new LeaseDesk(access, pools, records, settings, tokens, MonotonicScheduler.INSTANCE);
+        LeaseRegister leaseRegister(
+                TenantAccess access, LeasePools pools, LeaseSettings settings, FencingTokens tokens) {
+            LeaseRegister register = new LeaseRegister(
+                    settings,
+                    new LeaseAuditLog(access, InstantSource.system()),
+                    MonotonicScheduler.INSTANCE,
+                    listener -> new Leases(pools, MonotonicScheduler.INSTANCE, tokens, listener));
             access.showLeases(
-                    () -> desk.leases().count().holding(),
-                    () -> desk.leases().count().waiting());
-            return desk;
+                    () -> register.leases().count().holding(),
+                    () -> register.leases().count().waiting());
+            return register;
         }
 
         @Bean
         @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
         LeaseRoutes leaseRoutes(
-                TenantAccess access,
-                LeaseDesk desk,
-                LeasePools pools,
-                LeaseRecords records,
-                ObjectProvider<Receipts> receipts) {
-            LeaseView view = new LeaseView(InstantSource.system(), receipts.getIfAvailable());
-            return new LeaseRoutes(access, desk, pools, records, view);
+                TenantAccess access, LeasePools pools, LeaseRegister register, ObjectProvider<Receipts> receipts) {
+            return new LeaseRoutes(
+                    access, pools, register, new LeaseView(InstantSource.system(), receipts.getIfAvailable()));
         }
 
+        /** @param notFound answers unknown paths of throttle, if that is served */
         @Bean
         RouteTable leaseRouteTable(
-                ObjectProvider<Consumer<RouteTable.Builder>> routes, ObjectProvider<Call.Handler> otherwise) {
-            RouteTable.Builder table = new RouteTable.Builder();
-            routes.orderedStream().forEach(each -> each.accept(table));
-            return table.otherwise(
-                    otherwise.getIfAvailable(() -> call -> Mono.error(LeaseProblem.notFound())),
-                    call -> LeaseRoutes.isOwn(
-                                    call.exchange().getRequest().getURI().getRawPath())
-                            ? Mono.error(LeaseProblem.notAllowed())
+                ObjectProvider<Supplier<List<Route>>> routes, ObjectProvider<HttpCall.Handler> notFound) {
+            return new RouteTable(
+                    routes.orderedStream().flatMap(each -> each.get().stream()).toList(),
+                    call -> LeaseRoutes.isOwn(call.path())
+                            ? Mono.error(LeaseProblems.NOT_FOUND)
+                            : notFound.getIfAvailable(() -> other -> Mono.error(LeaseProblems.NOT_FOUND))
+                                    .handle(call),
+                    call -> LeaseRoutes.isOwn(call.path())
+                            ? Mono.error(LeaseProblems.NOT_ALLOWED)
                             : call.answer(HttpStatus.METHOD_NOT_ALLOWED));
         }
 
         @Bean
-        LeaseServer leaseServer(
-                LeaseSettings settings, LeaseDesk desk, RouteTable routes, TenantAccess access, PermitPools pools) {
-            return new LeaseServer(settings, desk, routes, access, pools, MonotonicScheduler.INSTANCE);
+        LeaseApiServer leaseApiServer(
+                LeaseSettings settings,
+                LeaseRegister register,
+                RouteTable routes,
+                TenantAccess access,
+                PermitPools pools) {
+            return new LeaseApiServer(settings, register, routes, access, pools, MonotonicScheduler.INSTANCE);
         }
     }
 }

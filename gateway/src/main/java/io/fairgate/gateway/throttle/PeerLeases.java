@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -77,6 +78,13 @@ public final class PeerLeases {
     /** Whether the last locks that a peer requested are those that it says it held before a restart. */
     boolean isRestoring(LeaseStatus peer) {
         return restoring.contains(Peer.of(peer));
+    }
+
+    /** True when the charges of these locks have been made. */
+    Mono<Boolean> paid(LeaseStatus peer, Set<String> semaphores) {
+        return Flux.fromIterable(semaphores)
+                .concatMap(semaphore -> charge(peer, semaphore))
+                .then(Mono.just(true));
     }
 
     private void giveBack(LeaseId peer, String semaphore) {

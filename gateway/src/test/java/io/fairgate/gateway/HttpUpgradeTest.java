@@ -87,7 +87,7 @@ class HttpUpgradeTest {
     void the_lease_port_upgrades_nothing() throws IOException {
         int port = both.gateway()
                 .context()
-                .getBean(io.fairgate.gateway.lease.LeaseServer.class)
+                .getBean(io.fairgate.gateway.lease.LeaseApiServer.class)
                 .port();
         assertThat(ask(port, "GET /v1/pools HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\n" + TO_HTTP2 + "\r\n"))
                 .startsWith("HTTP/1.1 200 OK\r\n");

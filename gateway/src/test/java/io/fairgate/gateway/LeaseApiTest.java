@@ -2,7 +2,7 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.gateway.lease.GatewayLeases;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -260,8 +260,7 @@ class LeaseApiTest {
         Answer described = new LeasingTenant(GATEWAY, "").call("GET", "/v1/openapi.json", "");
         assertThat(described.status()).isEqualTo(200);
         assertThat(described.json()).containsEntry("openapi", "3.1.0");
-        assertThat(LeaseDescription.operations())
-                .isEqualTo(GATEWAY.context().getBean(RouteTable.class).names());
+        assertThat(LeaseDescription.operations()).isEqualTo(GatewayLeases.routes(GATEWAY.context()));
     }
 
     @Test

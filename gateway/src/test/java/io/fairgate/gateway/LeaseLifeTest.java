@@ -2,7 +2,7 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.gateway.lease.LeaseServer;
+import io.fairgate.gateway.lease.LeaseApiServer;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -34,7 +34,7 @@ class LeaseLifeTest {
     @Test
     void there_is_no_such_port_unless_it_is_asked_for() {
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1"));
-        assertThat(gateway.context().getBeanProvider(LeaseServer.class).getIfAvailable())
+        assertThat(gateway.context().getBeanProvider(LeaseApiServer.class).getIfAvailable())
                 .isNull();
     }
 

@@ -163,7 +163,7 @@ class LeaseRestoreTest {
         String id = before.json("id");
         String receipt = before.json("receipt");
         restart();
-        assertInvalid(b.restore(id, with(receipt)), "another tenant's");
+        assertInvalid(b.restore(id, with(receipt)), "another tenant");
         assertInvalid(a.restore(ID, with(receipt)), "another lease");
         assertInvalid(
                 a.restore(id, "{\"pools\":{\"pool\":3},\"receipt\":\"%s\"}".formatted(receipt)),

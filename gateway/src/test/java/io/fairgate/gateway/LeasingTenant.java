@@ -1,6 +1,6 @@
 package io.fairgate.gateway;
 
-import io.fairgate.gateway.lease.LeaseServer;
+import io.fairgate.gateway.lease.LeaseApiServer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -31,7 +31,7 @@ record LeasingTenant(RunningGateway gateway, String tenant) {
     }
 
     static int port(RunningGateway gateway) {
-        return gateway.context().getBean(LeaseServer.class).port();
+        return gateway.context().getBean(LeaseApiServer.class).port();
     }
 
     /** Calls with the tenant's header; an empty body is none. */

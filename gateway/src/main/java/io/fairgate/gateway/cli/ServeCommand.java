@@ -1,7 +1,7 @@
 package io.fairgate.gateway.cli;
 
 import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.gateway.lease.LeaseServer;
+import io.fairgate.gateway.lease.LeaseApiServer;
 import io.fairgate.gateway.policy.PolicyReload;
 import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.start.GatewayRun;
@@ -74,7 +74,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
 
     private static @Nullable Integer leasePort(ConfigurableApplicationContext gateway) {
-        LeaseServer leases = gateway.getBeanProvider(LeaseServer.class).getIfAvailable();
+        LeaseApiServer leases = gateway.getBeanProvider(LeaseApiServer.class).getIfAvailable();
         return leases == null ? null : leases.port();
     }
 

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.cli;
 
-import io.fairgate.gateway.http.HttpFace;
+import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.log.StderrLog;
 import io.fairgate.gateway.start.Version;
 import io.fairgate.gateway.throttle.InvalidThrottleFileException;
@@ -72,7 +72,7 @@ public final class ThrottleCommand implements Callable<Integer> {
         Thread loader = new Thread(
                 () -> {
                     StderrLog.load();
-                    HttpFace.load();
+                    HttpListener.load();
                 },
                 "fairgate-load-ahead");
         loader.setDaemon(true);

@@ -1,4 +1,4 @@
-/** HTTP without an application context, for what the program serves beside the gateway: a table of routes, and a server. */
+/** HTTP without an application context, for what the program serves beside the gateway. */
 @NullMarked
 package io.fairgate.gateway.http;
 

@@ -45,29 +45,24 @@ final class FencingFile implements FencingTokens.Mark, AutoCloseable {
 
     /** @throws InvalidConfigurationPropertyValueException when the file cannot be used */
     static FencingFile open(Path path) {
-        FileChannel file = null;
         try {
-            file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            if (file.tryLock() == null) {
-                throw new OverlappingFileLockException();
+            FileChannel file = FileChannel.open(
+                    path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            if (isLocked(file)) {
+                return new FencingFile(path, file);
             }
-            return new FencingFile(path, file);
-        } catch (OverlappingFileLockException e) {
-            close(file);
+            file.close();
             throw unusable(path, "in use already (expected: one process for each file)");
         } catch (IOException e) {
-            close(file);
             throw unusable(path, "cannot be opened: " + e);
         }
     }
 
-    private static void close(@Nullable FileChannel file) {
+    private static boolean isLocked(FileChannel file) throws IOException {
         try {
-            if (file != null) {
-                file.close();
-            }
-        } catch (IOException e) {
-            log.debug("Closing a file that is not used.", e);
+            return file.tryLock() != null;
+        } catch (OverlappingFileLockException ofThisProcess) {
+            return false;
         }
     }
 
@@ -88,7 +83,7 @@ final class FencingFile implements FencingTokens.Mark, AutoCloseable {
             }
         }
         if (!isReadable) {
-            throw unusable(path, "not a fencing file (expected: one of ours, or none)");
+            throw unusable(path, "not a fencing file (expected: a file that Fairgate has written, or no file)");
         }
         return highest;
     }
@@ -121,14 +116,14 @@ final class FencingFile implements FencingTokens.Mark, AutoCloseable {
             }
             file.force(true);
             next = (next + 1) % PLACES;
-            tell(null);
+            report(null);
         } catch (IOException e) {
-            tell(e);
+            report(e);
             throw e;
         }
     }
 
-    private void tell(@Nullable IOException failure) {
+    private void report(@Nullable IOException failure) {
         if (failure != null && !isFailing) {
             log.error(
                     "The fencing file {} cannot be written: {}. Until it can, tokens do not follow the clock.",

@@ -1,7 +1,10 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.http.HttpCall;
 import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.gateway.http.RouteTable.Route;
+import io.fairgate.gateway.lease.receipt.ReceiptKeys;
+import io.fairgate.gateway.lease.receipt.Receipts;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.Leases;
@@ -12,8 +15,8 @@ import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -23,7 +26,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -46,15 +48,14 @@ public class LeaseConfiguration {
         static final class ForThrottle {}
     }
 
-    /** Everything behind the lease port. Beans of type {@code Consumer<RouteTable.Builder>} add routes to its table. */
+    /** Everything behind the lease port. Beans of type {@code Supplier<List<Route>>} have the routes of its table. */
     @Configuration(proxyBeanMethods = false)
     @Conditional(Wanted.class)
-    @Import(ThrottleConfiguration.class)
     static class Enabled {
 
         /** @throws IOException when the fencing file cannot be read or cannot be written */
         @Bean
-        FencingTokens fencingTokens(LeaseSettings settings, ObjectProvider<FencingFile> file) throws IOException {
+        FencingTokens fencingTokens(ObjectProvider<FencingFile> file) throws IOException {
             FencingFile kept = file.getIfAvailable();
             return kept == null
                     ? new FencingTokens(InstantSource.system())
@@ -81,65 +82,58 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeaseRecords leaseRecords(TenantAccess access) {
-            return new LeaseRecords(access, InstantSource.system());
-        }
-
-        @Bean
         Leases leases(LeasePools pools, FencingTokens tokens) {
             return new EmbeddedLeases(pools, MonotonicScheduler.INSTANCE, tokens);
         }
 
         @Bean
-        LeaseDesk leaseDesk(
-                TenantAccess access,
-                LeasePools pools,
-                LeaseRecords records,
-                LeaseSettings settings,
-                Leases leases) {
-            Supplier<LeaseCount> count = lastCount(leases);
+        LeaseRegister leaseRegister(TenantAccess access, LeaseSettings settings, Leases leases) {
+            Supplier<LeaseCount> count = latestCount(leases);
             access.showLeases(() -> count.get().holding(), () -> count.get().waiting());
-            return new LeaseDesk(access, pools, records, settings, leases, MonotonicScheduler.INSTANCE);
+            LeaseAuditLog audit = new LeaseAuditLog(access, InstantSource.system());
+            return new LeaseRegister(settings, audit, MonotonicScheduler.INSTANCE, leases);
         }
 
-        /** The newest count that has been answered; one that is answered later shows in the next call. */
-        private static Supplier<LeaseCount> lastCount(Leases leases) {
-            AtomicReference<LeaseCount> last = new AtomicReference<>(new LeaseCount(0, 0, 0));
+        /** The latest count that is known: an answer that comes later shows in the next call. */
+        private static Supplier<LeaseCount> latestCount(Leases leases) {
+            AtomicReference<LeaseCount> latest = new AtomicReference<>(new LeaseCount(0, 0, 0));
             return () -> {
-                var unused = leases.count().subscribe(last::set, unreachable -> {});
-                return last.get();
+                var unused = leases.count().onErrorComplete().subscribe(latest::set);
+                return latest.get();
             };
         }
 
         @Bean
         @ConditionalOnBooleanProperty(LeaseSettings.PREFIX + ".enabled")
         LeaseRoutes leaseRoutes(
-                TenantAccess access,
-                LeaseDesk desk,
-                LeasePools pools,
-                LeaseRecords records,
-                ObjectProvider<Receipts> receipts) {
-            LeaseView view = new LeaseView(InstantSource.system(), receipts.getIfAvailable());
-            return new LeaseRoutes(access, desk, pools, records, view);
+                TenantAccess access, LeasePools pools, LeaseRegister register, ObjectProvider<Receipts> receipts) {
+            return new LeaseRoutes(
+                    access, pools, register, new LeaseView(InstantSource.system(), receipts.getIfAvailable()));
         }
 
+        /** @param notFound answers unknown paths of throttle, if that is served */
         @Bean
         RouteTable leaseRouteTable(
-                ObjectProvider<Consumer<RouteTable.Builder>> routes, ObjectProvider<Call.Handler> otherwise) {
-            RouteTable.Builder table = new RouteTable.Builder();
-            routes.orderedStream().forEach(each -> each.accept(table));
-            return table.otherwise(
-                    otherwise.getIfAvailable(() -> call -> Mono.error(LeaseProblem.notFound())),
-                    call -> LeaseRoutes.isOwn(
-                                    call.exchange().getRequest().getURI().getRawPath())
-                            ? Mono.error(LeaseProblem.notAllowed())
+                ObjectProvider<Supplier<List<Route>>> routes, ObjectProvider<HttpCall.Handler> notFound) {
+            return new RouteTable(
+                    routes.orderedStream().flatMap(each -> each.get().stream()).toList(),
+                    call -> LeaseRoutes.isOwn(call.path())
+                            ? Mono.error(LeaseProblems.NOT_FOUND)
+                            : notFound.getIfAvailable(() -> other -> Mono.error(LeaseProblems.NOT_FOUND))
+                                    .handle(call),
+                    call -> LeaseRoutes.isOwn(call.path())
+                            ? Mono.error(LeaseProblems.NOT_ALLOWED)
                             : call.answer(HttpStatus.METHOD_NOT_ALLOWED));
         }
 
         @Bean
-        LeaseServer leaseServer(
-                LeaseSettings settings, LeaseDesk desk, RouteTable routes, TenantAccess access, PermitPools pools) {
-            return new LeaseServer(settings, desk, routes, access, pools, MonotonicScheduler.INSTANCE);
+        LeaseApiServer leaseApiServer(
+                LeaseSettings settings,
+                LeaseRegister register,
+                RouteTable routes,
+                TenantAccess access,
+                PermitPools pools) {
+            return new LeaseApiServer(settings, register, routes, access, pools, MonotonicScheduler.INSTANCE);
         }
     }
 }

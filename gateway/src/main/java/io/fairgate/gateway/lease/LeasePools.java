@@ -1,6 +1,7 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.fairness.TenantStanding;
+import io.fairgate.gateway.http.HttpProblem;
 import io.fairgate.lease.LeasedPools;
 import io.fairgate.permit.LeaseBounds;
 import io.fairgate.permit.PermitPool;
@@ -15,15 +16,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The pools of the policy in force, for leases. */
-final class LeasePools implements LeasedPools {
-
-    private final PermitPools pools;
-    private final PolicyHolder policy;
-
-    LeasePools(PermitPools pools, PolicyHolder policy) {
-        this.pools = pools;
-        this.policy = policy;
-    }
+record LeasePools(PermitPools pools, PolicyHolder policy) implements LeasedPools {
 
     /** A pool, also one that the policy no longer names but that still has permits in use; null when there is none. */
     @Override
@@ -46,31 +39,27 @@ final class LeasePools implements LeasedPools {
     /**
      * Completes when the tenant could ever hold these permits at the same time.
      *
-     * @return errors with {@link LeaseProblem} when it could not, or the policy names no such pool
+     * @return errors with {@link HttpProblem} when it could not, or the policy names no such pool
      */
     Mono<Void> requireFits(TenantId tenant, Map<String, Integer> permits) {
         return Mono.defer(() -> {
-            if (!policy.current().pools().keySet().containsAll(permits.keySet())) {
-                return Mono.error(LeaseProblem.unknownPool());
-            }
+            permits.keySet().forEach(this::require);
             return Flux.fromIterable(permits.entrySet())
-                    .concatMap(each -> requirePool(each.getKey()).couldGrant(tenant, each.getValue()))
+                    .concatMap(each -> require(each.getKey()).couldGrant(tenant, each.getValue()))
                     .all(could -> could)
-                    .flatMap(all -> all ? Mono.empty() : Mono.error(LeaseProblem.neverFits()));
+                    .flatMap(all -> all ? Mono.empty() : Mono.error(LeaseProblems.NEVER_FITS));
         });
     }
 
-    /** The state of the tenant in a pool; errors with {@link LeaseProblem} when the policy has no such pool. */
+    /** The state of the tenant in a pool; errors with {@link HttpProblem} when the policy has no such pool. */
     Mono<TenantStanding> standing(String name, TenantId tenant) {
-        return Mono.defer(() -> policy.current().pools().containsKey(name)
-                ? requirePool(name).standing(tenant)
-                : Mono.error(LeaseProblem.unknownPool()));
+        return Mono.defer(() -> require(name).standing(tenant));
     }
 
-    private PermitPool requirePool(String name) {
-        PermitPool pool = pools.get(name);
+    private PermitPool require(String name) {
+        PermitPool pool = policy.current().pools().containsKey(name) ? pools.get(name) : null;
         if (pool == null) {
-            throw LeaseProblem.unknownPool();
+            throw LeaseProblems.UNKNOWN_POOL;
         }
         return pool;
     }

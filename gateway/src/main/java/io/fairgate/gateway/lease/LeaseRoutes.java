@@ -1,48 +1,52 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.gateway.http.Bytes;
-import io.fairgate.gateway.http.Call;
-import io.fairgate.gateway.http.RouteTable;
-import io.fairgate.gateway.lease.LeaseRecords.Subject;
+import io.fairgate.gateway.http.HttpCall;
+import io.fairgate.gateway.http.HttpProblem;
+import io.fairgate.gateway.http.RouteTable.Route;
+import io.fairgate.gateway.lease.LeaseAuditLog.Subject;
+import io.fairgate.gateway.lease.LeaseService.Standing;
+import io.fairgate.gateway.lease.receipt.Receipts;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
-import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The lease API over HTTP; {@code openapi.json} beside this class describes it. */
-final class LeaseRoutes implements Consumer<RouteTable.Builder> {
+final class LeaseRoutes implements Supplier<List<Route>> {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
     private static final int LONGEST_KEY = 128;
     /** The attribute of an exchange that holds the request for a lease, once it has been read. */
-    private static final String ASK = LeaseAsk.class.getName();
+    private static final String REQUEST = AcquireLease.class.getName();
 
     private final TenantAccess access;
-    private final LeaseDesk desk;
     private final LeasePools pools;
+    private final LeaseRegister register;
+    private final LeaseService service;
+    private final LeaseRestores restores;
     private final LeaseView view;
-    private final LeaseRecords records;
     private final LeaseIds ids = new LeaseIds();
     private final byte[] description = Bytes.beside(LeaseRoutes.class, "openapi.json");
 
-    LeaseRoutes(TenantAccess access, LeaseDesk desk, LeasePools pools, LeaseRecords records, LeaseView view) {
+    LeaseRoutes(TenantAccess access, LeasePools pools, LeaseRegister register, LeaseView view) {
         this.access = access;
-        this.desk = desk;
         this.pools = pools;
-        this.records = records;
+        this.register = register;
+        this.service = new LeaseService(access, pools, register);
+        this.restores = new LeaseRestores(service, register);
         this.view = view;
         LeaseBody.warmUp();
     }
@@ -53,145 +57,146 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
     }
 
     @Override
-    public void accept(RouteTable.Builder routes) {
-        routes.on(HttpMethod.POST, "/v1/pools/{pool}/leases", identified(this::acquire))
-                .on(HttpMethod.POST, "/v1/leases:acquireAll", identified(this::acquireAll))
-                .on(HttpMethod.PUT, "/v1/leases/{id}", identified(this::extend))
-                .on(HttpMethod.DELETE, "/v1/leases/{id}", identified(this::release))
-                .on(HttpMethod.GET, "/v1/leases/{id}", identified(this::status))
-                .on(HttpMethod.POST, "/v1/leases/{id}/restore", identified(this::restore))
-                .on(HttpMethod.GET, "/v1/pools", identified(this::pools))
-                .on(HttpMethod.GET, "/v1/pools/{pool}", identified(this::pool))
-                .on(
+    public List<Route> get() {
+        return List.of(
+                new Route(HttpMethod.POST, "/v1/pools/{pool}/leases", identified(this::acquire)),
+                new Route(HttpMethod.POST, "/v1/leases:acquireAll", identified(this::acquireAll)),
+                new Route(HttpMethod.PUT, "/v1/leases/{id}", identified(this::extend)),
+                new Route(HttpMethod.DELETE, "/v1/leases/{id}", identified(this::release)),
+                new Route(HttpMethod.GET, "/v1/leases/{id}", identified(this::status)),
+                new Route(HttpMethod.POST, "/v1/leases/{id}/restore", identified(this::restore)),
+                new Route(HttpMethod.GET, "/v1/pools", identified(this::pools)),
+                new Route(HttpMethod.GET, "/v1/pools/{pool}", identified(this::pool)),
+                new Route(
                         HttpMethod.GET,
                         "/v1/openapi.json",
-                        call -> call.answer(HttpStatus.OK, MediaType.APPLICATION_JSON_VALUE, description));
+                        call -> call.answer(HttpStatus.OK, MediaType.APPLICATION_JSON_VALUE, description)));
     }
 
     /** Refuses all calls during the shutdown: what they begin would be over before it is of use. */
-    private Call.Handler identified(BiFunction<Call, Caller, Mono<Void>> handler) {
-        return call -> desk.isEnding()
-                ? access.<Void>refuseDraining().doOnError(e -> accountFor(call, null, e))
+    private HttpCall.Handler identified(BiFunction<HttpCall, Caller, Mono<Void>> handler) {
+        return call -> register.isEnding()
+                ? access.<Void>refuseDraining().doOnError(e -> record(call, null, e))
                 : access.identify(call.exchange())
-                        .flatMap(caller -> Mono.defer(() -> handler.apply(call, caller))
-                                .doOnError(e -> accountFor(call, caller, e)));
+                        .flatMap(caller ->
+                                Mono.defer(() -> handler.apply(call, caller)).doOnError(e -> record(call, caller, e)));
     }
 
-    private void accountFor(Call call, @Nullable Caller caller, Throwable refusal) {
-        LeaseAsk ask = call.exchange().getAttribute(ASK);
+    private void record(HttpCall call, @Nullable Caller caller, Throwable refusal) {
+        AcquireLease request = call.exchange().getAttribute(REQUEST);
         String id = call.parts().get("id");
-        Subject subject = ask == null
-                ? new Subject("", id == null ? null : LeaseId.parse(id), Map.of())
-                : new Subject(ask.holder(), ask.id(), ask.permits());
-        records.refused(call, caller, subject, refusal);
+        Subject subject =
+                request == null ? new Subject("", id == null ? null : LeaseId.parse(id), Map.of()) : request.subject();
+        register.audit().refused(call, caller, subject, refusal);
     }
 
     // ---- acquire ----
 
-    private Mono<Void> acquire(Call call, Caller caller) {
-        LeaseId id = id(call, caller);
+    private Mono<Void> acquire(HttpCall call, Caller caller) {
+        LeaseId id = idOfKey(call, caller);
         return LeaseBody.of(call, List.of("permits", "ttl", "maxWait", "holder"))
-                .map(body -> asked(caller, id, Map.of(call.part("pool"), body.permits()), body))
-                .flatMap(ask -> acquire(call, ask));
+                .flatMap(body ->
+                        acquire(call, request(call, caller, id, Map.of(call.part("pool"), body.permits()), body)));
     }
 
-    private Mono<Void> acquireAll(Call call, Caller caller) {
-        LeaseId id = id(call, caller);
+    private Mono<Void> acquireAll(HttpCall call, Caller caller) {
+        LeaseId id = idOfKey(call, caller);
         return LeaseBody.of(call, List.of("pools", "ttl", "maxWait", "holder"))
-                .map(body -> asked(caller, id, body.pools(), body))
-                .flatMap(ask -> acquire(call, ask));
+                .flatMap(body -> acquire(call, request(call, caller, id, body.pools(), body)));
     }
 
-    private static LeaseAsk asked(Caller caller, LeaseId id, Map<String, Integer> permits, LeaseBody body) {
-        return new LeaseAsk(caller, id, permits, body.ttl(), body.maxWait(), body.holder());
+    private static AcquireLease request(
+            HttpCall call, Caller caller, LeaseId id, Map<String, Integer> permits, LeaseBody body) {
+        AcquireLease request = new AcquireLease(caller, id, permits, body.ttl(), body.maxWait(), body.holder());
+        call.exchange().getAttributes().put(REQUEST, request);
+        return request;
     }
 
-    private Mono<Void> acquire(Call call, LeaseAsk ask) {
-        call.exchange().getAttributes().put(ASK, ask);
-        return desk.acquire(ask, access.check(call.exchange(), ask.caller())).flatMap(standing -> {
-            boolean isHeld = !standing.lease().held().isEmpty();
-            if (isHeld) {
-                standing.account().tellQuotas(call.exchange());
-            }
-            call.exchange().getResponse().getHeaders().set(HttpHeaders.LOCATION, "/v1/leases/" + ask.id());
-            return answer(call, isHeld ? HttpStatus.CREATED : HttpStatus.ACCEPTED, view.lease(standing));
-        });
+    private Mono<Void> acquire(HttpCall call, AcquireLease request) {
+        return service.acquire(request, access.check(call.exchange(), request.caller()))
+                .flatMap(standing -> {
+                    if (standing.isHeld()) {
+                        standing.entry().addBalances(call.exchange());
+                    }
+                    call.exchange().getResponse().getHeaders().set(HttpHeaders.LOCATION, "/v1/leases/" + request.id());
+                    HttpStatus status = standing.isHeld() ? HttpStatus.CREATED : HttpStatus.ACCEPTED;
+                    return answer(call, status, view.lease(standing));
+                });
     }
 
-    private LeaseId id(Call call, Caller caller) {
+    private LeaseId idOfKey(HttpCall call, Caller caller) {
         List<String> keys = call.exchange().getRequest().getHeaders().getOrEmpty(IDEMPOTENCY_KEY);
         boolean isFit = keys.size() == 1
                 && !keys.get(0).isEmpty()
                 && keys.get(0).length() <= LONGEST_KEY
                 && keys.get(0).chars().allMatch(c -> c > ' ' && c < 0x7f);
         if (!isFit) {
-            throw LeaseProblem.badRequest(
+            throw HttpProblem.badRequest(
                     IDEMPOTENCY_KEY,
-                    keys.isEmpty() ? "nothing" : keys.size() > 1 ? keys.size() + " of them" : "malformed",
-                    "this header once, with 1 to 128 visible characters of ASCII");
+                    keys.isEmpty() ? "nothing" : keys.size() > 1 ? keys.size() + " headers" : "malformed",
+                    "one header with 1 to 128 visible ASCII characters");
         }
         return ids.of(caller.named(), keys.get(0));
     }
 
     // ---- existing leases ----
 
-    private Mono<Void> extend(Call call, Caller caller) {
-        return LeaseBody.of(call, List.of("ttl")).flatMap(body -> {
-            LeaseAccount account = requireAccount(call, caller);
-            return desk.extend(account, body.ttl()).flatMap(standing -> answer(call, standing));
-        });
+    private Mono<Void> extend(HttpCall call, Caller caller) {
+        return LeaseBody.of(call, List.of("ttl"))
+                .flatMap(body -> service.extend(requireEntry(call, caller), body.ttl()))
+                .flatMap(standing -> answer(call, HttpStatus.OK, view.lease(standing)));
     }
 
     /** The answer does not reveal whether the lease existed. */
-    private Mono<Void> release(Call call, Caller caller) {
+    private Mono<Void> release(HttpCall call, Caller caller) {
         LeaseId id = LeaseId.parse(call.part("id"));
-        LeaseAccount account = id == null ? null : desk.account(caller.named(), id);
-        if (account != null) {
-            return desk.release(account).then(Mono.defer(() -> call.answer(HttpStatus.NO_CONTENT)));
-        } else if (id != null && desk.isOpen(id)) {
-            accountFor(call, caller, LeaseProblem.expired()); // The lease of another tenant.
+        LeaseEntry entry = id == null ? null : service.find(caller.named(), id);
+        if (entry != null) {
+            return service.release(entry).then(Mono.defer(() -> call.answer(HttpStatus.NO_CONTENT)));
+        } else if (id != null && register.find(id) != null) {
+            record(call, caller, LeaseProblems.EXPIRED); // The lease of another tenant.
         } else if (id != null) {
-            desk.releaseUnknown(caller, id);
+            restores.releaseUnknown(caller, id);
         }
         return call.answer(HttpStatus.NO_CONTENT);
     }
 
-    private Mono<Void> status(Call call, Caller caller) {
-        return desk.status(requireAccount(call, caller)).flatMap(standing -> answer(call, standing));
+    private Mono<Void> status(HttpCall call, Caller caller) {
+        return service.status(requireEntry(call, caller))
+                .flatMap(standing -> answer(call, HttpStatus.OK, view.lease(standing)));
     }
 
-    private LeaseAccount requireAccount(Call call, Caller caller) {
+    private LeaseEntry requireEntry(HttpCall call, Caller caller) {
         LeaseId id = LeaseId.parse(call.part("id"));
-        LeaseAccount account = id == null ? null : desk.account(caller.named(), id);
-        if (account == null) {
-            throw LeaseProblem.expired();
+        LeaseEntry entry = id == null ? null : service.find(caller.named(), id);
+        if (entry == null) {
+            throw LeaseProblems.EXPIRED;
         }
-        return account;
+        return entry;
     }
 
-    private Mono<Void> restore(Call call, Caller caller) {
+    private Mono<Void> restore(HttpCall call, Caller caller) {
         LeaseId id = LeaseId.parse(call.part("id"));
         if (id == null) {
-            throw LeaseProblem.badRequest("id", "malformed", "32 hexadecimal digits in lower case");
+            throw HttpProblem.badRequest("id", "malformed", "32 hexadecimal digits in lower case");
         }
         return LeaseBody.of(call, List.of("pools", "receipt", "ttl", "maxWait", "holder"))
-                .flatMap(body -> {
-                    Receipts.Proof proof = proof(body, id, caller);
-                    LeaseAsk ask = asked(
-                            caller,
-                            id,
-                            proof == null ? body.pools() : proof.before().permits(),
-                            body);
-                    call.exchange().getAttributes().put(ASK, ask);
-                    return desk.restore(ask, proof, access.check(call.exchange(), caller));
-                })
+                .flatMap(body -> restored(call, caller, id, body))
                 .doOnError(
-                        LeaseProblem.class,
-                        e -> records.restored(caller.tenant().id(), "refused"))
+                        HttpProblem.class,
+                        e -> register.audit().restored(caller.tenant().id(), "refused"))
                 .flatMap(standing -> {
-                    boolean isHeld = !standing.lease().held().isEmpty();
-                    return answer(call, isHeld ? HttpStatus.OK : HttpStatus.ACCEPTED, view.restored(standing));
+                    HttpStatus status = standing.isHeld() ? HttpStatus.OK : HttpStatus.ACCEPTED;
+                    return answer(call, status, view.restored(standing));
                 });
+    }
+
+    private Mono<Standing> restored(HttpCall call, Caller caller, LeaseId id, LeaseBody body) {
+        Receipts.Proof proof = proof(body, id, caller);
+        Map<String, Integer> permits =
+                proof == null ? body.pools() : proof.before().permits();
+        AcquireLease request = request(call, caller, id, permits, body);
+        return restores.restore(request, proof, access.check(call.exchange(), caller));
     }
 
     /** What a receipt proves; null without a receipt, or when this server has no keys and cannot verify any. */
@@ -203,21 +208,21 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         }
         Receipts.Proof proof = receipts.verified(receipt, id, caller.named());
         if (body.namesPools() && !body.pools().equals(proof.before().permits())) {
-            throw LeaseProblem.receiptInvalid("The receipt is of other pools or permits.");
+            throw Receipts.invalid("The receipt proves other pools or permits.");
         }
         return proof;
     }
 
     // ---- pools ----
 
-    private Mono<Void> pools(Call call, Caller caller) {
+    private Mono<Void> pools(HttpCall call, Caller caller) {
         return Flux.fromIterable(pools.names())
                 .concatMap(name -> poolView(name, caller))
                 .collectList()
                 .flatMap(all -> answer(call, HttpStatus.OK, Map.of("pools", all)));
     }
 
-    private Mono<Void> pool(Call call, Caller caller) {
+    private Mono<Void> pool(HttpCall call, Caller caller) {
         return poolView(call.part("pool"), caller).flatMap(pool -> answer(call, HttpStatus.OK, pool));
     }
 
@@ -225,15 +230,8 @@ final class LeaseRoutes implements Consumer<RouteTable.Builder> {
         return pools.standing(name, caller.tenant().id()).map(standing -> view.pool(name, standing));
     }
 
-    // ---- answers ----
-
-    private Mono<Void> answer(Call call, LeaseDesk.Standing standing) {
-        return answer(call, HttpStatus.OK, view.lease(standing));
-    }
-
-    private static Mono<Void> answer(Call call, HttpStatus status, Map<String, Object> body) {
-        ServerWebExchange exchange = call.exchange();
-        exchange.getResponse().getHeaders().setCacheControl("no-store");
+    private static Mono<Void> answer(HttpCall call, HttpStatus status, Map<String, Object> body) {
+        call.exchange().getResponse().getHeaders().setCacheControl("no-store");
         return call.answer(status, MediaType.APPLICATION_JSON_VALUE, JSON.writeValueAsBytes(body));
     }
 }

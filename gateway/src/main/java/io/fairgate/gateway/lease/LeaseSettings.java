@@ -1,5 +1,6 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.gateway.lease.receipt.ReceiptKeys;
 import io.fairgate.spring.settings.DurationSetting;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -32,10 +33,7 @@ public record LeaseSettings(
         @DefaultValue("100000") int maxOpen,
         @DefaultValue Throttle throttle) {
 
-    /** The prefix of all these settings. */
     public static final String PREFIX = "fairgate.leases";
-
-    /** The prefix of the settings for throttle's clients. */
     public static final String THROTTLE = PREFIX + ".throttle";
 
     /**
@@ -56,7 +54,7 @@ public record LeaseSettings(
             levels.forEach(Throttle::number);
         }
 
-        Map<String, Integer> numbers() {
+        public Map<String, Integer> numbers() {
             Map<String, Integer> numbers = new HashMap<>();
             levels.forEach((pool, level) -> numbers.put(pool, number(pool, level)));
             return numbers;

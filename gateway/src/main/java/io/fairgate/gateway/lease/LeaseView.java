@@ -1,7 +1,8 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.fairness.TenantStanding;
-import io.fairgate.gateway.lease.LeaseDesk.Standing;
+import io.fairgate.gateway.lease.LeaseService.Standing;
+import io.fairgate.gateway.lease.receipt.Receipts;
 import io.fairgate.lease.LeaseStatus;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
@@ -27,14 +28,14 @@ record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
     Map<String, Object> lease(Standing standing) {
         LeaseStatus lease = standing.lease();
         LeaseStatus.Waiting waiting = lease.waiting();
-        boolean isHeld = !lease.held().isEmpty();
+        boolean isHeld = standing.isHeld();
         Map<String, Object> view = new LinkedHashMap<>();
         view.put("id", lease.id().toString());
         view.put("state", isHeld ? "held" : "waiting");
-        view.put("tenant", standing.account().owner().value());
+        view.put("tenant", standing.entry().request().owner().value());
         view.put("holder", lease.holder());
         Map<String, Object> pools = new TreeMap<>();
-        standing.account().permits().forEach((pool, permits) -> pools.put(pool, Map.of("permits", permits)));
+        standing.entry().request().permits().forEach((pool, permits) -> pools.put(pool, Map.of("permits", permits)));
         view.put("pools", pools);
         if (isHeld) {
             view.put("token", lease.held().get(0).token());
@@ -48,7 +49,9 @@ record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
             view.put("grantedAt", TIME.format(clock.instant().minusNanos(heldNanos)));
             view.put("heldMillis", TimeUnit.NANOSECONDS.toMillis(heldNanos));
             if (receipts != null) {
-                view.put("receipt", receipts.receipt(lease, standing.account().owner()));
+                view.put(
+                        "receipt",
+                        receipts.receipt(lease, standing.entry().request().owner()));
             }
         }
         return view;
@@ -57,7 +60,7 @@ record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
     /** The view of a lease that was restored, with the way in which it was restored. */
     Map<String, Object> restored(Standing standing) {
         Map<String, Object> view = lease(standing);
-        view.put("restored", standing.account().isRestored() ? "receipt" : "queue");
+        view.put("restored", standing.entry().isRestored() ? "receipt" : "queue");
         return view;
     }
 

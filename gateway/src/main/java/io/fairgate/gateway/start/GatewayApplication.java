@@ -3,6 +3,7 @@ package io.fairgate.gateway.start;
 import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.gateway.policy.PolicyFileConfiguration;
+import io.fairgate.gateway.throttle.policy.ThrottleConfiguration;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
@@ -13,7 +14,7 @@ import org.springframework.context.annotation.Import;
 /** The configuration that the program adds to Boot and to Fairgate's starter. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({PolicyFileConfiguration.class, LeaseConfiguration.class})
+@Import({PolicyFileConfiguration.class, LeaseConfiguration.class, ThrottleConfiguration.class})
 class GatewayApplication {
 
     @Bean

@@ -1,6 +1,7 @@
 package io.fairgate.gateway.throttle;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -14,62 +15,43 @@ import org.jspecify.annotations.Nullable;
 final class HumanDuration {
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
+    private static final long MINUTE = 60;
+    private static final int MOST_DECIMALS = 19;
+    private static final long MOST = -1; // unsigned
 
-    /** A count of nanoseconds or seconds. Its fractions count in nanoseconds if {@code fractionNanos > 0}, else in seconds. */
-    private record Unit(boolean inNanos, long count, long fractionNanos) {
-        static Unit nanos(long count) {
-            return new Unit(true, count, count);
-        }
+    /** A count of nanoseconds or seconds. */
+    private record Unit(boolean inNanos, long count) {
 
-        static Unit seconds(long count) {
-            return new Unit(false, count, count <= 60 ? count * NANOS_PER_SECOND : 0);
+        /** In nanoseconds if they have fractions of them, which units from an hour on do not. */
+        private Unit ofFraction() {
+            return inNanos || count > MINUTE ? this : new Unit(true, count * NANOS_PER_SECOND);
         }
     }
 
-    private static final Map<String, Unit> UNITS = Map.ofEntries(
-            Map.entry("ns", Unit.nanos(1)),
-            Map.entry("nsec", Unit.nanos(1)),
-            Map.entry("nanos", Unit.nanos(1)),
-            Map.entry("us", Unit.nanos(1_000)),
-            Map.entry("usec", Unit.nanos(1_000)),
-            Map.entry("µs", Unit.nanos(1_000)),
-            Map.entry("ms", Unit.nanos(1_000_000)),
-            Map.entry("msec", Unit.nanos(1_000_000)),
-            Map.entry("millis", Unit.nanos(1_000_000)),
-            Map.entry("s", Unit.seconds(1)),
-            Map.entry("sec", Unit.seconds(1)),
-            Map.entry("secs", Unit.seconds(1)),
-            Map.entry("second", Unit.seconds(1)),
-            Map.entry("seconds", Unit.seconds(1)),
-            Map.entry("m", Unit.seconds(60)),
-            Map.entry("min", Unit.seconds(60)),
-            Map.entry("mins", Unit.seconds(60)),
-            Map.entry("minute", Unit.seconds(60)),
-            Map.entry("minutes", Unit.seconds(60)),
-            Map.entry("h", Unit.seconds(3_600)),
-            Map.entry("hr", Unit.seconds(3_600)),
-            Map.entry("hrs", Unit.seconds(3_600)),
-            Map.entry("hour", Unit.seconds(3_600)),
-            Map.entry("hours", Unit.seconds(3_600)),
-            Map.entry("d", Unit.seconds(86_400)),
-            Map.entry("day", Unit.seconds(86_400)),
-            Map.entry("days", Unit.seconds(86_400)),
-            Map.entry("w", Unit.seconds(604_800)),
-            Map.entry("wk", Unit.seconds(604_800)),
-            Map.entry("wks", Unit.seconds(604_800)),
-            Map.entry("week", Unit.seconds(604_800)),
-            Map.entry("weeks", Unit.seconds(604_800)),
-            Map.entry("M", Unit.seconds(2_630_016)),
-            Map.entry("month", Unit.seconds(2_630_016)),
-            Map.entry("months", Unit.seconds(2_630_016)),
-            Map.entry("y", Unit.seconds(31_557_600)),
-            Map.entry("yr", Unit.seconds(31_557_600)),
-            Map.entry("yrs", Unit.seconds(31_557_600)),
-            Map.entry("year", Unit.seconds(31_557_600)),
-            Map.entry("years", Unit.seconds(31_557_600)));
+    private static final Map<String, Unit> UNITS = new HashMap<>();
+
+    static {
+        unit(true, 1, "ns nsec nanos");
+        unit(true, 1_000, "us usec µs");
+        unit(true, 1_000_000, "ms msec millis");
+        unit(false, 1, "s sec secs second seconds");
+        unit(false, MINUTE, "m min mins minute minutes");
+        unit(false, 3_600, "h hr hrs hour hours");
+        unit(false, 86_400, "d day days");
+        unit(false, 604_800, "w wk wks week weeks");
+        unit(false, 2_630_016, "M month months");
+        unit(false, 31_557_600, "y yr yrs year years");
+    }
+
+    private static void unit(boolean inNanos, long count, String names) {
+        for (String name : names.split(" ", -1)) {
+            UNITS.put(name, new Unit(inNanos, count));
+        }
+    }
 
     private final String text;
     private int at;
+    private int digits;
     private long seconds;
     private long nanos;
 
@@ -86,134 +68,92 @@ final class HumanDuration {
         if (text.equals("0")) {
             return Duration.ZERO;
         }
+        HumanDuration sum = new HumanDuration(text);
         try {
-            return new HumanDuration(text).spans();
-        } catch (ArithmeticException overflow) {
+            do {
+                sum.span();
+            } while (sum.at < text.length());
+        } catch (ArithmeticException notOfThatLibrary) {
             return null;
         }
+        return Duration.ofSeconds(sum.seconds < 0 ? Long.MAX_VALUE : sum.seconds, sum.nanos);
     }
 
-    private @Nullable Duration spans() {
-        skipSpace();
-        if (at == text.length()) {
-            return null;
-        }
-        while (at < text.length()) {
-            if (!span()) {
-                return null;
-            }
-            skipSpace();
-        }
-        return Duration.ofSeconds(seconds < 0 ? Long.MAX_VALUE : seconds, nanos);
-    }
-
-    /** Reads one number with its unit; false when there is none. */
-    private boolean span() {
-        Digits whole = digits();
-        Digits fraction = null;
-        if (at < text.length() && text.charAt(at) == '.') {
-            at++;
-            fraction = digits();
-        }
+    /** Reads a number with its unit, and the space after it. */
+    private void span() {
+        long whole = number();
+        boolean hasFraction = at < text.length() && text.charAt(at) == '.';
+        at += hasFraction ? 1 : 0;
+        long fraction = hasFraction ? number() : 0;
         Unit unit = UNITS.get(letters());
-        if (unit == null || whole.isEmpty() || (fraction != null && fraction.isEmpty())) {
-            return false;
+        if (unit == null) {
+            throw new ArithmeticException("unknown unit");
         }
-        long amount = Unsigned.multiply(whole.number(), unit.count());
-        add(unit.inNanos() ? 0 : amount, unit.inNanos() ? amount : 0);
-        if (fraction != null) {
-            addFraction(fraction, unit);
+        add(multiplied(whole, unit.count), unit);
+        if (hasFraction) {
+            Unit part = unit.ofFraction();
+            require(part.count != 1 && digits <= MOST_DECIMALS);
+            long scaled = multiplied(fraction, part.count);
+            long scale = Long.parseUnsignedLong("1" + "0".repeat(digits));
+            require(Long.remainderUnsigned(scaled, scale) == 0);
+            add(Long.divideUnsigned(scaled, scale), part);
         }
-        return true;
-    }
-
-    private void addFraction(Digits fraction, Unit unit) {
-        long whole = unit.fractionNanos() == 0 ? unit.count() : unit.fractionNanos();
-        if (whole == 1) {
-            throw new ArithmeticException("less than a nanosecond");
-        }
-        long part = Unsigned.divideExactly(Unsigned.multiply(fraction.number(), whole), fraction.scale());
-        add(unit.fractionNanos() == 0 ? part : 0, unit.fractionNanos() == 0 ? 0 : part);
-    }
-
-    private void add(long moreSeconds, long moreNanos) {
-        long sum = Unsigned.add(nanos, moreNanos);
-        seconds = Unsigned.add(Unsigned.add(seconds, moreSeconds), Long.divideUnsigned(sum, NANOS_PER_SECOND));
-        nanos = Long.remainderUnsigned(sum, NANOS_PER_SECOND);
-    }
-
-    // ---- characters ----
-
-    /**
-     * A sequence of digits, without the spaces between them.
-     *
-     * @param number their value
-     * @param scale of a fraction, ten to the power of their count; of a whole number 10; without digits 1
-     */
-    private record Digits(long number, long scale) {
-        boolean isEmpty() {
-            return scale == 1;
-        }
-    }
-
-    /** The scale is only counted for a fraction, so only a fraction can have too many digits for it. */
-    private Digits digits() {
-        boolean isFraction = at > 0 && text.charAt(at - 1) == '.';
-        long number = 0;
-        long scale = 1;
-        for (; at < text.length(); at++) {
-            char c = text.charAt(at);
-            if (c >= '0' && c <= '9') {
-                number = Unsigned.add(Unsigned.multiply(number, 10), c - '0');
-                scale = isFraction ? Unsigned.multiply(scale, 10) : 10;
-            } else if (!isSpace(c)) {
-                break;
-            }
-        }
-        return new Digits(number, scale);
-    }
-
-    private String letters() {
-        int from = at;
-        while (at < text.length() && isLetter(text.charAt(at))) {
-            at++;
-        }
-        return text.substring(from, at);
-    }
-
-    private void skipSpace() {
         while (at < text.length() && isSpace(text.charAt(at))) {
             at++;
         }
     }
 
-    private static boolean isLetter(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == 'µ';
+    private void add(long amount, Unit unit) {
+        long sum = added(nanos, unit.inNanos ? amount : 0);
+        seconds = added(added(seconds, unit.inNanos ? 0 : amount), Long.divideUnsigned(sum, NANOS_PER_SECOND));
+        nanos = Long.remainderUnsigned(sum, NANOS_PER_SECOND);
+    }
+
+    // ---- characters ----
+
+    /** Reads digits, with space around them, and counts them. */
+    private long number() {
+        long number = 0;
+        for (digits = 0; at < text.length(); at++) {
+            char c = text.charAt(at);
+            if (c >= '0' && c <= '9') {
+                number = added(multiplied(number, 10), c - '0');
+                digits++;
+            } else if (!isSpace(c)) {
+                break;
+            }
+        }
+        require(digits > 0);
+        return number;
+    }
+
+    private String letters() {
+        int from = at;
+        while (at < text.length() && Character.isAlphabetic(text.charAt(at))) {
+            at++;
+        }
+        return text.substring(from, at);
     }
 
     private static boolean isSpace(char c) {
         return Character.isWhitespace(c) || Character.isSpaceChar(c);
     }
 
-    /** Arithmetic on unsigned 64-bit numbers that fails on overflow. */
-    private static final class Unsigned {
-        private static final long MOST = -1;
+    // ---- unsigned numbers of 64 bits ----
 
-        static long add(long one, long other) {
-            return Long.compareUnsigned(one, MOST - other) > 0 ? overflow() : one + other;
-        }
+    private static long added(long one, long other) {
+        require(Long.compareUnsigned(one, MOST - other) <= 0);
+        return one + other;
+    }
 
-        static long multiply(long one, long other) {
-            boolean fits = other == 0 || Long.compareUnsigned(one, Long.divideUnsigned(MOST, other)) <= 0;
-            return fits ? one * other : overflow();
-        }
+    private static long multiplied(long one, long other) {
+        require(Long.compareUnsigned(one, Long.divideUnsigned(MOST, other)) <= 0);
+        return one * other;
+    }
 
-        static long divideExactly(long one, long other) {
-            return Long.remainderUnsigned(one, other) == 0 ? Long.divideUnsigned(one, other) : overflow();
-        }
-
-        private static long overflow() {
-            throw new ArithmeticException("more than 64 bits");
+    private static void require(boolean fits) {
+        if (!fits) {
+            throw new ArithmeticException("not a duration, or more than 64 bits");
         }
     }
 }

@@ -3,8 +3,11 @@ package io.fairgate.gateway.throttle;
 import io.fairgate.gateway.http.Bytes;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -17,18 +20,17 @@ import tools.jackson.core.json.JsonFactory;
  * Reads the bodies of requests. Malformed JSON is a 400, and JSON of the wrong structure a 422, whichever comes first in the
  * body. Unknown fields are ignored.
  *
- * <p>It reads tokens, because a tree would hide duplicate fields, and takes more memory than the body.
+ * <p>It reads tokens. A tree would hide duplicate fields, and takes more memory than the body; Jackson's binding to records can
+ * refuse duplicate fields only together with duplicates of unknown ones, which throttle accepts.
  */
 final class JsonBody {
-
-    /** Reads one kind of body into a value. */
-    private interface Shape<T> {
-        T read(JsonBody body);
-    }
 
     private static final JsonFactory JSON = new JsonFactory();
 
     private final JsonParser parser;
+    private Duration expiresIn = Duration.ZERO;
+    private long peer;
+    private Map<String, Long> acquired = Map.of();
 
     private JsonBody(JsonParser parser) {
         this.parser = parser;
@@ -40,10 +42,7 @@ final class JsonBody {
     }
 
     static Duration expiresIn(byte[] body) {
-        return read(body, json -> {
-            Fields fields = json.fields("expires_in");
-            return fields.expiresIn();
-        });
+        return read(body, json -> json.object("expires_in").expiresIn);
     }
 
     /**
@@ -55,35 +54,28 @@ final class JsonBody {
 
     static Restored restored(byte[] body) {
         return read(body, json -> {
-            Fields fields = json.fields("expires_in", "peer_id", "acquired");
-            return new Restored(
-                    fields.expiresIn(),
-                    Fields.require("peer_id", fields.peer),
-                    Fields.require("acquired", fields.acquired));
+            json.object("expires_in", "peer_id", "acquired");
+            return new Restored(json.expiresIn, json.peer, json.acquired);
         });
     }
 
-    private static <T> T read(byte[] body, Shape<T> shape) {
-        try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), text(body))) {
-            if (parser.nextToken() == null) {
-                throw ThrottleError.unreadableBody("there is none");
-            }
-            T value = shape.read(new JsonBody(parser));
-            if (parser.nextToken() != null) {
-                throw ThrottleError.unreadableBody("something follows" + at(parser.currentTokenLocation()));
-            }
-            return value;
-        } catch (JacksonException e) {
-            throw ThrottleError.unreadableBody("something else was expected" + at(e.getLocation()));
-        }
-    }
-
-    private static String text(byte[] body) {
+    private static <T> T read(byte[] body, Function<JsonBody, T> shape) {
         String text = Bytes.text(body);
         if (text == null) {
             throw ThrottleError.unreadableBody("it is not UTF-8");
         }
-        return text;
+        try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), text)) {
+            if (parser.nextToken() == null) {
+                throw ThrottleError.unreadableBody("it is empty");
+            }
+            T value = shape.apply(new JsonBody(parser));
+            if (parser.nextToken() != null) {
+                throw ThrottleError.unreadableBody("unexpected text" + at(parser.currentTokenLocation()));
+            }
+            return value;
+        } catch (JacksonException e) {
+            throw ThrottleError.unreadableBody("unexpected text" + at(e.getLocation()));
+        }
     }
 
     private static String at(@Nullable TokenStreamLocation location) {
@@ -92,30 +84,53 @@ final class JsonBody {
 
     // ---- values; each method starts at the token of its value ----
 
-    private long integer(String field) {
-        String digits = require(JsonToken.VALUE_NUMBER_INT, field, "an integer of 64 bits");
-        try {
-            return Long.parseLong(digits);
-        } catch (NumberFormatException e) {
-            throw unsuitable(field, "an integer of 64 bits");
+    /** Reads an object with these fields. */
+    private JsonBody object(String... names) {
+        require(JsonToken.START_OBJECT, "", "an object");
+        Set<String> missing = new LinkedHashSet<>(List.of(names));
+        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+            String name = parser.currentName();
+            parser.nextToken();
+            if (!List.of(names).contains(name)) {
+                parser.skipChildren();
+                continue;
+            }
+            switch (name) {
+                case "expires_in" -> expiresIn = duration(name);
+                case "peer_id" -> peer = number(name, "an unsigned integer of 64 bits", Long::parseUnsignedLong);
+                default -> acquired = counts(name);
+            }
+            if (!missing.remove(name)) {
+                throw ThrottleError.unsuitableBody("duplicate field `%s`".formatted(name));
+            }
         }
-    }
-
-    private long unsigned(String field) {
-        String digits = require(JsonToken.VALUE_NUMBER_INT, field, "an unsigned integer of 64 bits");
-        try {
-            return Long.parseUnsignedLong(digits);
-        } catch (NumberFormatException e) {
-            throw unsuitable(field, "an unsigned integer of 64 bits");
+        if (!missing.isEmpty()) {
+            throw ThrottleError.unsuitableBody(
+                    "missing field `%s`".formatted(missing.iterator().next()));
         }
+        return this;
     }
 
     private Duration duration(String field) {
-        Duration duration = HumanDuration.parse(require(JsonToken.VALUE_STRING, field, "a duration such as 5m"));
+        String expected = "a duration such as 5m";
+        Duration duration = HumanDuration.parse(require(JsonToken.VALUE_STRING, field, expected));
         if (duration == null) {
-            throw unsuitable(field, "a duration such as 5m");
+            throw unsuitable(field, expected);
         }
         return duration;
+    }
+
+    private long integer(String field) {
+        return number(field, "an integer of 64 bits", Long::parseLong);
+    }
+
+    private long number(String field, String expected, Function<String, Long> reader) {
+        String digits = require(JsonToken.VALUE_NUMBER_INT, field, expected);
+        try {
+            return reader.apply(digits);
+        } catch (NumberFormatException e) {
+            throw unsuitable(field, expected);
+        }
     }
 
     private Map<String, Long> counts(String field) {
@@ -129,33 +144,6 @@ final class JsonBody {
         return counts;
     }
 
-    private Fields fields(String... known) {
-        require(JsonToken.START_OBJECT, "", "an object");
-        Fields fields = new Fields();
-        while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-            String name = parser.currentName();
-            parser.nextToken();
-            boolean isKnown = List.of(known).contains(name);
-            if (!isKnown) {
-                parser.skipChildren();
-            } else if (name.equals("expires_in")) {
-                fields.expiresIn = once(name, fields.expiresIn, duration(name));
-            } else if (name.equals("peer_id")) {
-                fields.peer = once(name, fields.peer, unsigned(name));
-            } else {
-                fields.acquired = once(name, fields.acquired, counts(name));
-            }
-        }
-        return fields;
-    }
-
-    private static <T> T once(String name, @Nullable T before, T now) {
-        if (before != null) {
-            throw ThrottleError.unsuitableBody("duplicate field `%s`".formatted(name));
-        }
-        return now;
-    }
-
     private String require(JsonToken token, String field, String expected) {
         if (parser.currentToken() != token) {
             throw unsuitable(field, expected);
@@ -166,23 +154,5 @@ final class JsonBody {
     private ThrottleError unsuitable(String field, String expected) {
         String where = field.isEmpty() ? "" : field + ": ";
         return ThrottleError.unsuitableBody(where + "expected " + expected + at(parser.currentTokenLocation()));
-    }
-
-    /** The fields of an object, as far as they have been read. */
-    private static final class Fields {
-        private @Nullable Duration expiresIn;
-        private @Nullable Long peer;
-        private @Nullable Map<String, Long> acquired;
-
-        Duration expiresIn() {
-            return require("expires_in", expiresIn);
-        }
-
-        static <T> T require(String name, @Nullable T value) {
-            if (value == null) {
-                throw ThrottleError.unsuitableBody("missing field `%s`".formatted(name));
-            }
-            return value;
-        }
     }
 }

@@ -2,12 +2,7 @@ package io.fairgate.gateway.throttle;
 
 import io.fairgate.lease.LeaseId;
 
-/**
- * Identifies a peer.
- *
- * @param owner the owner that made the request
- * @param number 64 bits, unsigned
- */
+/** Identifies a peer by the owner that made the request, and an unsigned number of 64 bits. */
 record PeerId(PeerOwner owner, long number) {
 
     LeaseId lease() {

@@ -8,6 +8,7 @@ import io.fairgate.lease.Leases;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -76,6 +77,13 @@ public final class PeerLeases {
     /** Whether the last locks that a peer requested are those that it says it held before a restart. */
     boolean isRestoring(LeaseStatus peer) {
         return restoring.contains(Peer.of(peer));
+    }
+
+    /** True when the charges of these locks have been made. */
+    Mono<Boolean> paid(LeaseStatus peer, Set<String> semaphores) {
+        return Flux.fromIterable(semaphores)
+                .concatMap(semaphore -> charge(peer, semaphore))
+                .then(Mono.just(true));
     }
 
     private void giveBack(LeaseId peer, String semaphore) {

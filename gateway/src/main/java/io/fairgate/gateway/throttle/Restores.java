@@ -1,11 +1,15 @@
 package io.fairgate.gateway.throttle;
 
+import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.permit.PoolSettings;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -18,11 +22,13 @@ import reactor.core.publisher.Mono;
 final class Restores {
 
     private final Peers peers;
+    private final PeerLeases leases;
     private final Tenants tenants;
     private final AtomicLong pending = new AtomicLong();
 
-    Restores(Peers peers, Tenants tenants) {
+    Restores(Peers peers, PeerLeases leases, Tenants tenants) {
         this.peers = peers;
+        this.leases = leases;
         this.tenants = tenants;
     }
 
@@ -34,20 +40,55 @@ final class Restores {
     /**
      * Restores a peer. Fails with {@link ThrottleError}, and then has changed nothing.
      *
-     * @param charge the charge for the locks
+     * @param charge the charge for the locks; subscribed to when there are any
      * @return whether the peer holds these locks; otherwise they are pending
      */
-    Mono<Boolean> restore(PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
-        return peers.status(peer).hasElement().flatMap(isKnown -> {
-            if (isKnown) {
-                return unchanged(peer, locks);
-            }
-            locks.forEach(
-                    (semaphore, count) -> peers.requireSemaphore(semaphore).requireCount(count));
-            return peers.restore(peer, expiresIn, locks, charge)
-                    .doOnNext(isHeld -> count(peer.owner(), locks, isHeld))
-                    .switchIfEmpty(Mono.defer(() -> unchanged(peer, locks)));
+    Mono<Boolean> restore(PeerId peer, JsonBody.Restored restored, Mono<Tenants.Charge> charge) {
+        return Mono.defer(() -> {
+            Map<String, Integer> locks = checked(restored.acquired());
+            return peers.status(peer)
+                    .hasElement()
+                    .flatMap(exists -> exists
+                            ? unchanged(peer, locks)
+                            : restoreNew(peer, restored.expiresIn(), locks, charge));
         });
+    }
+
+    private Mono<Boolean> restoreNew(
+            PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
+        locks.forEach((semaphore, count) -> peers.requireSemaphore(semaphore).requireCount(count));
+        return peers.requireRoom(peer.owner())
+                .then(opened(peer, expiresIn, locks, charge))
+                .doOnNext(isHeld -> count(peer.owner(), locks, isHeld))
+                .switchIfEmpty(Mono.defer(() -> unchanged(peer, locks)));
+    }
+
+    /** Opens a peer and acquires its locks, all of them together; empty when a peer with this number exists. */
+    private Mono<Boolean> opened(
+            PeerId peer, Duration expiresIn, Map<String, Integer> locks, Mono<Tenants.Charge> charge) {
+        Mono<Boolean> opened = peers.open(peer, expiresIn).filter(isOpen -> isOpen);
+        return locks.isEmpty()
+                ? opened
+                : charge.flatMap(checked -> opened.flatMap(isOpen -> acquireAll(peer, locks, checked)));
+    }
+
+    private Mono<Boolean> acquireAll(PeerId peer, Map<String, Integer> locks, Tenants.Charge charge) {
+        LeaseRequest request = new LeaseRequest(locks, Duration.ZERO, null);
+        return leases.all()
+                .acquire(peer.lease(), request, status -> leases.restore(status, locks.keySet(), charge))
+                .flatMap(held -> held ? Mono.just(true) : heldAfterAll(peer, locks.keySet()))
+                .flatMap(held -> held
+                        ? peers.require(peer).flatMap(status -> leases.paid(status, locks.keySet()))
+                        : Mono.just(false))
+                .onErrorMap(e -> Peers.translated(e, Collections.max(locks.values())))
+                .onErrorResume(e -> peers.release(peer).then(Mono.error(e)))
+                .doOnCancel(() -> peers.release(peer).subscribe());
+    }
+
+    private Mono<Boolean> heldAfterAll(PeerId peer, Set<String> semaphores) {
+        return Flux.fromIterable(semaphores)
+                .concatMap(peers::settled)
+                .then(peers.isNothingPending(peer));
     }
 
     private void count(PeerOwner owner, Map<String, Integer> locks, boolean isHeld) {
@@ -58,7 +99,7 @@ final class Restores {
     }
 
     /** The counts of the locks as permits, after a check that the semaphores exist and the counts are possible. */
-    Map<String, Integer> checked(Map<String, Long> acquired) {
+    private Map<String, Integer> checked(Map<String, Long> acquired) {
         acquired.keySet().forEach(peers::requireSemaphore);
         Map<String, Integer> locks = new HashMap<>();
         acquired.forEach((semaphore, count) -> locks.put(semaphore, permits(count)));
@@ -77,15 +118,13 @@ final class Restores {
 
     /** An existing peer may only repeat what it holds or restores. That does not extend its expiry. */
     private Mono<Boolean> unchanged(PeerId peer, Map<String, Integer> locks) {
-        return peers.status(peer)
-                .switchIfEmpty(Mono.error(ThrottleError::changeThroughRestore))
-                .map(status -> {
+        return peers.status(peer).switchIfEmpty(Mono.error(ThrottleError.CHANGE_THROUGH_RESTORE)).map(status -> {
             LeaseStatus.Waiting waiting = status.waiting();
             boolean isSame = waiting == null
                     ? held(status).equals(locks)
-                    : peers.isRestoring(status) && waiting.permits().equals(locks);
+                    : leases.isRestoring(status) && waiting.permits().equals(locks);
             if (!isSame) {
-                throw ThrottleError.changeThroughRestore();
+                throw ThrottleError.CHANGE_THROUGH_RESTORE;
             }
             return waiting == null;
         });

@@ -1,6 +1,6 @@
 package io.fairgate.gateway.throttle;
 
-import io.fairgate.gateway.http.Call;
+import io.fairgate.gateway.http.HttpCall;
 import io.fairgate.lease.LeaseId;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -20,13 +20,16 @@ public interface Tenants {
     /**
      * Checks whether locks could be charged now.
      *
+     * @param exchange of an identified owner
      * @param peer the lease that is to hold them
      * @return the charge, which is subscribed to once, when they are granted; or an error, and then they are not requested
      */
-    Mono<Charge> charge(ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks);
+    default Mono<Charge> charge(ServerWebExchange exchange, LeaseId peer, Map<String, Long> locks) {
+        return Mono.just(Charge.NONE);
+    }
 
     /** Called when a call of an identified owner is refused and the refusal has not been recorded yet. */
-    default void refused(Call call, PeerOwner owner, Refused what) {}
+    default void refused(HttpCall call, PeerOwner owner, Refused what) {}
 
     /** Called when a peer was restored after a restart; its locks are held or pending. */
     default void restored(PeerOwner owner) {}
@@ -48,21 +51,5 @@ public interface Tenants {
     /** The charge for locks; {@code made} errors when it is refused. */
     record Charge(Mono<Void> made) {
         public static final Charge NONE = new Charge(Mono.empty());
-    }
-
-    /** All callers are one owner, and no charge is made. */
-    static Tenants everybody(PeerOwner one) {
-        return new Tenants() {
-            @Override
-            public Mono<PeerOwner> owner(ServerWebExchange exchange) {
-                return Mono.just(one);
-            }
-
-            @Override
-            public Mono<Charge> charge(
-                    ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
-                return Mono.just(Charge.NONE);
-            }
-        };
     }
 }

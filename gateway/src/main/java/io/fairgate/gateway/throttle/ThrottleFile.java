@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import org.tomlj.Toml;
 import org.tomlj.TomlParseError;
 import org.tomlj.TomlParseResult;
-import org.tomlj.TomlPosition;
 import org.tomlj.TomlTable;
 
 /**
@@ -33,13 +32,7 @@ public record ThrottleFile(
         semaphores = List.copyOf(semaphores);
     }
 
-    /**
-     * Reads a file.
-     *
-     * @throws java.nio.file.NoSuchFileException when there is no such file
-     * @throws IOException when it cannot be read
-     * @throws InvalidThrottleFileException when it is invalid
-     */
+    /** Reads a file. Throws {@link InvalidThrottleFileException} when it is invalid. */
     public static ThrottleFile read(Path file) throws IOException {
         return parse(Files.readString(file));
     }
@@ -92,10 +85,7 @@ public record ThrottleFile(
         }
 
         private int level(String path) {
-            Object value = value();
-            if (value == null) {
-                return 0;
-            }
+            Object value = value() == null ? 0L : value();
             if (value instanceof Long level && level == level.intValue()) {
                 return level.intValue();
             }
@@ -103,10 +93,9 @@ public record ThrottleFile(
         }
 
         InvalidThrottleFileException wrong(String path, String expected) {
-            TomlPosition where = table.inputPositionOf(List.of(key));
-            Object value = value();
-            String found = value instanceof TomlTable other ? other.keySet().toString() : String.valueOf(value);
-            return new InvalidThrottleFileException(where, "%s: %s (expected: %s)".formatted(path, found, expected));
+            Object found = value() instanceof TomlTable other ? other.keySet() : value();
+            return new InvalidThrottleFileException(
+                    table.inputPositionOf(List.of(key)), "%s: %s (expected: %s)".formatted(path, found, expected));
         }
     }
 }

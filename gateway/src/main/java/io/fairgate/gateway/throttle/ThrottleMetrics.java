@@ -10,17 +10,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The metrics page of throttle, in Prometheus' text format, with one additional metric. */
-final class ThrottleMetrics {
-
-    private final Leases leases;
-    private final Semaphores semaphores;
-    private final Restores restores;
-
-    ThrottleMetrics(Leases leases, Semaphores semaphores, Restores restores) {
-        this.leases = leases;
-        this.semaphores = semaphores;
-        this.restores = restores;
-    }
+record ThrottleMetrics(Leases leases, Semaphores semaphores, Restores restores) {
 
     private record Row(Semaphore semaphore, int inFlight, WaitingLeases pending) {}
 
@@ -35,49 +25,34 @@ final class ThrottleMetrics {
     }
 
     private String page(List<Row> rows) {
-        StringBuilder page = new StringBuilder();
-        heading(
-                page,
-                "throttle_restores_pending_total",
-                "Restores of peers whose locks were not free, and so are pending.",
-                "counter");
-        page.append("throttle_restores_pending_total ")
-                .append(restores.pending())
-                .append('\n');
-        if (!rows.isEmpty()) {
-            gauges(page, rows, "throttle_acquired", "Sum of all acquired locks.", row -> row.inFlight);
-            gauges(
-                    page,
-                    rows,
-                    "throttle_longest_pending_sec",
-                    "Time the longest pending peer is waiting until now, to acquire a lock to a semaphore.",
-                    row -> TimeUnit.NANOSECONDS.toSeconds(row.pending.longestNanos()));
-            gauges(
-                    page,
-                    rows,
-                    "throttle_max",
-                    "Maximum allowed lock count for this semaphore.",
-                    row -> row.semaphore.max());
-            gauges(page, rows, "throttle_pending", "Sum of all pending locks", row -> row.pending.permits());
-        }
-        return page.toString();
+        return """
+                # HELP throttle_restores_pending_total Restores of peers whose locks were not free, and so are pending.
+                # TYPE throttle_restores_pending_total counter
+                throttle_restores_pending_total %d
+                """.formatted(restores.pending())
+                + gauges(rows, "throttle_acquired", "Sum of all acquired locks.", row -> row.inFlight)
+                + gauges(
+                        rows,
+                        "throttle_longest_pending_sec",
+                        "Time the longest pending peer is waiting until now, to acquire a lock to a semaphore.",
+                        row -> TimeUnit.NANOSECONDS.toSeconds(row.pending.longestNanos()))
+                + gauges(
+                        rows,
+                        "throttle_max",
+                        "Maximum allowed lock count for this semaphore.",
+                        row -> row.semaphore.max())
+                + gauges(rows, "throttle_pending", "Sum of all pending locks", row -> row.pending.permits());
     }
 
-    private static void gauges(
-            StringBuilder page, List<Row> rows, String name, String help, Function<Row, Number> value) {
-        heading(page, name, help, "gauge");
+    private static String gauges(List<Row> rows, String name, String help, Function<Row, Number> value) {
+        if (rows.isEmpty()) {
+            return "";
+        }
+        StringBuilder gauges = new StringBuilder("# HELP %s %s\n# TYPE %s gauge\n".formatted(name, help, name));
         for (Row row : rows) {
-            page.append(name)
-                    .append("{semaphore=\"")
-                    .append(escaped(row.semaphore.name()))
-                    .append("\"} ")
-                    .append(value.apply(row))
-                    .append('\n');
+            gauges.append("%s{semaphore=\"%s\"} %s\n".formatted(name, escaped(row.semaphore.name()), value.apply(row)));
         }
-    }
-
-    private static void heading(StringBuilder page, String name, String help, String type) {
-        page.append("# HELP %s %s\n# TYPE %s %s\n".formatted(name, help, name, type));
+        return gauges.toString();
     }
 
     private static String escaped(String label) {

@@ -1,11 +1,10 @@
 package io.fairgate.gateway.throttle;
 
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.gateway.http.HttpFace;
+import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
@@ -20,7 +19,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /** Serves throttle's protocol alone, on its own port and for its own pools. All clients are one tenant. */
@@ -32,11 +33,11 @@ public final class ThrottleServer {
     private static final PeerOwner EVERYBODY = new PeerOwner(TenantId.of("everybody"), 0, "throttle");
 
     private final Declared semaphores;
-    private final HttpFace face;
+    private final HttpListener listener;
 
-    private ThrottleServer(Declared semaphores, HttpFace face) {
+    private ThrottleServer(Declared semaphores, HttpListener listener) {
         this.semaphores = semaphores;
-        this.face = face;
+        this.listener = listener;
     }
 
     /**
@@ -49,21 +50,22 @@ public final class ThrottleServer {
             ThrottleFile file, ThrottleSettings settings, InetSocketAddress address, Scheduler time) {
         Declared semaphores = new Declared(file, settings, time);
         PeerLeases peers = new PeerLeases(
-                new EmbeddedLeases(new Pools(semaphores), time, new FencingTokens(InstantSource.system())));
+                new EmbeddedLeases(semaphores::pool, time, new FencingTokens(InstantSource.system())));
         ThrottleProtocol protocol =
-                new ThrottleProtocol(peers, semaphores, Tenants.everybody(EVERYBODY), settings, time);
-        RouteTable routes = protocol.addTo(new RouteTable.Builder()).otherwise(ThrottleProtocol::notFound);
-        return new ThrottleServer(semaphores, HttpFace.listen(address, routes, List.of()));
+                new ThrottleProtocol(peers, semaphores, exchange -> Mono.just(EVERYBODY), settings, time);
+        RouteTable routes = new RouteTable(
+                protocol.routes(), ThrottleProtocol::notFound, call -> call.answer(HttpStatus.METHOD_NOT_ALLOWED));
+        return new ThrottleServer(semaphores, HttpListener.listen(address, routes, List.of(), target -> ""));
     }
 
     public int port() {
-        return face.port();
+        return listener.port();
     }
 
     /** Refuses all pending locks, accepts no more connections, and ends. Blocks until the end. */
     public void end() {
         semaphores.close();
-        face.end(LAST_ANSWERS);
+        listener.end(LAST_ANSWERS);
     }
 
     /** One pool for each semaphore of the file. */
@@ -95,19 +97,17 @@ public final class ThrottleServer {
             return byName.values();
         }
 
+        @Nullable
+        PermitPool pool(String name) {
+            Semaphore semaphore = find(name);
+            return semaphore == null ? null : semaphore.pool();
+        }
+
         /** Refuses all pending locks. Does not wait for held locks. */
         void close() {
             Flux.fromIterable(byName.values())
                     .flatMap(semaphore -> semaphore.pool().close(Duration.ZERO), Integer.MAX_VALUE)
                     .subscribe();
-        }
-    }
-
-    private record Pools(Declared semaphores) implements LeasedPools {
-        @Override
-        public @Nullable PermitPool find(String name) {
-            Semaphore semaphore = semaphores.find(name);
-            return semaphore == null ? null : semaphore.pool();
         }
     }
 }

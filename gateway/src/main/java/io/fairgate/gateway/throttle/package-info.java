@@ -1,6 +1,7 @@
 /**
  * The wire protocol of pacman82/throttle 0.5, for its existing clients: {@link
- * io.fairgate.gateway.throttle.ThrottleProtocol} has the routes, {@link io.fairgate.gateway.throttle.Peers} the operations.
+ * io.fairgate.gateway.throttle.ThrottleProtocol} has the routes, {@link io.fairgate.gateway.throttle.Peers} and
+ * {@link io.fairgate.gateway.throttle.Locks} the operations.
  *
  * <p>These words of the protocol are used only here: a <b>semaphore</b> is a pool, as clients see it; a <b>peer</b> is a
  * holder, and is a lease; a <b>lock</b> is a count of permits of one semaphore that a peer holds, or waits for

@@ -101,7 +101,7 @@ class HeaderTimeoutTest {
 
     @Test
     void the_servers_here_have_it() throws Exception {
-        DisposableServer server = HttpFace.bounded(HttpServer.create(), Duration.ofMillis(50))
+        DisposableServer server = HttpListener.bounded(HttpServer.create(), Duration.ofMillis(50))
                 .host("127.0.0.1")
                 .port(0)
                 .handle((request, response) -> response.send())

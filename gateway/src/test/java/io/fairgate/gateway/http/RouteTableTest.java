@@ -2,6 +2,7 @@ package io.fairgate.gateway.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.gateway.http.RouteTable.Route;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -25,34 +26,39 @@ class RouteTableTest {
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
-    private static final HttpFace FACE = HttpFace.listen(
+    private static final HttpListener SERVER = HttpListener.listen(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            new RouteTable.Builder()
-                    .on(HttpMethod.GET, "/", telling("root"))
-                    .on(HttpMethod.GET, "/peers/", telling("all"))
-                    .on(HttpMethod.PUT, "/peers/{id}", telling("one"))
-                    .on(HttpMethod.PUT, "/peers/{id}/{semaphore}", telling("two"))
-                    .on(HttpMethod.DELETE, "/peers/{id}/{semaphore}", telling("less"))
-                    .on(HttpMethod.GET, "/peers/{id}/is_acquired", telling("asked"))
-                    .on(
-                            HttpMethod.POST,
-                            "/echo",
-                            call -> call.body(5).flatMap(body -> call.answer(HttpStatus.OK, "text/plain", body)))
-                    .otherwise(call -> call.answer(HttpStatus.NOT_FOUND, "text/plain", "not here")),
-            List.of());
+            new RouteTable(
+                    List.of(
+                            new Route(HttpMethod.GET, "/", telling("root")),
+                            new Route(HttpMethod.GET, "/peers/", telling("all")),
+                            new Route(HttpMethod.PUT, "/peers/{id}", telling("one")),
+                            new Route(HttpMethod.PUT, "/peers/{id}/{semaphore}", telling("two")),
+                            new Route(HttpMethod.DELETE, "/peers/{id}/{semaphore}", telling("less")),
+                            new Route(HttpMethod.GET, "/peers/{id}/is_acquired", telling("asked")),
+                            new Route(HttpMethod.DELETE, "/peers/7/A", telling("late")),
+                            new Route(
+                                    HttpMethod.POST,
+                                    "/echo",
+                                    call -> call.body(5, new IllegalStateException("long"), new Exception("slow"))
+                                            .flatMap(body -> call.answer(HttpStatus.OK, "text/plain", body)))),
+                    call -> call.answer(HttpStatus.NOT_FOUND, "text/plain", "not here"),
+                    call -> call.answer(HttpStatus.METHOD_NOT_ALLOWED)),
+            List.of(),
+            target -> "");
 
-    private static Call.Handler telling(String name) {
+    private static HttpCall.Handler telling(String name) {
         return call ->
                 call.answer(HttpStatus.OK, "text/plain", name + call.parts().values());
     }
 
     @AfterAll
     static void end() {
-        FACE.end(Duration.ofSeconds(5));
+        SERVER.end(Duration.ofSeconds(5));
     }
 
     private static HttpResponse<String> ask(String method, String path, String body) throws Exception {
-        URI uri = URI.create("http://127.0.0.1:" + FACE.port() + path);
+        URI uri = URI.create("http://127.0.0.1:" + SERVER.port() + path);
         return CLIENT.send(
                 HttpRequest.newBuilder(uri)
                         .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
@@ -71,7 +77,9 @@ class RouteTableTest {
                 "PUT | /peers/7/%2F%26 | two[7, /&]",
                 "PUT | /peers/7/a+b%20c%2541 | two[7, a+b c%41]",
                 "PUT | /peers/7/%C3%A4?x=/y | two[7, ä]",
+                "PUT | /peers/7/a;b=c | two[7, a;b=c]",
                 "GET | /peers/7/is_acquired | asked[7]",
+                "DELETE | /peers/7/A | less[7, A]",
                 "PUT | /peers/7/is_acquired | two[7, is_acquired]",
             })
     void a_path_finds_its_route(String method, String path, String told) throws Exception {

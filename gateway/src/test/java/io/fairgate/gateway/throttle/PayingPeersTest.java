@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.gateway.throttle.Peers.Lock;
-import io.fairgate.gateway.throttle.Peers.Patience;
+import io.fairgate.gateway.throttle.Locks.Lock;
+import io.fairgate.gateway.throttle.Locks.Patience;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PoolListener;
@@ -46,8 +46,8 @@ class PayingPeersTest {
     private final Semaphore semaphore = new Semaphore(pool, 1, 0);
     private final PeerLeases leases = new PeerLeases(
             new EmbeddedLeases(Map.of("A", pool)::get, interrupted, new FencingTokens(() -> Instant.EPOCH)));
-    private final Peers peers =
-            new Peers(leases, TheseSemaphores.of(semaphore), ThrottleSettings.STANDARD, interrupted);
+    private final Peers peers = new Peers(leases.all(), TheseSemaphores.of(semaphore), ThrottleSettings.STANDARD);
+    private final Locks locks = new Locks(peers, leases, interrupted);
 
     private final AtomicInteger checked = new AtomicInteger();
     private final AtomicInteger charged = new AtomicInteger();
@@ -81,7 +81,7 @@ class PayingPeersTest {
     }
 
     private CompletableFuture<Boolean> lock(PeerId peer) {
-        return peers.acquire(peer, new Lock("A", 1), new Patience(null, Duration.ofSeconds(10)), charge)
+        return locks.acquire(peer, new Lock("A", 1), new Patience(null, Duration.ofSeconds(10)), charge)
                 .toFuture();
     }
 
@@ -114,7 +114,7 @@ class PayingPeersTest {
         CompletableFuture<Boolean> again = lock(HOLDER);
         assertThat(first).isNotDone();
         assertThat(again).isNotDone();
-        journal.tryEmitError(ThrottleError.quotaUsedUp());
+        journal.tryEmitError(ThrottleError.QUOTA_USED_UP);
         for (CompletableFuture<Boolean> answer : List.of(first, again)) {
             assertThatThrownBy(answer::join).hasRootCauseMessage("The quota of this tenant is used up.");
         }

@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.fairness.PoolStatus;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.fairness.TenantShares;
-import io.fairgate.gateway.http.HttpFace;
+import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.RunningThrottle.Seen;
 import io.fairgate.lease.FencingTokens;
@@ -73,12 +73,18 @@ class ThrottleTenantsTest {
     private final PeerLeases peers = new PeerLeases(
             new EmbeddedLeases(Map.of("A", pool)::get, time, new FencingTokens(() -> Instant.EPOCH)));
     private final ByHeader tenants = new ByHeader();
-    private final HttpFace face = HttpFace.listen(
+    private final HttpListener server = HttpListener.listen(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            new ThrottleProtocol(peers, TheseSemaphores.of(semaphore), tenants, SETTINGS, time)
-                    .addTo(new RouteTable.Builder())
-                    .otherwise(ThrottleProtocol::notFound),
-            List.of(new ResponseStatusExceptionHandler()));
+            routes(TheseSemaphores.of(semaphore)),
+            List.of(new ResponseStatusExceptionHandler()),
+            target -> "");
+
+    private RouteTable routes(Semaphores semaphores) {
+        return new RouteTable(
+                new ThrottleProtocol(peers, semaphores, tenants, SETTINGS, time).routes(),
+                ThrottleProtocol::notFound,
+                call -> call.answer(HttpStatus.METHOD_NOT_ALLOWED));
+    }
 
     /** Everybody is who the header says. */
     private static final class ByHeader implements Tenants {
@@ -98,8 +104,7 @@ class ThrottleTenantsTest {
         }
 
         @Override
-        public Mono<Charge> charge(
-                ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
+        public Mono<Charge> charge(ServerWebExchange exchange, LeaseId peer, Map<String, Long> locks) {
             return charge;
         }
     }
@@ -107,11 +112,11 @@ class ThrottleTenantsTest {
     @AfterEach
     void end() {
         peers.all().ids().concatMap(peers.all()::release).blockLast();
-        face.end(TEN_SECONDS);
+        server.end(TEN_SECONDS);
     }
 
     private Seen ask(String tenant, String method, String path, String body) {
-        HttpRequest request = RunningThrottle.request(face.port(), method, path, "application/json", body);
+        HttpRequest request = RunningThrottle.request(server.port(), method, path, "application/json", body);
         HttpRequest named = tenant.isEmpty()
                 ? request
                 : HttpRequest.newBuilder(request, (name, value) -> true)
@@ -131,7 +136,7 @@ class ThrottleTenantsTest {
     private CompletableFuture<HttpResponse<String>> blocked(String tenant, String peer) {
         return RunningThrottle.send(HttpRequest.newBuilder(
                         RunningThrottle.request(
-                                face.port(), "PUT", "/peers/" + peer + "/A?block_for=10s", "application/json", "1"),
+                                server.port(), "PUT", "/peers/" + peer + "/A?block_for=10s", "application/json", "1"),
                         (name, value) -> true)
                 .header("X-Tenant-Id", tenant)
                 .build());
@@ -262,7 +267,7 @@ class ThrottleTenantsTest {
 
     @Test
     void what_could_not_be_paid_for_is_not_asked_for_and_is_503() {
-        tenants.charge = Mono.error(ThrottleError.quotaUsedUp());
+        tenants.charge = Mono.error(ThrottleError.QUOTA_USED_UP);
         String peer = peer("acme");
         assertThat(lock("acme", peer, 1)).isEqualTo(QUOTA_USED_UP);
         assertThat(status().inFlight()).isZero();
@@ -270,13 +275,13 @@ class ThrottleTenantsTest {
         assertThat(ask("acme", "GET", "/peers/" + peer + "/is_acquired", "")).isEqualTo(json(200, "true"));
         tenants.charge = Mono.just(Tenants.Charge.NONE);
         assertThat(lock("acme", peer, 1)).isEqualTo(acquired(peer));
-        tenants.charge = Mono.error(ThrottleError.quotaUsedUp());
+        tenants.charge = Mono.error(ThrottleError.QUOTA_USED_UP);
         assertThat(lock("acme", peer, 1)).as("it is held already").isEqualTo(acquired(peer));
     }
 
     @Test
     void what_cannot_be_paid_for_after_all_comes_back_and_nobody_was_told_that_it_is_held() {
-        tenants.charge = Mono.just(counted(Mono.error(ThrottleError.quotaUsedUp())));
+        tenants.charge = Mono.just(counted(Mono.error(ThrottleError.QUOTA_USED_UP)));
         String peer = peer("acme");
         assertThat(lock("acme", peer, 1)).isEqualTo(QUOTA_USED_UP);
         assertThat(status().inFlight()).isZero();
@@ -299,7 +304,7 @@ class ThrottleTenantsTest {
         Awaitility.await().untilAtomic(charged, Matchers.is(1));
         var again = blocked("acme", waiting);
         assertThat(blocked).as("not told before it is paid for").isNotDone();
-        journal.tryEmitError(ThrottleError.quotaUsedUp());
+        journal.tryEmitError(ThrottleError.QUOTA_USED_UP);
         assertThat(RunningThrottle.seen(blocked.join())).isEqualTo(QUOTA_USED_UP);
         assertThat(RunningThrottle.seen(again.join())).isEqualTo(QUOTA_USED_UP);
         assertThat(status().inFlight()).isZero();
@@ -352,7 +357,7 @@ class ThrottleTenantsTest {
         assertThat(charged).hasValue(2);
         assertThat(restore("acme", "8", 2)).isEqualTo(OK);
         assertThat(charged).hasValue(2);
-        tenants.charge = Mono.just(counted(Mono.error(ThrottleError.quotaUsedUp())));
+        tenants.charge = Mono.just(counted(Mono.error(ThrottleError.QUOTA_USED_UP)));
         assertThat(restore("acme", "9", 1)).isEqualTo(QUOTA_USED_UP);
         assertThat(lock("acme", "9", 1)).isEqualTo(UNKNOWN_PEER);
         assertThat(status().inFlight()).isEqualTo(2);
@@ -393,12 +398,11 @@ class ThrottleTenantsTest {
     void health_asks_for_a_sign_of_life() {
         assertThat(ask("", "GET", "/health", "")).isEqualTo(OK);
         Semaphore dead = new Semaphore(new DeadPool(), 1, 0);
-        HttpFace other = HttpFace.listen(
+        HttpListener other = HttpListener.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                new ThrottleProtocol(peers, TheseSemaphores.of(semaphore, dead), tenants, SETTINGS, time)
-                        .addTo(new RouteTable.Builder())
-                        .otherwise(ThrottleProtocol::notFound),
-                List.of());
+                routes(TheseSemaphores.of(semaphore, dead)),
+                List.of(),
+                target -> "");
         try {
             var answer = RunningThrottle.send(RunningThrottle.request(other.port(), "GET", "/health", "", ""));
             Awaitility.await().until(() -> {

@@ -1,20 +1,20 @@
-package io.fairgate.gateway.lease;
+package io.fairgate.gateway.lease.receipt;
 
 import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /** HMAC-SHA-256 with one key. Thread-safe. */
-final class KeyedHash {
+public final class KeyedHash {
 
-    static final int BYTES = 32;
+    public static final int BYTES = 32;
 
     private static final String ALGORITHM = "HmacSHA256";
 
     /** Cloned for each use, because it is not thread-safe. */
     private final Mac keyed;
 
-    KeyedHash(byte[] key) {
+    public KeyedHash(byte[] key) {
         try {
             keyed = Mac.getInstance(ALGORITHM);
             keyed.init(new SecretKeySpec(key, ALGORITHM));
@@ -23,11 +23,11 @@ final class KeyedHash {
         }
     }
 
-    byte[] of(byte[] text) {
+    public byte[] of(byte[] text) {
         try {
             return ((Mac) keyed.clone()).doFinal(text);
         } catch (CloneNotSupportedException e) {
-            throw new IllegalStateException("the JDK's own can be copied", e);
+            throw new IllegalStateException("every Mac of the JDK can be cloned", e);
         }
     }
 }

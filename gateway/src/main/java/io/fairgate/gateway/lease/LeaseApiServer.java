@@ -1,6 +1,6 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.gateway.http.HttpFace;
+import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.spring.admission.TenantAccess;
@@ -25,41 +25,37 @@ import reactor.netty.ChannelBindException;
  * waits for permits: a waiting request would get permits that a holder still works with. Then all permits are released, so
  * that the pools are empty. Holders restore their leases at the next process.
  */
-public final class LeaseServer implements SmartLifecycle {
+public final class LeaseApiServer implements SmartLifecycle {
 
     private static final Duration FOR_ANSWERS = Duration.ofSeconds(2);
-    private static final Duration LOOK = Duration.ofMillis(20);
+    private static final Duration CHECK_EVERY = Duration.ofMillis(20);
 
     private final LeaseSettings settings;
-    private final LeaseDesk desk;
+    private final LeaseRegister register;
     private final RouteTable routes;
     private final TenantAccess access;
     private final PermitPools pools;
     private final Scheduler time;
-    private volatile @Nullable HttpFace face;
+    private volatile @Nullable HttpListener listener;
 
-    LeaseServer(
+    LeaseApiServer(
             LeaseSettings settings,
-            LeaseDesk desk,
+            LeaseRegister register,
             RouteTable routes,
             TenantAccess access,
             PermitPools pools,
             Scheduler time) {
         this.settings = settings;
-        this.desk = desk;
+        this.register = register;
         this.routes = routes;
         this.access = access;
         this.pools = pools;
         this.time = time;
     }
 
-    /**
-     * The port on which it listens.
-     *
-     * @throws IllegalStateException when it is not open
-     */
+    /** The port on which it listens; an error when it is not open. */
     public int port() {
-        HttpFace open = face;
+        HttpListener open = listener;
         if (open == null) {
             throw new IllegalStateException("the lease port is not open");
         }
@@ -68,13 +64,13 @@ public final class LeaseServer implements SmartLifecycle {
 
     @Override
     public void start() {
-        desk.openForRestore();
+        register.openForRestore();
         try {
-            face = HttpFace.listen(
+            listener = HttpListener.listen(
                     new InetSocketAddress(settings.address(), settings.port()),
                     routes,
-                    List.of(new LeaseFailures(access)),
-                    target -> LeaseRoutes.isOwn(target) ? LeaseFailures.malformedTarget() : "");
+                    List.of(new LeaseExceptionHandler(access)),
+                    target -> LeaseRoutes.isOwn(target) ? LeaseProblems.MALFORMED_TARGET.json() : "");
         } catch (ChannelBindException failure) {
             throw isInUse(failure)
                     ? new PortInUseException(settings.port(), failure)
@@ -93,26 +89,30 @@ public final class LeaseServer implements SmartLifecycle {
 
     @Override
     public void stop(Runnable whenDone) {
-        HttpFace open = face;
-        face = null;
-        desk.beginToEnd();
+        HttpListener open = listener;
+        listener = null;
+        register.beginToEnd();
         Mono<Void> closed = open == null
                 ? Mono.empty()
                 : Mono.<Void>fromRunnable(() -> open.end(FOR_ANSWERS)).subscribeOn(Schedulers.boundedElastic());
-        Mono<Void> empty = Flux.interval(Duration.ZERO, LOOK, time)
+        Mono<Void> empty = Flux.interval(Duration.ZERO, CHECK_EVERY, time)
                 .onBackpressureDrop()
                 .concatMap(tick -> isOver())
                 .takeUntil(over -> over)
-                .then(Mono.fromRunnable(desk::end));
+                .then(Mono.fromRunnable(register::end));
         var unused = Mono.when(closed, empty).doFinally(end -> whenDone.run()).subscribe();
     }
 
     /** Whether no waiting request could get the permits that leases still hold. */
     private Mono<Boolean> isOver() {
-        Mono<Boolean> nothingWaits = Mono.defer(() -> access.isDraining()
-                ? Flux.fromIterable(pools.all()).concatMap(PermitPool::totals).all(pool -> pool.waiting() == 0)
-                : Mono.just(false));
-        return desk.leases().count().flatMap(leases -> leases.open() == 0 ? Mono.just(true) : nothingWaits);
+        return register.leases().count().flatMap(leases -> {
+            if (leases.open() == 0) {
+                return Mono.just(true);
+            }
+            return access.isDraining()
+                    ? Flux.fromIterable(pools.all()).concatMap(PermitPool::totals).all(pool -> pool.waiting() == 0)
+                    : Mono.just(false);
+        });
     }
 
     @Override
@@ -122,7 +122,7 @@ public final class LeaseServer implements SmartLifecycle {
 
     @Override
     public boolean isRunning() {
-        return face != null;
+        return listener != null;
     }
 
     /** A port that was closed stays closed. */

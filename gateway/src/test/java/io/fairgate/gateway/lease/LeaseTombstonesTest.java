@@ -8,12 +8,12 @@ import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class EndedLeasesTest {
+class LeaseTombstonesTest {
 
     private static final TenantId ACME = TenantId.of("acme");
 
     private final TestTime time = new TestTime();
-    private final EndedLeases ended = new EndedLeases(2, time);
+    private final LeaseTombstones ended = new LeaseTombstones(2, time);
 
     private LeaseId put(long number) {
         return put(ACME, number);
@@ -21,7 +21,7 @@ class EndedLeasesTest {
 
     private LeaseId put(TenantId tenant, long number) {
         LeaseId id = new LeaseId(0, number);
-        ended.put(tenant, id, LeaseProblem.ended());
+        ended.put(tenant, id, LeaseProblems.ENDED);
         return id;
     }
 
@@ -29,7 +29,7 @@ class EndedLeasesTest {
     void they_are_remembered_for_ten_minutes() {
         LeaseId id = put(1);
         time.advanceBy(Duration.ofMinutes(10).minusNanos(1));
-        assertThat(ended.get(ACME, id)).isInstanceOf(LeaseProblem.class);
+        assertThat(ended.get(ACME, id)).isSameAs(LeaseProblems.ENDED);
         time.advanceBy(Duration.ofNanos(1));
         assertThat(ended.get(ACME, id)).isNull();
     }
@@ -65,17 +65,17 @@ class EndedLeasesTest {
 
     @Test
     void those_of_tenants_that_never_come_again_are_forgotten_when_their_time_is_over() {
-        EndedLeases many = new EndedLeases(100_000, time);
+        LeaseTombstones many = new LeaseTombstones(100_000, time);
         for (int i = 0; i < 1000; i++) {
-            many.put(TenantId.of("t" + i), new LeaseId(0, i), LeaseProblem.ended());
+            many.put(TenantId.of("t" + i), new LeaseId(0, i), LeaseProblems.ENDED);
         }
         time.advanceBy(Duration.ofMinutes(9));
-        many.put(ACME, new LeaseId(0, 1), LeaseProblem.ended());
+        many.put(ACME, new LeaseId(0, 1), LeaseProblems.ENDED);
         assertThat(many.tenants()).isEqualTo(1001);
         assertThat(many.get(TenantId.of("t7"), new LeaseId(0, 7))).isNotNull();
 
         time.advanceBy(Duration.ofMinutes(2));
-        many.put(ACME, new LeaseId(0, 2), LeaseProblem.ended());
+        many.put(ACME, new LeaseId(0, 2), LeaseProblems.ENDED);
         assertThat(many.tenants()).isOne();
         assertThat(many.get(ACME, new LeaseId(0, 1))).isNotNull();
     }

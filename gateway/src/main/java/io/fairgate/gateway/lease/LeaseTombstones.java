@@ -13,15 +13,15 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Leases that are over, with the error that a repeated call gets. They are remembered for ten minutes; when there are too
+ * Leases that have ended, with the error that a repeated call gets. They are remembered for ten minutes; when there are too
  * many, the oldest lease of the tenant with the most is removed earlier. Thread-safe. The lock is held for a few steps;
  * once a minute, and when there are too many, for a step per tenant.
  */
-final class EndedLeases {
+final class LeaseTombstones {
 
     private static final long REMEMBERED = Duration.ofMinutes(10).toNanos();
     /** How often old leases are removed, also those of tenants that have no new leases or no longer exist. */
-    private static final long LOOK_EVERY = Duration.ofMinutes(1).toNanos();
+    private static final long CLEAN_EVERY = Duration.ofMinutes(1).toNanos();
 
     private final int most;
     private final Scheduler time;
@@ -29,25 +29,25 @@ final class EndedLeases {
     private final Map<TenantId, Map<LeaseId, Ended>> ended = new HashMap<>();
 
     private int size;
-    private long lookedAt;
+    private long cleanedAt;
 
-    private record Ended(Throwable told, long at) {}
+    private record Ended(Throwable error, long at) {}
 
-    EndedLeases(int most, Scheduler time) {
+    LeaseTombstones(int most, Scheduler time) {
         this.most = most;
         this.time = time;
-        this.lookedAt = now();
+        this.cleanedAt = now();
     }
 
-    synchronized void put(TenantId tenant, LeaseId id, Throwable told) {
+    synchronized void put(TenantId tenant, LeaseId id, Throwable error) {
         long now = now();
         Map<LeaseId, Ended> own = ended.computeIfAbsent(tenant, first -> new LinkedHashMap<>());
         size -= own.remove(id) == null ? 0 : 1;
-        own.put(id, new Ended(told, now));
+        own.put(id, new Ended(error, now));
         size++;
         removeOld(own, now);
-        if (now - lookedAt >= LOOK_EVERY) {
-            lookedAt = now;
+        if (now - cleanedAt >= CLEAN_EVERY) {
+            cleanedAt = now;
             ended.values().forEach(each -> removeOld(each, now));
             ended.values().removeIf(Map::isEmpty);
         }
@@ -67,9 +67,7 @@ final class EndedLeases {
     private void removeOldestOfMost() {
         Map<LeaseId, Ended> largest =
                 ended.values().stream().max(Comparator.comparingInt(Map::size)).orElseThrow();
-        Iterator<Ended> oldest = largest.values().iterator();
-        oldest.next();
-        oldest.remove();
+        largest.remove(largest.keySet().iterator().next());
         size--;
         ended.values().removeIf(Map::isEmpty);
     }
@@ -77,7 +75,7 @@ final class EndedLeases {
     /** The error for a repeated call; null when the lease is not remembered. */
     synchronized @Nullable Throwable get(TenantId tenant, LeaseId id) {
         Ended found = ended.getOrDefault(tenant, Map.of()).get(id);
-        return found == null || now() - found.at >= REMEMBERED ? null : found.told;
+        return found == null || now() - found.at >= REMEMBERED ? null : found.error;
     }
 
     /** How many tenants have remembered leases. */

@@ -1,7 +1,10 @@
-package io.fairgate.gateway.lease;
+package io.fairgate.gateway.throttle.policy;
 
-import io.fairgate.gateway.http.Call;
-import io.fairgate.gateway.lease.LeaseRecords.Subject;
+import io.fairgate.gateway.http.HttpCall;
+import io.fairgate.gateway.http.HttpProblem;
+import io.fairgate.gateway.lease.LeaseAuditLog.Subject;
+import io.fairgate.gateway.lease.LeaseIds;
+import io.fairgate.gateway.lease.LeaseRegister;
 import io.fairgate.gateway.throttle.PeerOwner;
 import io.fairgate.gateway.throttle.Tenants;
 import io.fairgate.gateway.throttle.ThrottleError;
@@ -10,7 +13,6 @@ import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.tenant.TenantId;
-import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
@@ -20,8 +22,14 @@ import reactor.core.publisher.Mono;
  * Identifies throttle's clients as tenants by the rules of the gateway. The protocol has no tenants, so a client gives its
  * tenant as user information in the server's address, or is the default tenant. Locks are charged like other leases. A refusal
  * is a 503, because throttle's client fails for good on a 429.
+ *
+ * @param otherwise the tenant of a request without identification; null refuses such requests
  */
-final class ThrottleTenants implements Tenants {
+record ThrottleTenants(
+        TenantAccess access,
+        LeaseRegister register,
+        PolicyHolder policy,
+        @Nullable TenantId otherwise) implements Tenants {
 
     private static final String HOLDER = "throttle";
     private static final LeaseIds IDS = new LeaseIds();
@@ -29,31 +37,11 @@ final class ThrottleTenants implements Tenants {
     /** The attribute of an exchange that holds the identified caller. */
     private static final String CALLER = Caller.class.getName();
 
-    private final TenantAccess access;
-    private final LeaseDesk desk;
-    private final LeaseRecords records;
-    private final PolicyHolder policy;
-    private final @Nullable TenantId otherwise;
-
-    /** @param otherwise the tenant of a request without identification; null refuses such requests */
-    ThrottleTenants(
-            TenantAccess access,
-            LeaseDesk desk,
-            LeaseRecords records,
-            PolicyHolder policy,
-            @Nullable TenantId otherwise) {
-        this.access = access;
-        this.desk = desk;
-        this.records = records;
-        this.policy = policy;
-        this.otherwise = otherwise;
-    }
-
     @Override
     public Mono<PeerOwner> owner(ServerWebExchange exchange) {
-        return Mono.defer(() -> desk.isEnding() ? access.refuseDraining() : identify(exchange))
+        return Mono.defer(() -> register.isEnding() ? access.refuseDraining() : identify(exchange))
                 .doOnNext(caller -> exchange.getAttributes().put(CALLER, caller))
-                .doOnError(e -> records.refused(new Call(exchange, Map.of()), null, NOTHING_KNOWN, e))
+                .doOnError(e -> register.audit().refused(new HttpCall(exchange, Map.of()), null, NOTHING_KNOWN, e))
                 .map(caller -> new PeerOwner(caller.tenant().id(), family(caller), holder(caller)));
     }
 
@@ -63,9 +51,9 @@ final class ThrottleTenants implements Tenants {
             return access.identify(exchange, otherwise);
         }
         return access.identify(info.shownTo(policy.current().identification().sources(), exchange))
-                .flatMap(caller -> caller.named().value().equals(info.tenant())
-                        ? Mono.just(caller)
-                        : Mono.error(LeaseProblem.notItsKey()));
+                .flatMap(caller ->
+                        caller.named().value().equals(info.tenant()) ? Mono.just(caller) : Mono.error(new HttpProblem(
+                                403, "contradiction", "The credentials of the request name different tenants.")));
     }
 
     /** No key of the lease API contains a line break, so this id differs from those of its leases. */
@@ -81,41 +69,38 @@ final class ThrottleTenants implements Tenants {
     }
 
     @Override
-    public Mono<Charge> charge(ServerWebExchange exchange, PeerOwner owner, LeaseId peer, Map<String, Integer> locks) {
-        return access.identify(exchange, otherwise)
-                .flatMap(caller -> access.check(exchange, caller)
-                        .map(charge -> new Charge(charge.make().onErrorMap(e -> refused(caller, peer, locks, e))))
-                        .onErrorMap(e -> refused(caller, peer, locks, e)));
+    public Mono<Charge> charge(ServerWebExchange exchange, LeaseId peer, Map<String, Long> locks) {
+        Caller caller = exchange.getRequiredAttribute(CALLER);
+        return access.check(exchange, caller)
+                .map(charge -> new Charge(charge.make().onErrorMap(e -> refused(caller, peer, locks, e))))
+                .onErrorMap(e -> refused(caller, peer, locks, e));
     }
 
-    private Throwable refused(Caller caller, LeaseId peer, Map<String, Integer> locks, Throwable failure) {
+    private Throwable refused(Caller caller, LeaseId peer, Map<String, Long> locks, Throwable failure) {
         if (!TenantAccess.isQuotaUsedUp(failure)) {
             return failure;
         }
-        records.refused(ask(caller, peer, locks));
-        return ThrottleError.quotaUsedUp();
+        register.audit().refusedByQuota(caller, new Subject(holder(caller), peer, locks));
+        return ThrottleError.QUOTA_USED_UP;
     }
 
     @Override
-    public void refused(Call call, PeerOwner owner, Refused what) {
-        records.refused(
-                call,
-                call.exchange().getAttribute(CALLER),
-                new Subject(owner.holder(), what.peer(), what.locks()),
-                what.reason());
+    public void refused(HttpCall call, PeerOwner owner, Refused what) {
+        register.audit()
+                .refused(
+                        call,
+                        call.exchange().getAttribute(CALLER),
+                        new Subject(owner.holder(), what.peer(), what.locks()),
+                        what.reason());
     }
 
     @Override
     public void restored(PeerOwner owner) {
-        records.restored(owner.tenant(), "queue");
+        register.audit().restored(owner.tenant(), "queue");
     }
 
     @Override
     public boolean areSentAway() {
-        return desk.isEnding();
-    }
-
-    private static LeaseAsk ask(Caller caller, LeaseId peer, Map<String, Integer> locks) {
-        return new LeaseAsk(caller, peer, locks, Duration.ZERO, Duration.ZERO, holder(caller));
+        return register.isEnding();
     }
 }

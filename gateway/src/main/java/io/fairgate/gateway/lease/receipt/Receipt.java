@@ -1,4 +1,4 @@
-package io.fairgate.gateway.lease;
+package io.fairgate.gateway.lease.receipt;
 
 import io.fairgate.lease.LeaseId;
 import io.fairgate.tenant.TenantId;

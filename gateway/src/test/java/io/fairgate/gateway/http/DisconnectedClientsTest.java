@@ -2,6 +2,7 @@ package io.fairgate.gateway.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.gateway.http.RouteTable.Route;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -25,7 +26,7 @@ import reactor.core.publisher.Operators;
 
 /** Who leaves in the middle of a request leaves nothing in the log. */
 @ExtendWith(OutputCaptureExtension.class)
-class LeftClientsTest {
+class DisconnectedClientsTest {
 
     private static final int CLIENTS = 20;
 
@@ -38,21 +39,23 @@ class LeftClientsTest {
         Queue<Throwable> dropped = new ConcurrentLinkedQueue<>();
         Hooks.onErrorDropped(dropped::add);
         try {
-            HttpFace face = HttpFace.listen(
+            HttpListener listener = HttpListener.listen(
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                    new RouteTable.Builder()
-                            .on(
+                    new RouteTable(
+                            List.of(new Route(
                                     HttpMethod.POST,
                                     "/",
-                                    call -> call.body(100)
+                                    call -> call.body(100, new Exception("long"), new Exception("slow"))
                                             .doOnSubscribe(begun -> reading.countDown())
                                             .doFinally(end -> ended.countDown())
-                                            .flatMap(body -> call.answer(HttpStatus.OK, "text/plain", body)))
-                            .otherwise(call -> Mono.empty()),
-                    List.of());
+                                            .flatMap(body -> call.answer(HttpStatus.OK, "text/plain", body)))),
+                            call -> Mono.empty(),
+                            call -> Mono.empty()),
+                    List.of(),
+                    target -> "");
             Socket[] clients = new Socket[CLIENTS];
             for (int i = 0; i < CLIENTS; i++) {
-                clients[i] = new Socket(InetAddress.getLoopbackAddress(), face.port());
+                clients[i] = new Socket(InetAddress.getLoopbackAddress(), listener.port());
                 clients[i]
                         .getOutputStream()
                         .write("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nab"
@@ -64,7 +67,7 @@ class LeftClientsTest {
                 client.close();
             }
             ended.await();
-            face.end(Duration.ofSeconds(10));
+            listener.end(Duration.ofSeconds(10));
         } finally {
             Hooks.resetOnErrorDropped();
         }
@@ -76,7 +79,7 @@ class LeftClientsTest {
     void what_else_is_dropped_is_logged(CapturedOutput output) {
         Operators.onErrorDropped(
                 new IllegalStateException("something else"),
-                LeftClients.notLogged(reactor.util.context.Context.empty()));
+                DisconnectedClients.notLogged(reactor.util.context.Context.empty()));
         assertThat(output.getAll()).contains("ERROR", "something else");
     }
 }

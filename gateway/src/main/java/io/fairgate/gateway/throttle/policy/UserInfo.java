@@ -1,6 +1,7 @@
-package io.fairgate.gateway.lease;
+package io.fairgate.gateway.throttle.policy;
 
 import io.fairgate.gateway.http.Bytes;
+import io.fairgate.gateway.http.HttpProblem;
 import io.fairgate.policy.IdentitySource;
 import java.util.Base64;
 import java.util.List;
@@ -16,11 +17,7 @@ record UserInfo(String tenant, String secret) {
 
     private static final String SCHEME = "Basic";
 
-    /**
-     * Reads it from the request; null when there is none.
-     *
-     * @throws LeaseProblem when it is malformed
-     */
+    /** Null when the request has none. Throws {@link HttpProblem} when it is malformed. */
     static @Nullable UserInfo of(HttpHeaders headers) {
         List<String> values = headers.getOrEmpty(HttpHeaders.AUTHORIZATION);
         if (values.stream().noneMatch(UserInfo::isBasic)) {
@@ -29,7 +26,7 @@ record UserInfo(String tenant, String secret) {
         String text = values.size() == 1 ? decoded(values.get(0).substring(SCHEME.length())) : null;
         int colon = text == null ? -1 : text.indexOf(':');
         if (text == null || colon < 0) {
-            throw LeaseProblem.badRequest("Authorization", "malformed", "Basic, once, and tenant:secret in Base64");
+            throw HttpProblem.badRequest("Authorization", "malformed", "one value: Basic, and tenant:secret in Base64");
         }
         return new UserInfo(text.substring(0, colon), text.substring(colon + 1));
     }
@@ -50,8 +47,6 @@ record UserInfo(String tenant, String secret) {
     /**
      * The request in the form that the policy's identification expects: a secret becomes an API key; a name without a secret
      * becomes a header that names the tenant.
-     *
-     * @throws LeaseProblem when the policy has no such way of identification
      */
     ServerWebExchange shownTo(List<IdentitySource> ways, ServerWebExchange exchange) {
         for (IdentitySource way : ways) {
@@ -63,7 +58,10 @@ record UserInfo(String tenant, String secret) {
                 return with(exchange, header.header().name(), tenant);
             }
         }
-        throw LeaseProblem.uncheckable();
+        throw new HttpProblem(
+                401,
+                "invalid-key",
+                "The policy has no identification for this (expected: api-key for a secret, header for a name without a secret).");
     }
 
     /**

@@ -1,7 +1,9 @@
 package io.fairgate.gateway.lease;
 
+import io.fairgate.gateway.lease.LeaseAuditLog.Subject;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.spring.admission.TenantAccess.Caller;
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;
@@ -15,9 +17,23 @@ import java.util.TreeMap;
  * @param maxWait how long the call may wait for the permits, before any bound is applied
  * @param holder the label that the holder gives itself; may be empty
  */
-record LeaseAsk(
+record AcquireLease(
         Caller caller, LeaseId id, Map<String, Integer> permits, Duration ttl, Duration maxWait, String holder) {
-    LeaseAsk {
+    AcquireLease {
         permits = Collections.unmodifiableMap(new TreeMap<>(permits));
+    }
+
+    /** The tenant id that the request named. */
+    TenantId owner() {
+        return caller.named();
+    }
+
+    /** The tenant that the permits are counted for. */
+    TenantId tenant() {
+        return caller.tenant().id();
+    }
+
+    Subject subject() {
+        return new Subject(holder, id, permits);
     }
 }

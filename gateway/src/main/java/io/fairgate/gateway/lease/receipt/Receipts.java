@@ -1,5 +1,6 @@
-package io.fairgate.gateway.lease;
+package io.fairgate.gateway.lease.receipt;
 
+import io.fairgate.gateway.http.HttpProblem;
 import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
@@ -18,27 +19,23 @@ import java.util.UUID;
  *
  * <p>Thread-safe; no method blocks.
  */
-final class Receipts {
+public final class Receipts {
 
     private final ReceiptKeys keys;
     private final InstantSource clock;
     /** Marks the receipts of this process, which knows the state of their leases. */
     private final UUID process = UUID.randomUUID();
 
-    Receipts(ReceiptKeys keys, InstantSource clock) {
+    public Receipts(ReceiptKeys keys, InstantSource clock) {
         this.keys = keys;
         this.clock = clock;
     }
 
-    /**
-     * What a receipt proves.
-     *
-     * @param isOfThisProcess whether this process granted the lease or has restored it before
-     */
-    record Proof(HeldBefore before, boolean isOfThisProcess) {}
+    /** What a receipt proves, and whether this process granted the lease or has restored it before. */
+    public record Proof(HeldBefore before, boolean isOfThisProcess) {}
 
     /** The receipt of a lease that holds permits. */
-    String receipt(LeaseStatus lease, TenantId owner) {
+    public String receipt(LeaseStatus lease, TenantId owner) {
         Map<String, Integer> permits = new TreeMap<>();
         lease.held().forEach(each -> permits.put(each.pool(), each.permits()));
         LeaseStatus.Held first = lease.held().get(0);
@@ -54,30 +51,33 @@ final class Receipts {
                 .bytes());
     }
 
-    /**
-     * Verifies a receipt of a lease of this tenant.
-     *
-     * @throws LeaseProblem when it is no receipt of this lease, or has expired
-     */
-    Proof verified(String text, LeaseId lease, TenantId owner) {
+    /** Verifies a receipt of a lease of this tenant. Throws {@link HttpProblem} when it is invalid or has expired. */
+    public Proof verified(String text, LeaseId lease, TenantId owner) {
         byte[] signed = keys.verified(text);
         if (signed == null) {
-            throw LeaseProblem.receiptInvalid("No key of this server has signed the receipt.");
+            throw invalid("No key of this server has signed the receipt.");
         }
         Receipt receipt = Receipt.of(signed);
         if (!receipt.tenant().equals(owner)) {
-            throw LeaseProblem.receiptInvalid("The receipt is another tenant's.");
+            throw invalid("The receipt belongs to another tenant.");
         }
         if (!receipt.lease().equals(lease)) {
-            throw LeaseProblem.receiptInvalid("The receipt is of another lease.");
+            throw invalid("The receipt belongs to another lease.");
         }
         Instant now = clock.instant();
         if (!now.isBefore(receipt.endsAt())) {
-            throw LeaseProblem.receiptExpired();
+            throw new HttpProblem(
+                    409,
+                    "receipt-expired",
+                    "The lease of this receipt has expired: acquire a new one, or restore it without the receipt.");
         }
         return new Proof(
                 new HeldBefore(receipt.permits(), since(receipt.grantedAt(), now), receipt.token()),
                 receipt.process().equals(process));
+    }
+
+    public static HttpProblem invalid(String why) {
+        return new HttpProblem(409, "receipt-invalid", why);
     }
 
     /** Never negative: the clock may have been set back. */

@@ -1,4 +1,4 @@
-package io.fairgate.gateway.lease;
+package io.fairgate.gateway.lease.receipt;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,8 +20,9 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * <p>A signed statement is {@code v1.KEY.STATEMENT.SIGNATURE}: the id of the key in hexadecimal digits, then the statement and
  * its HMAC-SHA-256 in Base64. The signature covers everything before it, so neither the version nor the key can be changed.
  */
-final class ReceiptKeys {
+public final class ReceiptKeys {
 
+    private static final String PROPERTY = "fairgate.leases.receipt-key-file";
     private static final String VERSION = "v1";
     private static final int FEWEST_BYTES = 32;
     private static final int MOST_KEYS = 8;
@@ -53,7 +54,7 @@ final class ReceiptKeys {
      *
      * @throws IllegalArgumentException naming the number of the wrong key and what was expected, without showing the key
      */
-    static ReceiptKeys of(String text) {
+    public static ReceiptKeys of(String text) {
         List<Key> keys = new ArrayList<>();
         for (String each : text.split("[,\\s]+", -1)) {
             if (!each.isEmpty()) {
@@ -86,7 +87,7 @@ final class ReceiptKeys {
      *
      * @throws InvalidConfigurationPropertyValueException when the file cannot be used
      */
-    static ReceiptKeys in(Path file) {
+    public static ReceiptKeys in(Path file) {
         try {
             return of(Files.readAllLines(file).stream()
                     .filter(line -> !line.strip().startsWith("#"))
@@ -99,7 +100,7 @@ final class ReceiptKeys {
     }
 
     private static InvalidConfigurationPropertyValueException unusable(Path file, String reason) {
-        return new InvalidConfigurationPropertyValueException(LeaseSettings.PREFIX + ".receipt-key-file", file, reason);
+        return new InvalidConfigurationPropertyValueException(PROPERTY, file, reason);
     }
 
     String sign(byte[] statement) {

@@ -1,5 +1,6 @@
 package io.fairgate.gateway.http;
 
+import io.netty.channel.ChannelException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,9 +18,9 @@ import reactor.util.context.Context;
  * <p>Reactor Netty reports a connection reset twice: once while the body is read, and once when the request ends because of
  * it. The second error has no subscriber and is dropped. All other dropped errors are logged, as Reactor does.
  */
-final class LeftClients implements WebExceptionHandler {
+final class DisconnectedClients implements WebExceptionHandler {
 
-    private static final Logger log = LoggerFactory.getLogger(LeftClients.class);
+    private static final Logger log = LoggerFactory.getLogger(DisconnectedClients.class);
 
     /** The context key of Reactor's handler for dropped errors ({@code Hooks}). */
     private static final String DROPPED = "reactor.onErrorDropped.local";
@@ -35,7 +36,7 @@ final class LeftClients implements WebExceptionHandler {
 
     /** Also after a slow body: Reactor Netty closes the connection, and writing the answer then fails with the same error. */
     private static boolean isOfTheClient(Throwable failure) {
-        return SlowBodyException.is(failure) || DisconnectedClientHelper.isClientDisconnectedException(failure);
+        return failure instanceof ChannelException || DisconnectedClientHelper.isClientDisconnectedException(failure);
     }
 
     static Context notLogged(Context context) {

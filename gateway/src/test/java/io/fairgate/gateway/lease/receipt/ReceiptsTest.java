@@ -1,9 +1,10 @@
-package io.fairgate.gateway.lease;
+package io.fairgate.gateway.lease.receipt;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.gateway.http.HttpProblem;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.tenant.TenantId;
@@ -52,7 +53,7 @@ class ReceiptsTest {
     private static void assertRefused(Receipts receipts, String receipt, String reason) {
         assertThatThrownBy(() -> receipts.verified(receipt, ID, ACME))
                 .isInstanceOfSatisfying(
-                        LeaseProblem.class,
+                        HttpProblem.class,
                         problem -> assertThat(problem.reason()).isEqualTo(reason));
     }
 
@@ -78,9 +79,9 @@ class ReceiptsTest {
     void a_receipt_is_good_for_its_tenant_and_its_lease_alone() {
         String receipt = receipts.receipt(LEASE, ACME);
         assertThatThrownBy(() -> receipts.verified(receipt, ID, TenantId.of("globex")))
-                .hasMessage("The receipt is another tenant's.");
+                .hasMessage("The receipt belongs to another tenant.");
         assertThatThrownBy(() -> receipts.verified(receipt, new LeaseId(1, 3), ACME))
-                .hasMessage("The receipt is of another lease.");
+                .hasMessage("The receipt belongs to another lease.");
     }
 
     @Test

@@ -1,14 +1,13 @@
 package io.fairgate.gateway.http;
 
+import io.netty.channel.ChannelException;
 import java.nio.charset.StandardCharsets;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
@@ -18,33 +17,36 @@ import reactor.core.publisher.Mono;
  *
  * @param parts the values of the path's variable segments, by name and in their order, percent-decoded once
  */
-public record Call(ServerWebExchange exchange, Map<String, String> parts) {
-
-    public Call {
-        parts = Collections.unmodifiableMap(new LinkedHashMap<>(parts));
-    }
+public record HttpCall(ServerWebExchange exchange, Map<String, String> parts) {
 
     /** The value of a variable segment of the route. */
     public String part(String name) {
         return Objects.requireNonNull(parts.get(name), name);
     }
 
+    /** The path as it was sent, still encoded. */
+    public String path() {
+        return exchange.getRequest().getURI().getRawPath();
+    }
+
     /** Answers a call. */
     @FunctionalInterface
     public interface Handler {
-        Mono<Void> handle(Call call);
+        Mono<Void> handle(HttpCall call);
     }
 
     /**
      * The whole body.
      *
-     * @return errors with {@link org.springframework.core.io.buffer.DataBufferLimitException} when it is longer than
-     *     {@code mostBytes}, and with {@link SlowBodyException} when it does not arrive in time
+     * @param tooLong the error for a body of more than {@code mostBytes}
+     * @param tooSlow the error for a body that does not arrive in time; the connection is closed after the answer
      */
-    public Mono<byte[]> body(int mostBytes) {
+    public Mono<byte[]> body(int mostBytes, Throwable tooLong, Throwable tooSlow) {
         return DataBufferUtils.join(exchange.getRequest().getBody(), mostBytes)
-                .map(Call::bytes)
-                .onErrorMap(SlowBodyException::is, SlowBodyException::new)
+                .map(HttpCall::bytes)
+                .onErrorMap(DataBufferLimitException.class, e -> tooLong)
+                // Reactor Netty's own exception is not public, and reading a body raises no other of its base type.
+                .onErrorMap(ChannelException.class, e -> tooSlow)
                 .defaultIfEmpty(new byte[0]);
     }
 
@@ -63,7 +65,7 @@ public record Call(ServerWebExchange exchange, Map<String, String> parts) {
      *
      * @param contentType the value of the header; empty for no header
      */
-    public Mono<Void> answer(HttpStatusCode status, String contentType, byte[] body) {
+    public Mono<Void> answer(HttpStatus status, String contentType, byte[] body) {
         ServerHttpResponse response = exchange.getResponse();
         response.setStatusCode(status);
         if (!contentType.isEmpty()) {
@@ -74,7 +76,7 @@ public record Call(ServerWebExchange exchange, Map<String, String> parts) {
                 Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
     }
 
-    public Mono<Void> answer(HttpStatusCode status, String contentType, String body) {
+    public Mono<Void> answer(HttpStatus status, String contentType, String body) {
         return answer(status, contentType, body.getBytes(StandardCharsets.UTF_8));
     }
 

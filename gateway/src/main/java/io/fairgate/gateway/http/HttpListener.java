@@ -25,7 +25,7 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
 /** A server on its own port, with its own event loops, so that it can be shut down at once and independently. */
-public final class HttpFace {
+public final class HttpListener {
 
     /** For a connection without a request. */
     private static final Duration IDLE = Duration.ofSeconds(60);
@@ -34,19 +34,14 @@ public final class HttpFace {
     /** From the end of a request's headers to its last byte. */
     private static final Duration WHOLE_REQUEST = Duration.ofSeconds(10);
 
-    private static final Logger log = LoggerFactory.getLogger(HttpFace.class);
+    private static final Logger log = LoggerFactory.getLogger(HttpListener.class);
 
     private final LoopResources loops;
     private final DisposableServer server;
 
-    private HttpFace(LoopResources loops, DisposableServer server) {
+    private HttpListener(LoopResources loops, DisposableServer server) {
         this.loops = loops;
         this.server = server;
-    }
-
-    /** Like the method with four parameters; a request whose target is no URI gets an answer without a body. */
-    public static HttpFace listen(InetSocketAddress address, WebHandler handler, List<WebExceptionHandler> failures) {
-        return listen(address, handler, failures, target -> "");
     }
 
     /**
@@ -56,7 +51,7 @@ public final class HttpFace {
      * @param malformed returns the problem for a request whose target is no URI, sent with the 400; empty for no body
      * @throws reactor.netty.ChannelBindException when the server cannot bind the address
      */
-    public static HttpFace listen(
+    public static HttpListener listen(
             InetSocketAddress address,
             WebHandler handler,
             List<WebExceptionHandler> failures,
@@ -65,7 +60,7 @@ public final class HttpFace {
                 .codecConfigurer(new NoCodecs())
                 .exceptionHandlers(all -> {
                     all.addAll(failures);
-                    all.add(new LeftClients());
+                    all.add(new DisconnectedClients());
                 })
                 .build());
         LoopResources loops = LoopResources.create("fairgate-http", LoopResources.DEFAULT_IO_WORKER_COUNT, true);
@@ -76,10 +71,10 @@ public final class HttpFace {
                     .channelGroup(
                             new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // so that the end awaits answers
                     .handle((request, response) -> isUri(request.uri())
-                            ? spring.apply(request, response).contextWrite(LeftClients::notLogged)
+                            ? spring.apply(request, response).contextWrite(DisconnectedClients::notLogged)
                             : refuse(response, malformed.apply(request.uri())))
                     .bindNow();
-            return new HttpFace(loops, server);
+            return new HttpListener(loops, server);
         } catch (RuntimeException e) {
             loops.dispose();
             throw e;

@@ -1,0 +1,204 @@
+package io.fairgate.gateway.lease;
+
+import io.fairgate.gateway.http.HttpCall;
+import io.fairgate.gateway.http.HttpProblem;
+import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseStatus;
+import io.fairgate.spring.admission.TenantAccess;
+import io.fairgate.spring.admission.TenantAccess.Caller;
+import io.fairgate.tenant.TenantId;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Records the events of leases in the audit log and in the meters. */
+public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
+
+    /** For names that come from a caller, so that a record stays small. */
+    private static final int LONGEST_NAME = 64;
+
+    private static final int MOST_POOLS = 16;
+
+    // ---- events of leases; the owner is the tenant id that the holder named ----
+
+    /** Writes one record for all permits that were granted together, although it is called for each pool. */
+    void granted(LeaseStatus lease, LeaseStatus.Held permits, TenantId owner) {
+        List<LeaseStatus.Held> together = lease.held().stream()
+                .filter(held -> held.token() == permits.token())
+                .toList();
+        if (together.get(0).equals(permits)) {
+            Map<String, Object> record = record("lease-granted", lease, owner);
+            putHeld(record, together);
+            record.put("waited", seconds(permits.waitedNanos()));
+            record.put("ttl", seconds(lease.leftNanos()));
+            access.audit(record);
+        }
+    }
+
+    void restored(LeaseStatus lease, TenantId owner) {
+        restored(lease.tenant(), "receipt");
+        Map<String, Object> record = record("lease-restored", lease, owner);
+        putHeld(record, lease.held());
+        record.put("ttl", seconds(lease.leftNanos()));
+        access.audit(record);
+    }
+
+    void extended(LeaseStatus lease, Duration ttl, TenantId owner) {
+        Map<String, Object> record = record("lease-extended", lease, owner);
+        putAll(record, lease);
+        record.put("ttl", seconds(ttl.toNanos()));
+        access.audit(record);
+    }
+
+    /** A lease that was refused also ends; its refusal has been recorded before. */
+    void ended(LeaseStatus lease, String how, TenantId owner) {
+        if (!lease.held().isEmpty() || lease.waiting() != null) {
+            access.countLeaseEnded(lease.tenant(), how);
+            Map<String, Object> record = record("lease-" + how, lease, owner);
+            putAll(record, lease);
+            access.audit(record);
+        }
+    }
+
+    void gaveBack(LeaseStatus lease, LeaseStatus.Held permits, TenantId owner) {
+        Map<String, Object> record = record("lease-released", lease, owner);
+        putHeld(record, List.of(permits));
+        record.put("held", seconds(permits.heldNanos()));
+        access.audit(record);
+    }
+
+    void refused(LeaseStatus lease, LeaseStatus.Waiting asked, String reason, TenantId owner) {
+        Map<String, Object> record = record("lease-refused", lease, owner);
+        putWaiting(record, asked);
+        record.put("reason", reason);
+        access.audit(record);
+    }
+
+    private Map<String, Object> record(String event, LeaseStatus lease, TenantId owner) {
+        Map<String, Object> record = record(event);
+        record.put("tenant", owner.value());
+        putSubject(record, lease.holder(), lease.id());
+        return record;
+    }
+
+    private static void putAll(Map<String, Object> record, LeaseStatus lease) {
+        if (!lease.held().isEmpty()) {
+            putHeld(record, lease.held());
+            record.put("held", seconds(lease.held().get(0).heldNanos()));
+        } else if (lease.waiting() != null) {
+            putWaiting(record, lease.waiting());
+        }
+    }
+
+    private static void putHeld(Map<String, Object> record, List<LeaseStatus.Held> held) {
+        Map<String, Integer> permits = new TreeMap<>();
+        held.forEach(each -> permits.put(each.pool(), each.permits()));
+        record.put("pools", permits);
+        record.put("token", held.get(0).token());
+    }
+
+    private static void putWaiting(Map<String, Object> record, LeaseStatus.Waiting waiting) {
+        record.put("pools", new TreeMap<>(waiting.permits()));
+        record.put("waited", seconds(waiting.waitedNanos()));
+    }
+
+    private static double seconds(long nanos) {
+        return Math.round(nanos / 1e6) / 1e3;
+    }
+
+    // ---- calls ----
+
+    /**
+     * The subject of a call, as far as it is known.
+     *
+     * @param holder empty when the call has none
+     * @param permits the requested permits, by the name of the pool
+     */
+    public record Subject(String holder, @Nullable LeaseId lease, Map<String, ? extends Number> permits) {}
+
+    /** Counts a restore by its result: accepted (receipt), acquired like any other lease (queue), or refused. */
+    public void restored(TenantId tenant, String result) {
+        access.countLeaseRestore(tenant, result);
+    }
+
+    public void refusedByQuota(Caller caller, Subject subject) {
+        Map<String, Object> record = record("lease-refused");
+        record.put("tenant", caller.named().value());
+        putSubject(record, subject.holder, subject.lease);
+        putAsked(record, subject.permits);
+        record.put("reason", "quota");
+        access.audit(record);
+    }
+
+    /**
+     * Records a refused call. Refusals by a pool or a quota, and those of unidentified calls, have been recorded elsewhere,
+     * and are ignored here.
+     *
+     * @param caller null when the caller has not been identified
+     */
+    public void refused(HttpCall call, @Nullable Caller caller, Subject subject, Throwable failure) {
+        if (failure instanceof HttpProblem problem) {
+            refused(call, caller, subject, problem.reason());
+        } else if (TenantAccess.isForDraining(failure)) {
+            refused(call, caller, subject, "draining");
+        }
+    }
+
+    /** The same with a given reason, for refusals of other protocols. */
+    public void refused(HttpCall call, @Nullable Caller caller, Subject subject, String reason) {
+        Map<String, Object> record = record("lease-refused");
+        if (caller != null) {
+            record.put("tenant", caller.named().value());
+            access.countRefusal(caller.tenant().id(), reason);
+        }
+        InetSocketAddress peer = call.exchange().getRequest().getRemoteAddress();
+        if (peer != null && peer.getAddress() != null) {
+            record.put("peer", peer.getAddress().getHostAddress());
+        }
+        putSubject(record, subject.holder, subject.lease);
+        String pool = call.parts().getOrDefault("pool", call.parts().get("semaphore"));
+        if (!subject.permits.isEmpty()) {
+            putAsked(record, subject.permits);
+        } else if (pool != null) {
+            record.put("pool", cut(pool));
+        }
+        record.put("reason", reason);
+        access.audit(record);
+    }
+
+    private Map<String, Object> record(String event) {
+        Map<String, Object> record = new LinkedHashMap<>();
+        record.put("event", event);
+        record.put("at", clock.instant().toString());
+        return record;
+    }
+
+    private static void putSubject(Map<String, Object> record, String holder, @Nullable LeaseId lease) {
+        if (!holder.isEmpty()) {
+            record.put("holder", holder);
+        }
+        if (lease != null) {
+            record.put("lease", lease.toString());
+        }
+    }
+
+    /** The names come from the caller and need not exist, so their number and length are limited. */
+    private static void putAsked(Map<String, Object> record, Map<String, ? extends Number> permits) {
+        Map<String, Number> pools = new TreeMap<>();
+        permits.entrySet().stream().limit(MOST_POOLS).forEach(each -> pools.put(cut(each.getKey()), each.getValue()));
+        record.put("pools", pools);
+    }
+
+    private static String cut(String name) {
+        if (name.length() <= LONGEST_NAME) {
+            return name;
+        }
+        boolean isWithinPair = Character.isHighSurrogate(name.charAt(LONGEST_NAME - 1));
+        return name.substring(0, isWithinPair ? LONGEST_NAME - 1 : LONGEST_NAME) + "…";
+    }
+}

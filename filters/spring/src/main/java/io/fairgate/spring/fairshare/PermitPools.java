@@ -1,5 +1,6 @@
 package io.fairgate.spring.fairshare;
 
+import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolFactory;

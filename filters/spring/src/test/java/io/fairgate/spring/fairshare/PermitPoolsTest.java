@@ -3,6 +3,7 @@ package io.fairgate.spring.fairshare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.fairness.PoolTotals;
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
@@ -181,7 +182,7 @@ class PermitPoolsTest {
 
     private static void change(PermitPools pools, Policy next) {
         pools.prepare(next);
-        pools.follow(next);
+        pools.commit(next);
     }
 
     @Test
@@ -218,12 +219,12 @@ class PermitPoolsTest {
         Network network = new Network(time, Duration.ofMillis(1));
         PermitPools remote = behind(network);
         network.lose();
-        List<PermitPools.Standing> standing = new ArrayList<>();
+        List<PoolTotals> totals = new ArrayList<>();
         List<String> closed = new ArrayList<>();
-        remote.standing().subscribe(standing::add);
+        remote.totals().subscribe(totals::add);
         remote.close(Duration.ofSeconds(100)).subscribe(nothing -> {}, e -> {}, () -> closed.add("all"));
         pass(Duration.ofMillis(2));
-        assertThat(standing).containsExactly(new PermitPools.Standing(0, 0));
+        assertThat(totals).containsExactly(new PoolTotals(0, 0, 0));
         assertThat(closed).containsExactly("all");
     }
 }

@@ -3,7 +3,7 @@ package io.fairgate.benchmarks;
 import io.fairgate.fairness.Claim;
 import io.fairgate.tenant.TenantId;
 
-/** A claim to one permit that accepts its grant. */
+/** A claim to one permit that takes what it is granted. */
 final class WantedClaim extends Claim {
 
     WantedClaim(TenantId tenant) {

@@ -3,7 +3,7 @@ package io.fairgate.permit.embedded;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.RefusalReason;
 
-/** A claim that is put somewhere and found there, and to which nothing happens. */
+/** A claim without behaviour, for tests of collections. */
 final class StubClaim extends TimedClaim {
 
     StubClaim() {

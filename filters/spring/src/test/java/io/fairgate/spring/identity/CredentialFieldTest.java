@@ -35,7 +35,7 @@ class CredentialFieldTest {
         assertThat(BEARER.carries(value)).isEqualTo(credential != null);
     }
 
-    /** A server that searches the line for the scheme would believe what nobody has verified. */
+    /** An upstream that searches the line for the scheme would trust an unverified credential. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -45,13 +45,13 @@ class CredentialFieldTest {
                 "Bearer good, Bearer forged",
                 "Bearer good, x Bearer forged"
             })
-    void a_scheme_behind_something_else_makes_it_malformed(String value) {
+    void a_scheme_that_is_not_first_makes_the_field_malformed(String value) {
         assertThatThrownBy(() -> BEARER.value(headers(value))).isInstanceOf(IdentityRefusedException.class);
         assertThat(BEARER.carries(value)).isTrue();
     }
 
     @Test
-    void it_is_found_in_any_line_and_must_be_there_once() {
+    void the_credential_must_occur_in_exactly_one_line() {
         assertThat(BEARER.value(headers("Basic eA==", "Bearer good"))).isEqualTo("good");
         assertThatThrownBy(() -> BEARER.value(headers("Bearer good", "x, Bearer forged")))
                 .isInstanceOf(IdentityRefusedException.class);

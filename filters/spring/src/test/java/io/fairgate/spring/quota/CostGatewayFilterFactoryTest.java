@@ -26,7 +26,7 @@ class CostGatewayFilterFactoryTest {
     }
 
     @Test
-    void what_the_response_tells_is_reserved_with_a_unit_at_least() {
+    void a_cost_from_the_response_reserves_at_least_one_unit() {
         RequestCost cost = cost(
                 config -> config.setUnits(0).setResponse("bytes").setPer(DataSize.ofBytes(100)),
                 MockServerHttpRequest.get("/"));

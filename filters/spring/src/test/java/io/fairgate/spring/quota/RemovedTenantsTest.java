@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is kept of tenants that a reload has removed, in virtual time. */
+/** Accounts of tenants that a reload has removed, in virtual time. */
 class RemovedTenantsTest {
 
     private static final int MANY = 10_000;
@@ -83,7 +83,7 @@ class RemovedTenantsTest {
     }
 
     @Test
-    void ten_thousand_tenants_that_a_reload_removes_leave_nothing_behind_after_their_windows() {
+    void tenants_removed_by_a_reload_leave_nothing_behind_after_their_windows() {
         QuotaSets sets = new QuotaSets(policy.current());
         for (int i = 0; i < MANY; i++) {
             assertThat(quotas.chargeNow(sets.of(tenant(i), null), 1)).isNotNull();
@@ -102,7 +102,7 @@ class RemovedTenantsTest {
     }
 
     @Test
-    void a_tenant_that_is_removed_and_named_again_has_not_got_its_quota_back() {
+    void a_tenant_that_is_removed_and_named_again_keeps_its_usage() {
         assertThat(passes(tenant(1), 5)).isTrue();
         policy.replace(withTenants(1));
         time.advanceBy(Duration.ofMinutes(30));
@@ -115,7 +115,7 @@ class RemovedTenantsTest {
     }
 
     @Test
-    void what_a_request_in_flight_brings_back_goes_as_well() {
+    void an_account_revived_by_a_request_in_flight_is_dropped_too() {
         policy.replace(withTenants(1));
         time.advanceBy(Duration.ofMinutes(90));
         assertThat(passes(tenant(7), 1)).isTrue();

@@ -30,7 +30,7 @@ class RouteQuotasTest {
     }
 
     @Test
-    void a_tenant_that_the_policy_drops_while_its_request_is_on_its_way_is_not_without_quotas_but_unknown() {
+    void a_tenant_removed_during_its_request_is_unknown_and_not_without_quotas() {
         RouteQuotas quotas = new RouteQuotas(policyOf(ACME));
         assertThat(quotas.of(ACME, "x")).isNotNull();
         Policy next = policyOf(TenantId.of("globex"));

@@ -87,7 +87,7 @@ class CostTest {
     }
 
     @Test
-    void a_route_may_cost_more_than_a_unit_and_another_nothing() {
+    void each_route_may_have_its_own_cost() {
         assertThat(ask("/five/x", "fixed").field("RateLimit")).isEqualTo("\"total\";r=5");
         assertThat(ask("/five/x", "fixed").status()).isEqualTo(200);
         assertThat(ask("/plain/x", "fixed").status()).isEqualTo(429);
@@ -95,7 +95,7 @@ class CostTest {
     }
 
     @Test
-    void a_header_tells_the_cost_when_a_trusted_peer_sends_it_and_the_upstream_never_sees_it() {
+    void a_cost_header_counts_only_from_trusted_peers_and_is_never_forwarded() {
         ask("/told/x", "told", "X-Units", "3");
         balances.await("told", 7);
         ask("/not-told/x", "told", "X-Units", "3");
@@ -128,7 +128,7 @@ class CostTest {
                 "x.units: 0                       | 2",
                 "X-Units-2: 0                     | 2",
             })
-    void whatever_the_header_holds_the_cost_is_bounded_and_the_upstream_sees_none_of_it(String lines, long units) {
+    void a_cost_header_with_any_value_is_bounded_and_never_forwarded(String lines, long units) {
         String raw = lines.replace("\\n", "\r\n");
         assertThat(taken(() -> raw("/told/x", raw))).isEqualTo(units);
         assertThat(heads)
@@ -150,14 +150,14 @@ class CostTest {
         "/rules/reports%2F..%2fx, 4",
         "/rules/a%2Fb//c, 2",
     })
-    void method_and_path_tell_the_cost_however_the_path_is_written(String path, long units) {
+    void method_and_path_determine_the_cost_in_every_spelling(String path, long units) {
         assertThat(taken(() -> raw(path, "X-Any: 1"))).isEqualTo(units);
         // Spring Cloud Gateway merges slashes on the way, and leaves the rest to the upstream.
         assertThat(upstream.requests()).contains("GET " + path.replace("//", "/") + " HTTP/1.1");
     }
 
     @Test
-    void case_62_a_cost_above_the_limit_is_refused_without_a_time_to_retry() {
+    void a_cost_above_the_limit_is_refused_without_retry_after() {
         Answer refused = ask("/large/x", "large");
         assertThat(refused.status()).isEqualTo(429);
         assertThat(refused.lines("Retry-After")).isEmpty();

@@ -64,7 +64,7 @@ class Http2DrainTest {
     }
 
     @Test
-    void a_client_that_connects_meanwhile_is_refused_and_sent_away() throws Exception {
+    void a_client_that_connects_during_the_drain_is_refused_with_goaway() throws Exception {
         try (RawHttp2Client client = new RawHttp2Client(gateway.port());
                 RawHttp2Client late = new RawHttp2Client(gateway.port())) {
             RawHttp2Client.Stream held = client.get("/fair/held", "a");

@@ -54,7 +54,7 @@ class IdentityTest {
             a forged address               | 'X-Edge-Tenant: a~X-Forwarded-For: 10.1.2.3'  | 403 | untrusted-peer
             a forged address, by RFC 7239  | 'X-Edge-Tenant: a~Forwarded: for=10.1.2.3'    | 403 | untrusted-peer
             """)
-    void a_request_is_its_tenants_or_is_refused(String what, String headers, int status, String reason)
+    void a_request_has_a_tenant_or_is_refused(String what, String headers, int status, String reason)
             throws Exception {
         String answer = both.raw("/fair/x", headers.split("~"));
         assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ");
@@ -69,7 +69,7 @@ class IdentityTest {
     }
 
     @Test
-    void who_names_no_tenant_is_told_by_which_headers_it_could() {
+    void a_request_without_a_tenant_is_told_the_possible_headers() {
         Answer answer = both.ask("/fair/x");
         assertThat(answer.status()).isEqualTo(401);
         assertThat(answer.lines("WWW-Authenticate"))
@@ -83,7 +83,7 @@ class IdentityTest {
     }
 
     @Test
-    void ids_that_are_refused_leave_nothing_behind() throws Exception {
+    void refused_ids_leave_nothing_behind() throws Exception {
         both.raw("/fair/x", "X-Tenant-Id: a");
         both.raw("/fair/x", "X-Tenant-Id: invented-0");
         both.raw("/fair/x", "X-Tenant-Id: {0}");

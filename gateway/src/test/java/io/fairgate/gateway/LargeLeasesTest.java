@@ -125,7 +125,7 @@ class LargeLeasesTest {
     }
 
     @Test
-    void requests_are_answered_while_a_lease_of_all_permits_waits_for_the_end_of_a_long_one() {
+    void requests_are_answered_while_a_lease_of_all_permits_waits() {
         start("");
         String longLease =
                 c.acquire("long", "pool", "{\"permits\":1,\"ttl\":\"5m\"}").json("id");

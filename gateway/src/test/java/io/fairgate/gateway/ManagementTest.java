@@ -67,7 +67,7 @@ class ManagementTest {
     }
 
     @Test
-    void a_saturated_pool_shows_who_holds_and_who_waits_and_is_still_healthy() {
+    void a_saturated_pool_shows_its_tenants_and_is_healthy() {
         CountDownLatch end = new CountDownLatch(1);
         upstream.on("/fair/held", exchange -> {
             exchange.await(end);
@@ -140,7 +140,7 @@ class ManagementTest {
     @ValueSource(
             strings = {"env", "beans", "heapdump", "configprops", "gateway/routes", "shutdown", "loggers", "threaddump"
             })
-    void pages_that_nobody_asked_for_are_not_on_the_management_port_either(String page) {
+    void pages_that_are_not_enabled_are_not_on_the_management_port(String page) {
         assertThat(Answer.to(gateway.managementUrl("/actuator/" + page)).status())
                 .isEqualTo(404);
     }

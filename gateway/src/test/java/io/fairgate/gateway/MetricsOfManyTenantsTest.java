@@ -41,7 +41,7 @@ class MetricsOfManyTenantsTest {
     }
 
     @Test
-    void the_most_active_and_those_that_the_policy_names_are_by_name_and_every_request_is_counted_once() {
+    void active_and_named_tenants_have_series_and_every_request_is_counted_once() {
         int requests = 0;
         for (int round = 0; round < 3; round++) {
             for (String tenant : MEMBERS) {

@@ -109,13 +109,13 @@ class MetricsTest {
     }
 
     @Test
-    void tenants_that_are_not_members_are_one() {
+    void tenants_that_are_not_members_share_one_series() {
         assertThat(MetricsPage.of(gateway).tagValues("fairgate_", "tenant"))
                 .containsExactlyInAnyOrder("a", "b", "metered", "_other");
     }
 
     @Test
-    void gauges_say_who_holds_and_who_waits_while_they_do() {
+    void gauges_show_held_permits_and_waiting_requests() {
         List<CompletableFuture<Answer>> requests = new ArrayList<>();
         requests.add(future("/fair/held", "a"));
         requests.add(future("/fair/held", "a"));
@@ -183,7 +183,7 @@ class MetricsTest {
     }
 
     @Test
-    void waits_are_told_apart_by_how_they_ended_and_refusals_by_their_reason() {
+    void waits_are_counted_by_outcome_and_refusals_by_reason() {
         MetricsPage before = MetricsPage.of(gateway);
         CompletableFuture<Answer> held = future("/short/held", "a");
         gateway.awaitInFlight("short", 1);
@@ -204,7 +204,7 @@ class MetricsTest {
     }
 
     @Test
-    void quotas_show_what_is_left_and_refusals_by_them_have_no_pool() {
+    void quotas_show_their_balance_and_their_refusals_have_no_pool() {
         MetricsPage page = MetricsPage.of(gateway);
         assertThat(page.value("fairgate_quota_limit", "tenant", "metered", "quota", "hourly"))
                 .isEqualTo(1);

@@ -129,7 +129,7 @@ class PermitRefusalTest {
     }
 
     @Test
-    void a_request_for_more_permits_than_the_tenant_may_ever_have_is_not_told_to_come_again() {
+    void a_request_beyond_the_tenants_cap_is_refused_without_retry_after() {
         Answer refused = ask("/double/x", "capped");
         assertTenantsOwn(refused, "too-large");
         assertThat(refused.lines("Retry-After")).isEmpty();
@@ -138,7 +138,7 @@ class PermitRefusalTest {
     }
 
     @Test
-    void what_others_reserve_counts_as_more_than_the_tenant_may_have_and_is_not_told() {
+    void a_request_beyond_the_reservations_of_others_does_not_disclose_them() {
         Answer refused = ask("/all/x", "quiet");
         assertTenantsOwn(refused, "too-large");
         assertThat(refused.lines("Retry-After")).isEmpty();
@@ -150,7 +150,7 @@ class PermitRefusalTest {
     }
 
     @Test
-    void a_request_that_waited_as_long_as_it_may_learns_that_capacity_is_short() {
+    void a_request_that_reaches_max_wait_is_503() {
         holdPermits("noisy", 2);
         Answer refused = ask("/single/x", "quiet");
         assertPools(refused, "max-wait");
@@ -158,7 +158,7 @@ class PermitRefusalTest {
     }
 
     @Test
-    void when_the_queue_of_the_pool_is_full_the_longest_queue_loses_its_latest() {
+    void a_full_queue_refuses_the_newest_request_of_the_longest_queue() {
         holdPermits("noisy", 2);
         CompletableFuture<Answer> first = future("/single/first", "noisy");
         gateway.awaitWaiting("pool", 1);

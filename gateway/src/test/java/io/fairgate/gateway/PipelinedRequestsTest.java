@@ -17,7 +17,7 @@ class PipelinedRequestsTest {
 
     /** Reactor Netty 1.3.7 read no more from such a connection (its issue 4361): docs/decisions/0002-versions.md. */
     @Test
-    void a_connection_is_read_on_after_a_request_that_had_queued_was_refused_at_once() throws Exception {
+    void after_a_refused_pipelined_request_the_connection_is_read_further() throws Exception {
         CountDownLatch answerFirst = new CountDownLatch(1);
         upstream.on("/fair/slow", exchange -> {
             exchange.await(answerFirst);

@@ -22,7 +22,7 @@ class RecordFileTest {
     Path folder;
 
     @Test
-    void a_record_of_which_only_a_part_fits_is_not_in_the_file_at_all() throws Exception {
+    void a_record_that_does_not_fit_is_not_written_in_part() throws Exception {
         Path file = folder.resolve("audit.log");
         Process limited = new ProcessBuilder(
                         "sh",

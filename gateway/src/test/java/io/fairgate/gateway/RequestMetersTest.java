@@ -56,12 +56,12 @@ class RequestMetersTest {
     }
 
     @Test
-    void there_are_none_by_default_also_after_a_client_that_left_early() throws IOException {
+    void by_default_there_are_no_request_meters() throws IOException {
         assertThat(metersOfRequests()).isEmpty();
     }
 
     @Test
-    void springs_own_properties_switch_them_on_without_the_timers_that_a_client_that_left_stays_in()
+    void springs_properties_enable_request_meters_without_leaking_timers()
             throws IOException {
         assertThat(metersOfRequests(
                         "--management.observations.enable.http.server.requests=true",

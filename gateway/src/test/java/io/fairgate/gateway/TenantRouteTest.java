@@ -49,7 +49,7 @@ class TenantRouteTest {
             """;
 
     @Test
-    void tenants_have_upstreams_of_their_own() {
+    void tenants_have_their_own_upstreams() {
         start(PREMIUM + REST);
         assertThat(body("a")).isEqualTo("premium");
         assertThat(body("b")).isEqualTo("premium");
@@ -65,7 +65,7 @@ class TenantRouteTest {
     }
 
     @Test
-    void who_is_nobody_is_told_so_where_only_tenants_have_routes() {
+    void an_unidentified_request_gets_401_if_only_tenants_have_routes() {
         start(PREMIUM);
         Answer nobody = Answer.to(gateway.url("/x"));
         assertThat(nobody.status()).isEqualTo(401);

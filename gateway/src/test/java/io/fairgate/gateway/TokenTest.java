@@ -177,7 +177,7 @@ class TokenTest {
 
     @ParameterizedTest(name = "{0}: {2} {3}")
     @MethodSource("tokens")
-    void a_token_is_its_tenants_or_is_refused(String what, String token, int status, String reason) {
+    void a_token_names_its_tenant_or_is_refused(String what, String token, int status, String reason) {
         Answer answer = both.ask("/x", "Authorization", "Bearer " + token);
         assertThat(answer.status()).as(what).isEqualTo(status);
         if (status != 200) {
@@ -191,7 +191,7 @@ class TokenTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"bearer ", "BEARER  ", "Bearer\t", "Bearer \t "})
-    void however_a_token_is_written_down_it_is_verified(String scheme) throws Exception {
+    void a_token_is_verified_in_every_spelling_of_its_field(String scheme) throws Exception {
         String good = both.raw("/x", "X-Tenant-Id: a", "Authorization: " + scheme + rs(claims("a")));
         assertThat(good).startsWith("HTTP/1.1 200 ");
         String forged = both.raw(
@@ -203,7 +203,7 @@ class TokenTest {
     }
 
     @Test
-    void what_is_beside_a_token_must_say_the_same() {
+    void identities_beside_a_token_must_agree() {
         String token = "Bearer " + rs(claims("a"));
         assertThat(both.ask("/x", "Authorization", token, "X-Tenant-Id", "a").status())
                 .isEqualTo(200);
@@ -221,13 +221,13 @@ class TokenTest {
     }
 
     @Test
-    void a_token_of_a_megabyte_is_refused_before_anybody_looks_at_it() throws Exception {
+    void a_token_of_a_megabyte_is_refused_unread() throws Exception {
         assertThat(both.raw("/x", "Authorization: Bearer " + "x".repeat(20_000)))
                 .startsWith("HTTP/1.1 431 ");
     }
 
     @Test
-    void where_no_keys_can_be_had_a_token_is_neither_good_nor_bad() {
+    void without_keys_a_token_is_neither_valid_nor_invalid() {
         Answer answer = both.ask("/x", "X-Token", rs(claims("a")));
         assertThat(answer.status()).isEqualTo(503);
         assertThat(answer.json("reason")).isEqualTo("identity-unavailable");
@@ -240,7 +240,7 @@ class TokenTest {
 
     /** The keys for this header cannot be had: whoever wanted them would say that. */
     @Test
-    void a_token_that_no_key_could_make_good_is_refused_before_any_is_asked_for() {
+    void a_token_that_is_invalid_with_every_key_is_refused_without_a_fetch() {
         for (String token : List.of(
                 signed(RS512, RSA, claims("a").build()), rs(header -> header.keyID("k".repeat(300)), RSA), "x.y.z")) {
             assertThat(both.ask("/x", "X-Token", token).status()).isEqualTo(401);

@@ -128,7 +128,7 @@ class WhateverHappensTest {
     }
 
     @Test
-    void the_upstream_never_sees_more_than_the_permits_and_nobody_is_forgotten() throws Exception {
+    void the_upstream_never_gets_more_than_the_permits_and_no_request_is_forgotten() throws Exception {
         gateway.start(
                 TestPolicy.onePool("http://127.0.0.1:" + upstream.port(), "permits: " + PERMITS + ", max-wait: 20s"),
                 "--fairgate.upstream-body-idle=200ms");

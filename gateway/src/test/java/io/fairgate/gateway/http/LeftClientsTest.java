@@ -73,7 +73,7 @@ class LeftClientsTest {
     }
 
     @Test
-    void what_else_is_dropped_is_logged(CapturedOutput output) {
+    void other_dropped_errors_are_logged(CapturedOutput output) {
         Operators.onErrorDropped(
                 new IllegalStateException("something else"),
                 LeftClients.notLogged(reactor.util.context.Context.empty()));

@@ -95,7 +95,7 @@ class PayingPeersTest {
     }
 
     @Test
-    void a_lock_that_is_given_back_while_it_is_asked_for_again_is_a_new_one_and_paid_for() {
+    void a_lock_released_during_a_new_call_is_acquired_and_charged_again() {
         open(HOLDER);
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
         // Steps: the clock for the patience, the look at the peer, and the asking, before which the lock comes back.
@@ -106,7 +106,7 @@ class PayingPeersTest {
     }
 
     @Test
-    void whoever_asks_for_a_lock_that_is_not_paid_for_yet_hears_how_that_went() {
+    void a_call_for_a_lock_that_is_being_charged_gets_the_result() {
         open(HOLDER);
         Sinks.Empty<Void> journal = Sinks.empty();
         payment = journal.asMono();
@@ -123,7 +123,7 @@ class PayingPeersTest {
     }
 
     @Test
-    void who_waits_again_for_what_is_granted_meanwhile_hears_how_that_went() {
+    void a_repeated_wait_for_a_lock_granted_meanwhile_gets_the_result() {
         open(HOLDER);
         open(WAITING);
         assertThat(lock(HOLDER)).isCompletedWithValue(true);

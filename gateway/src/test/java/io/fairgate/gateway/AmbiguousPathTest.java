@@ -9,7 +9,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Paths that servers read in different ways, which could choose a route that the upstream would not take them for. */
+/** Paths that servers read in different ways: the gateway could choose another route than the upstream expects. */
 class AmbiguousPathTest {
 
     @RegisterExtension

@@ -121,7 +121,7 @@ class ApiKeyTest {
         assertThat(both.got("Authorization")).containsExactly("Authorization: Basic eDp5");
     }
 
-    /** Programs behind CGI see one header under these names; only the one that was verified may get there. */
+    /** Programs behind CGI see one header under these names; only the verified one may reach them. */
     @Test
     void a_forwarded_key_is_the_only_field_of_its_name_in_any_letter_case() throws Exception {
         raw(
@@ -182,7 +182,7 @@ class ApiKeyTest {
                 .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).id());
     }
 
-    /** The line about the refusal that this answer tells of. */
+    /** The audit log's line for the refusal in this answer. */
     private static String audited(CapturedOutput output, String answer) {
         String decision = answer.replaceFirst("(?s).*(\"decision\":\"\\w+\").*", "$1");
         RunningGateway.eventually(() -> assertThat(output.getOut()).containsPattern("\"event\":[^\n]*" + decision));

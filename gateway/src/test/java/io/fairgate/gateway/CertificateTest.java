@@ -34,7 +34,7 @@ class CertificateTest {
     static Path folder;
 
     private static final X509Bundle AUTHORITY = selfSigned("CN=authority");
-    /** Called the same, or else the client would not even show a certificate of it. */
+    /** With the same name, because otherwise the client would not present a certificate of it. */
     private static final X509Bundle STRANGER = selfSigned("CN=authority");
 
     private record Told(int status, String body) {}

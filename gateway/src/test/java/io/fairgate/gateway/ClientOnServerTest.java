@@ -39,8 +39,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The client that others build into their programs, against the server: each was written against a description of the other.
- * Where a client's time is virtual, the server's is not: a beat then comes at once, and the server cannot tell.
+ * The lease client against the server: each was written against a description of the other. If a client's time is virtual, the
+ * server's is not: a heartbeat then arrives at once, which the server cannot notice.
  */
 class ClientOnServerTest {
 
@@ -50,7 +50,7 @@ class ClientOnServerTest {
             LeaseOptions.of("pool").withTtl(Duration.ofMinutes(5)).withHolder("batch-7");
     private static final LeaseOptions ONE_IN_TIME = ONE.withMaxWait(PATIENCE);
 
-    /** A third of five minutes and no more: calls are not waited for any longer than some seconds of the client's time. */
+    /** A third of five minutes and no more: a call times out after some seconds of the client's time. */
     private static final Duration BEAT = Duration.ofSeconds(101);
 
     @RegisterExtension
@@ -61,7 +61,7 @@ class ClientOnServerTest {
     private final TestTime time = new TestTime();
     private final List<AutoCloseable> toClose = new ArrayList<>();
 
-    /** What a work is, until a test ends it. */
+    /** The running work, until a test ends it. */
     private final Sinks.One<String> work = Sinks.one();
 
     private final AtomicReference<Lease> working = new AtomicReference<>();
@@ -136,7 +136,7 @@ class ClientOnServerTest {
         work.tryEmitValue("done");
         assertThat(result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("done");
         assertThat(gateway.pool("pool").inFlight())
-                .as("once the result is told")
+                .as("after the result")
                 .isZero();
     }
 
@@ -290,7 +290,7 @@ class ClientOnServerTest {
         gateway.close();
         start("permits: 2", "--fairgate.leases.port=" + port, KEY);
         assertThat(gateway.pool("pool").inFlight())
-                .as("in a server that knows nothing")
+                .as("in a server without leases")
                 .isZero();
         String early =
                 b.acquire("early", "pool", "{\"permits\":1,\"ttl\":\"5m\"}").json("id");

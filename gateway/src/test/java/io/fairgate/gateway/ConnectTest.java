@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Methods and request targets that a gateway must not treat as it treats others. */
+/** Methods and request targets that a gateway must treat differently. */
 class ConnectTest {
 
     @RegisterExtension
@@ -23,7 +23,7 @@ class ConnectTest {
 
     @BeforeAll
     static void start() {
-        // One upstream connection: what one request leaves on it, the next one meets.
+        // Only one upstream connection: the next request gets anything that a request leaves on it.
         both.start(
                 TestPolicy.onePool("http://UPSTREAM", "permits: 1") + """
                           - id: all

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What requests take of their quotas, as far as that is known before they are sent. Tests that charge have a tenant of their own. */
+/** The cost of requests that is known before they are forwarded. Tests that charge have their own tenants. */
 class CostTest {
 
     @RegisterExtension
@@ -79,7 +79,7 @@ class CostTest {
         return Answer.to(gateway.url(path), all);
     }
 
-    /** What a request takes, by what is left before and after it. */
+    /** The cost of a request, from the balances before and after it. */
     private static long taken(Runnable request) {
         long before = balances.of("odd", "plain").get(0);
         request.run();
@@ -117,12 +117,12 @@ class CostTest {
                 "X-Units: 3.5                     | 2",
                 "X-Units: NaN                     | 2",
                 "X-Units:                         | 2",
-                // Whoever may add a line cannot have the other one ignored.
+                // A client that can add a line cannot make the gateway ignore the other line.
                 "X-Units: 0\\nX-Units: 3          | 3",
                 "X-Units: 3\\nX-Units: 0          | 3",
                 "X-Units: x\\nX-Units: 3          | 3",
                 "X-Units: 0, 3                    | 3",
-                // Not the header, and not seen upstream either.
+                // Another header: it neither counts nor is forwarded.
                 "X_Units: 0                       | 2",
                 "X-Units: 3\\nX_Units: 4          | 3",
                 "x.units: 0                       | 2",

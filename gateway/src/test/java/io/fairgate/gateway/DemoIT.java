@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo makes its point, and then is a gateway to try things with. */
+/** The demo shows its result, and then stays a gateway for experiments. */
 class DemoIT {
 
     private static final String[] FREE_PORTS = {"--server.port=0", "--management.server.port=0"};
 
-    /** What other programs do to the machine is noise in a ratio; a point that holds is made in one of these runs. */
+    /** Other programs on the machine disturb the ratio; one of these runs must show the result. */
     private static final int RUNS = 3;
 
     private final Path folder;

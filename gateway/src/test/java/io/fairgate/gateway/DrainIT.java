@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The orderly end of the process: whatever has begun gets exactly one answer, and nothing new begins. */
+/** Graceful shutdown: every request that has begun gets exactly one answer, and no new request begins. */
 class DrainIT {
 
     private static final int WAITING = 40;

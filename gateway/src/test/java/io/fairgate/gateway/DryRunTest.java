@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What is not enforced: it decides and counts as usual, refuses nobody, and tells clients nothing. */
+/** A dry run decides and counts as usual, refuses no request, and shows clients nothing. */
 @ExtendWith(OutputCaptureExtension.class)
 class DryRunTest {
 
@@ -68,7 +68,7 @@ class DryRunTest {
         gateway.awaitWaiting("pool", 1);
         RunningGateway.eventually(() -> assertThat(upstream.concurrency()).isEqualTo(2));
 
-        // Neither is within its share any more: whoever comes now would be refused.
+        // Neither tenant is within its share: a new request would be refused.
         Answer third = future("/fair/x", "X-Tenant-Id", "b").join();
 
         assertThat(third.status()).isEqualTo(200);
@@ -155,7 +155,7 @@ class DryRunTest {
         assertThat(ask("nobody").status()).isEqualTo(404);
         assertThat(ask("a").status()).isEqualTo(200);
         assertThat(refusals("none", "_other", "unknown-tenant", false))
-                .as("once, though it comes to no route")
+                .as("once, although it matches no route")
                 .isEqualTo(1);
     }
 

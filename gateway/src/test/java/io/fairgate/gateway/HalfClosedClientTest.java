@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A client that has closed its side of the connection behind its request, and waits for the answer. Runs twice: on the native
- * transport, and once more on NIO (see the second execution of Surefire).
+ * A client that closes its side of the connection after its request, and waits for the answer. Runs twice: on the native
+ * transport, and on NIO (see the second execution of Surefire).
  */
 class HalfClosedClientTest {
 
@@ -39,7 +39,7 @@ class HalfClosedClientTest {
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 30s"));
     }
 
-    /** Without what says that the gateway goes on with it. */
+    /** The answer without the 100 (Continue) before it. */
     private static String answer(RawClient client) throws IOException {
         return client.readAll().replace("HTTP/1.1 100 Continue\r\n\r\n", "");
     }
@@ -164,7 +164,7 @@ class HalfClosedClientTest {
         assertThat(upstream.requests()).hasSize(1);
     }
 
-    /** It knows no 100, and a front proxy that speaks it closes the whole connection when its client has left. */
+    /** HTTP/1.0 has no 100, and a front proxy that speaks it closes the whole connection when its client has left. */
     @Test
     void an_http_1_0_client_that_closes_has_left() throws IOException {
         try (RawClient first = new RawClient(gateway.port());

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What somebody may write where an id belongs, also where unknown ids are let in. The only member is acme. */
+/** Hostile values in the place of an id, also if unknown ids are allowed. The only member is acme. */
 class HostileIdentityTest {
 
     @RegisterExtension
@@ -28,7 +28,7 @@ class HostileIdentityTest {
                 """ + GatewayAndUpstream.FAIR_ROUTE);
     }
 
-    /** Escapes are resolved here: what is sent has the bytes themselves. */
+    /** Resolves escapes: the bytes themselves are sent. */
     @ParameterizedTest(name = "{0}: {2}")
     @CsvSource(delimiter = '|', ignoreLeadingAndTrailingWhitespace = true, quoteCharacter = '\'', textBlock = """
             the member                        | 'acme'                          | 200

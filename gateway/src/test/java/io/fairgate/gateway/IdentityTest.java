@@ -8,10 +8,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Who a request is taken for, and what those are told who are nobody. Members are a and b. */
+/** The tenant of a request, and the answers to unidentified requests. Members are a and b. */
 class IdentityTest {
 
-    /** Boot lets X-Forwarded-For replace a request's remote address there, without being asked. */
+    /** On this platform Boot lets X-Forwarded-For replace a request's remote address by default. */
     private static final String FORWARDED_HEADERS_ARE_BELIEVED = "--spring.main.cloud-platform=kubernetes";
 
     @RegisterExtension

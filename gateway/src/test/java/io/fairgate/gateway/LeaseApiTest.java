@@ -165,7 +165,7 @@ class LeaseApiTest {
         assertProblem(A.acquire("n4", "nowhere", "{}"), 404, "unknown-pool");
         assertProblem(A.acquireAll("n5", "{\"pools\":{\"pool\":1,\"nowhere\":1}}"), 404, "unknown-pool");
         assertThat(A.acquire("n1", "pool", "{}").status())
-                .as("nothing is left of a call that asked for too much")
+                .as("nothing is left of a call for too many permits")
                 .isEqualTo(201);
         release(A, A.acquire("n1", "pool", "{}"));
     }

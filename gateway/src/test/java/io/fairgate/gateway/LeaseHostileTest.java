@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Calls that cannot be meant, or are meant badly: each is told what was expected, and none holds anything. */
+/** Malformed and hostile calls: each answer says what was expected, and no call holds a permit. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseHostileTest {
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The lease port from the start of the gateway to its end, and what is left behind of leases. */
+/** The lease port from the start of the gateway to its end, and the traces that leases leave. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseLifeTest {
 
@@ -61,7 +61,7 @@ class LeaseLifeTest {
         assertThat(answer.field("Retry-After")).isNotEmpty();
     }
 
-    /** Its permit must not go to a request while its holder works on it still. */
+    /** Its permit must not go to a request while its holder still works. */
     @Test
     void held_leases_stay_held_until_waiting_requests_are_refused() throws Exception {
         start("permits: 1, max-wait: 1m", "--fairgate.drain-time=400ms");
@@ -83,7 +83,7 @@ class LeaseLifeTest {
         assertThat(refused.field("Retry-After")).isEqualTo("1");
         LeaseApiTest.assertProblem(b.restore("3".repeat(32), "{\"pools\":{\"pool\":1}}"), 503, "too-many-leases");
         assertThat(a.acquire("1", "pool", "{}").status())
-                .as("one that there is")
+                .as("an existing lease")
                 .isEqualTo(201);
         a.release(one.json("id"));
         Answer three = b.acquire("3", "pool", "{}");
@@ -103,7 +103,7 @@ class LeaseLifeTest {
         a.release(lease.json("id"));
     }
 
-    /** They are one tenant for permits and quotas, and still nothing to each other. */
+    /** They are one tenant for permits and quotas, but cannot see each other's leases. */
     @Test
     void unknown_ids_that_share_a_plan_do_not_share_their_leases() {
         LeasingTenant.start(
@@ -131,7 +131,7 @@ class LeaseLifeTest {
         start("permits: 1", file);
         Answer after = a.acquire("k", "pool", "{}");
         assertThat(after.number("token"))
-                .as("above all that the first could have given out")
+                .as("above all tokens of the first process")
                 .isGreaterThan(before.number("token") + 300_000_000L);
         a.release(after.json("id"));
     }
@@ -156,7 +156,7 @@ class LeaseLifeTest {
         a.release("0".repeat(32));
         a.acquire("n", "pool", "{\"permits\":9}");
         RunningGateway.eventually(() -> assertThat(output.getOut()).contains("never-fits"));
-        // What happens on two threads at once may be written in either order.
+        // Concurrent events may be written in either order.
         assertThat(records(output))
                 .anySatisfy(line -> assertThat(line)
                         .contains("\"event\":\"lease-granted\",\"at\":\"", "\"tenant\":\"a\",\"holder\":\"batch-7\"")

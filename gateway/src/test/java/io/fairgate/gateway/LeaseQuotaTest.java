@@ -6,7 +6,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A lease costs its tenant one unit, when it is granted. Each test has a tenant of its own. */
+/** A lease costs its tenant one unit, when it is granted. Each test has its own tenant. */
 class LeaseQuotaTest {
 
     @RegisterExtension
@@ -108,7 +108,7 @@ class LeaseQuotaTest {
         assertThat(left(late)).isZero();
         LeaseApiTest.assertProblem(late.acquire("5", "pool", "{}"), 429, "quota");
         assertThat(GATEWAY.pool("pool").waiting())
-                .as("whose quota is used up does not even queue")
+                .as("a tenant with a used-up quota does not even queue")
                 .isEqualTo(2);
         HOLDER.release(all.json("id"));
         RunningGateway.eventually(

@@ -12,7 +12,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
- * Each call to leases that is refused leaves one record, of whichever protocol it is, and whatever it is refused for.
+ * Each refused call to leases leaves one record, in both protocols and for every reason.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseRefusalRecordsTest {
@@ -61,7 +61,7 @@ class LeaseRefusalRecordsTest {
                 .toList();
     }
 
-    /** The records that there are, in their order, and no others; each begins with what all have, and ends as is told. */
+    /** Exactly these records, in this order; each has the common beginning, and ends as given. */
     private static void assertRefusals(CapturedOutput output, String... ends) {
         RunningGateway.eventually(() -> assertThat(refusals(output)).hasSize(ends.length));
         assertThat(refusals(output))
@@ -177,7 +177,7 @@ class LeaseRefusalRecordsTest {
         return client.future("PUT", "/peers/" + peer + "/" + semaphore, count).join();
     }
 
-    /** What pools and quotas refuse is written down when they do, whoever waits for the answer. */
+    /** A refusal by a pool or a quota is recorded at once, even if no call waits for the answer. */
     @Test
     void a_refusal_by_a_pool_or_a_quota_is_logged_once(CapturedOutput output) {
         start();
@@ -254,7 +254,7 @@ class LeaseRefusalRecordsTest {
         assertRefusals(output, "Z\",\"peer\":\"127.0.0.1\",\"reason\":\"bad-request\"");
     }
 
-    /** Connections that there are stay open for as long as something is answered. */
+    /** Open connections stay open while a call is being answered. */
     @Test
     void during_a_shutdown_calls_on_open_connections_are_refused(CapturedOutput output) throws Exception {
         start();

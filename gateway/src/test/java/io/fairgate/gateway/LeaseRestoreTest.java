@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Holders come back after a restart with receipts of what they held, and those without one queue like everybody. */
+/** After a restart, holders restore their leases with receipts; holders without a receipt wait like all others. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseRestoreTest {
 
@@ -154,7 +154,7 @@ class LeaseRestoreTest {
                 .contains("fairgate_lease_restores_total{result=\"refused\",tenant=\"a\"} 1");
     }
 
-    // ---- what is no proof ----
+    // ---- invalid receipts ----
 
     @Test
     void an_altered_or_foreign_receipt_is_refused() {
@@ -282,7 +282,7 @@ class LeaseRestoreTest {
         a.release(before.json("id"));
     }
 
-    // ---- what collecting receipts is worth ----
+    // ---- collected receipts ----
 
     @Test
     void receipts_of_released_leases_restore_no_more_than_the_tenant_may_hold() {
@@ -389,7 +389,7 @@ class LeaseRestoreTest {
         LeaseApiTest.assertProblem(a.restore("x", TWO), 400, "bad-request");
     }
 
-    /** The restore that is first is refused by the pool and becomes an acquisition while the others come to it. */
+    /** The pool refuses the first restore, which becomes an acquisition while the others join it. */
     @Test
     void concurrent_restores_without_a_receipt_wait_for_one_lease() {
         pool = "permits: 50";

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The settings of the lease port: what cannot be meant stops the start and is told. */
+/** Invalid settings of the lease port stop the start and are reported. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseSettingsTest {
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an operator sees, and that nobody else does. */
+/** The pages for operators, and that clients cannot reach them. */
 class ManagementTest {
 
     @RegisterExtension
@@ -30,7 +30,7 @@ class ManagementTest {
     @RegisterExtension
     static final ScriptedUpstream upstream = new ScriptedUpstream();
 
-    /** With a port that is known beforehand, as in production; Spring Cloud Gateway compares with what is configured. */
+    /** With a fixed port, as in production; Spring Cloud Gateway compares with the configured one. */
     @BeforeAll
     static void start() throws IOException {
         int port;
@@ -155,7 +155,7 @@ class ManagementTest {
     @Test
     void the_management_port_answers_on_loopback_only() throws Exception {
         InetAddress other = addressOfThisMachine();
-        // On a machine that has only loopback there is nobody to keep out.
+        // On a machine with loopback only there are no other addresses to test.
         assumeThat(other).as("an address besides loopback").isNotNull();
         assertThatThrownBy(() -> {
                     try (Socket socket = new Socket()) {

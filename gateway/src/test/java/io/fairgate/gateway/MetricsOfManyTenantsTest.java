@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A page of metrics where there are more tenants than have time series of their own. */
+/** A page of metrics with more tenants than may have their own time series. */
 class MetricsOfManyTenantsTest {
 
     private static final List<String> MEMBERS = List.of("a", "b", "c", "d", "e");

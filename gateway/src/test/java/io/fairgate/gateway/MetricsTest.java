@@ -49,7 +49,7 @@ class MetricsTest {
                   - { id: fair, uri: "UPSTREAM", predicates: [ "Path=/fair/**" ], filters: [ "FairShare=pool" ] }
                   - { id: short, uri: "UPSTREAM", predicates: [ "Path=/short/**" ], filters: [ "FairShare=short" ] }
                 """.replace("UPSTREAM", upstream.url()));
-        // Some traffic, so that what is counted only when it happens has happened.
+        // Some traffic, so that all counters exist.
         ask("/fair/x", "a");
         ask("/fair/x", "metered");
         ask("/fair/x", "metered");
@@ -160,7 +160,7 @@ class MetricsTest {
         CompletableFuture<Answer> held = future("/fair/held", "b");
         gateway.awaitInFlight("pool", 1);
         double atFirst = permitSeconds(MetricsPage.of(gateway));
-        // It grows while the permit is held, not only when it is given back.
+        // It grows while the permit is held, not only at the release.
         RunningGateway.eventually(() ->
                 assertThat(permitSeconds(MetricsPage.of(gateway)) - atFirst).isGreaterThan(0.2));
         end.countDown();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a client is told that gets no permit: 429 when its tenant's own limit is why, 503 when the pool is. */
+/** Answers to requests without a permit: 429 for a limit of the tenant itself, 503 for the pool. */
 class PermitRefusalTest {
 
     private static final String QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded";
@@ -74,7 +74,7 @@ class PermitRefusalTest {
         return future(path, tenant).join();
     }
 
-    /** One of the three permits stays reserved, so two requests of others fill the pool. */
+    /** One of the three permits stays reserved, so two requests of other tenants fill the pool. */
     private void holdPermits(String tenant, int count) {
         int before = gateway.pool("pool").inFlight();
         for (int i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ class PermitRefusalTest {
         assertTenantsOwn(refused, "too-large");
         assertThat(refused.lines("Retry-After")).isEmpty();
         assertThat(refused.lines("RateLimit-Policy"))
-                .as("it has no limit of its own")
+                .as("the tenant has no limit")
                 .isEmpty();
         assertThat(refused.lines("RateLimit")).isEmpty();
         assertThat(ask("/all/x", "owner").status()).isEqualTo(200);

@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Requests that come on a connection before the ones in front of them have been answered (RFC 9112, section 9.3.2). */
+/** Requests that arrive on a connection before the earlier ones are answered (RFC 9112, section 9.3.2). */
 class PipelinedRequestsTest {
 
     @RegisterExtension

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which quotas a request is charged to: of which routes, and whose. */
+/** The quotas to which a request is charged, by route, tenant and group. */
 class QuotaScopeTest {
 
     @RegisterExtension
@@ -77,7 +77,7 @@ class QuotaScopeTest {
         assertThat(elsewhere.lines("RateLimit")).isEmpty();
     }
 
-    /** The price of a route for everything: see "Paths" in docs/quotas.md. */
+    /** The disadvantage of a catch-all route: see "Paths" in docs/quotas.md. */
     @ParameterizedTest
     @CsvSource({
         "/five/x, true",

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What quotas do to requests. Each test has a tenant of its own; a window of an hour does not end meanwhile. */
+/** Requests with quotas. Each test has its own tenant; a window of an hour does not end during a test. */
 class QuotaTest {
 
     @RegisterExtension
@@ -119,7 +119,7 @@ class QuotaTest {
                 .containsEntry("reason", "quota")
                 .containsEntry("violated-policies", List.of("hourly"));
         assertThat(refused.json("decision")).matches("[0-9a-f]{16}");
-        // One unit comes back every half hour; a tenth of that spreads those who were refused together.
+        // One unit is refilled every half hour; a tenth of that spreads the retries of requests refused together.
         assertThat(Integer.parseInt(refused.field("Retry-After"))).isBetween(1740, 1980);
         assertThat(refused.lines("RateLimit-Policy")).containsExactly("\"hourly\";q=2;w=3600");
         assertThat(refused.field("RateLimit")).matches("\"hourly\";r=0;t=(35[4-9]\\d|3600)");

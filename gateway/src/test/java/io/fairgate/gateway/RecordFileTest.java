@@ -13,7 +13,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a file of records holds after one of them did not fit. */
+/** The contents of a file of records after a record that did not fit. */
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "it has no limit for the size of files")
 class RecordFileTest {
 
@@ -27,7 +27,7 @@ class RecordFileTest {
         Process limited = new ProcessBuilder(
                         "sh",
                         "-c",
-                        // 512 bytes, or 1024 where a shell counts so.
+                        // 512 bytes, or 1024 in some shells.
                         "ulimit -f 1 && exec \"$@\"",
                         "sh",
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -43,7 +43,7 @@ class RecordFileTest {
         assertThat(Files.readString(file)).matches("(x{299}\n)+");
     }
 
-    /** Writes records to a file until one does not fit. Such a limit is one of a process, and stays. */
+    /** Writes records to a file until one does not fit. The limit applies to a whole process, and cannot be removed. */
     static final class OtherProcess {
         private OtherProcess() {}
 

@@ -23,7 +23,7 @@ import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Where the lines of the audit log and of the access log go, and that they are JSON and nothing else. */
+/** The outputs of the audit log and of the access log, whose lines are nothing but JSON. */
 class RecordOutputTest {
 
     private static final JsonMapper JSON = JsonMapper.builder()

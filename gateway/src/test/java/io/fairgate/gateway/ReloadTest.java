@@ -26,7 +26,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
- * What a policy file that changes does to a gateway that runs.
+ * Changes of the policy file of a running gateway.
  */
 class ReloadTest {
 
@@ -270,7 +270,7 @@ class ReloadTest {
         PolicyReload reload = gateway.context().getBean(PolicyReload.class);
         String bad = mistake.startsWith("tenants") ? mistake : policy().replace("\"FairShare=pool\" ]", mistake);
 
-        // Told of the file before, when this one has been moved over it already; and then of this one.
+        // The watcher reports the old file when the new one has already replaced it, and then the new one.
         file.write(bad);
         assertThat(reload.reloadUnlessRefused().result()).isEqualTo(Result.REFUSED);
         assertThat(reload.reloadUnlessRefused().mistakes()).hasSize(1);

@@ -12,7 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The request meters of Spring and Spring Cloud Gateway, which are off unless an operator wants them. */
+/** The request meters of Spring and Spring Cloud Gateway, which are off by default. */
 class RequestMetersTest {
 
     private static final List<String> SPRINGS_OWN =
@@ -24,7 +24,7 @@ class RequestMetersTest {
     @RegisterExtension
     final RunningGateway gateway = new RunningGateway();
 
-    /** One request is served, another client leaves before the headers of its answer; what meters of requests there are then. */
+    /** The request meters after a served request and a client that left before the headers of its answer. */
     private Set<String> metersOfRequests(String... options) throws IOException {
         CountDownLatch mayEnd = new CountDownLatch(1);
         upstream.on("/fair/held", exchange -> {

@@ -22,7 +22,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * What a request turns out to have taken of its quotas. A test that looks at the balance of a tenant has one of its own.
+ * The actual cost of a request. A test that reads the balance of a tenant has its own tenant.
  */
 class ResponseCostTest {
 
@@ -111,7 +111,7 @@ class ResponseCostTest {
         webSockets.disposeNow(Duration.ofSeconds(30));
     }
 
-    /** What a request takes. It is settled before its permit comes back; until then it has taken the estimate. */
+    /** The cost of a request. It is settled before its permit is released; until then the estimate is charged. */
     private static long taken(Runnable request) {
         long before = balances.of("odd", "plain").get(0);
         request.run();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command line: where the policy comes from, Spring's options, and what is said when something is wrong. */
+/** The command line: the source of the policy, Spring's options, and the messages for mistakes. */
 class ServeIT {
 
     private final Path folder;

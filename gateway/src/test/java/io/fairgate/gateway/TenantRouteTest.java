@@ -71,7 +71,7 @@ class TenantRouteTest {
         assertThat(nobody.status()).isEqualTo(401);
         assertThat(nobody.json("reason")).isEqualTo("missing");
         assertThat(Answer.to(gateway.url("/x"), "X-Tenant-Id", "a b").status()).isEqualTo(400);
-        assertThat(body("c")).as("another tenant's routes are none of its").isEqualTo("404");
+        assertThat(body("c")).as("a tenant without a route").isEqualTo("404");
         assertThat(Answer.to(gateway.url("/elsewhere")).status()).isEqualTo(404);
         assertThat(upstream.requests()).isEmpty();
         assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code throttle} as a process of its own: its options and its file, what it says, and how it ends. */
+/** {@code throttle} as a process: its options, its file, its messages and its end. */
 class ThrottleIT {
 
     private static final Pattern SERVES =

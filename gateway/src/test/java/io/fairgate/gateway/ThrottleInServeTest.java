@@ -21,7 +21,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
- * Throttle's clients at a gateway: the same tenants, pools, bounds and quotas as everybody else.
+ * Throttle's clients at a gateway have the same tenants, pools, bounds and quotas as requests.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ThrottleInServeTest {
@@ -136,7 +136,7 @@ class ThrottleInServeTest {
         assertSays(lock("a:", peer, "single", 1), 200, peer);
     }
 
-    /** They are one tenant, and invent its names. */
+    /** They are one tenant, with invented names. */
     @Test
     void unknown_ids_together_leave_room_for_the_leases_of_others() {
         start(POLICY.replace("  plans:", "  unknown: plan\n  plans:"), "--fairgate.leases.max-open=20");

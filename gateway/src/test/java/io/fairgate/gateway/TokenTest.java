@@ -50,7 +50,7 @@ class TokenTest {
     private static final ECKey EC = TokenIssuer.ec("ec-1");
     /** Not published at the beginning. */
     private static final RSAKey NEXT = TokenIssuer.rsa("rsa-2");
-    /** Of somebody else, who calls it like the issuer's. */
+    /** A foreign key with the id of the issuer's key. */
     private static final RSAKey FORGED = TokenIssuer.rsa("rsa-1");
     /** Published, but too short to be used. */
     private static final RSAKey SHORT = TokenIssuer.rsa("short", 1024);
@@ -168,7 +168,7 @@ class TokenTest {
         return signed(header.apply(header(RS256, key)).build(), key, claims("a").build());
     }
 
-    /** What passes where a public key is taken for the secret of an HMAC. */
+    /** A token that passes if a public key is taken as the secret of an HMAC. */
     private static String confused() throws Exception {
         SignedJWT token = new SignedJWT(header(HS256, RSA).build(), claims("a").build());
         token.sign(new MACSigner(RSA.toRSAPublicKey().getEncoded()));
@@ -238,7 +238,7 @@ class TokenTest {
                 .contains("fairgate_keyset_fetches_total{result=\"failure\"}");
     }
 
-    /** The keys for this header cannot be had: whoever wanted them would say that. */
+    /** The keys for this header are unavailable, so a fetch would be visible in the answer. */
     @Test
     void a_token_that_is_invalid_with_every_key_is_refused_without_a_fetch() {
         for (String token : List.of(

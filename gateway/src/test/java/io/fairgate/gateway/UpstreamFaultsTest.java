@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever an upstream does, the client is told, and the permit comes back once: after each fault the only permit of the
- * pool is used again.
+ * After every fault of an upstream the client gets an answer and the permit is released once: the only permit of the pool is
+ * used again.
  */
 class UpstreamFaultsTest {
 
@@ -284,7 +284,7 @@ class UpstreamFaultsTest {
         }
     }
 
-    /** What still comes; a reset is an end as good as any. */
+    /** Reads the rest; a reset counts as the end. */
     private static String restOf(RawClient client) throws IOException {
         try {
             return client.readAll();
@@ -293,7 +293,7 @@ class UpstreamFaultsTest {
         }
     }
 
-    /** What has come of it would be another request than the client's. */
+    /** The received part would be another request than the client's. */
     @Test
     void a_request_with_broken_chunks_is_400_and_never_complete_at_the_upstream() throws Exception {
         Queue<String> got = new ConcurrentLinkedQueue<>();

@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
 
-/** What the upstream is told, and what neither side can slip past the gateway. */
+/** The identity headers that the upstream gets, and those that are removed in both directions. */
 class UpstreamIdentityTest {
 
     @RegisterExtension

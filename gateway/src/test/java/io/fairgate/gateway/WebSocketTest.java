@@ -14,7 +14,7 @@ import reactor.netty.Connection;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
-/** A WebSocket holds its permit until it closes, whoever closes it and however. */
+/** A WebSocket holds its permit until either side closes it, in any way. */
 class WebSocketTest {
 
     private static final String UPGRADE =

@@ -22,8 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What an upstream still works on holds its permit, with the client or without it, and {@code on-client-left} says whether
- * that is so.
+ * A request holds its permit while the upstream works on it, even if the client has left, as {@code on-client-left} says.
  */
 class WorkWithoutClientTest {
 
@@ -32,7 +31,7 @@ class WorkWithoutClientTest {
     /** Long enough for a request to reach the upstream on a busy machine. */
     private static final String RESPONSE_TIMEOUT = TIMEOUT + "2s";
 
-    /** With so many attempts some reach it. */
+    /** So many attempts that some reach the upstream. */
     private static final int RETRIES = 10;
 
     @RegisterExtension
@@ -68,7 +67,7 @@ class WorkWithoutClientTest {
         assertThat(event.await(20, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** The permit is where it was: somebody else waits for it, and the upstream works on one request. */
+    /** The permit is still held: another request waits for it, and the upstream works on one request. */
     private RawClient assertPermitIsHeld() throws IOException {
         RawClient next = new RawClient(gateway.port()).get("/fair/work", "b");
         gateway.awaitWaiting("pool", 1);
@@ -247,7 +246,7 @@ class WorkWithoutClientTest {
         BY_A_TIME_OUT
     }
 
-    @SuppressWarnings("try") // the client is closed in the midst of it as well
+    @SuppressWarnings("try") // the client is also closed earlier
     @ParameterizedTest
     @EnumSource(Giving.class)
     void an_incompletely_sent_request_is_cancelled_at_once(Giving up) throws Exception {

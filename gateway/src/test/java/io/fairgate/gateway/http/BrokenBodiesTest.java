@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.netty.NettyPipeline;
 
-/** Bodies whose chunks are not as HTTP has them, on a channel without a network. */
+/** Bodies with malformed chunks, on a channel without a network. */
 class BrokenBodiesTest {
 
     private static final String START = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -18,7 +18,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
 
-/** Headers that drip, in the time of a channel without a network; and once at a server. */
+/** Slow headers, on a channel without a network and with virtual time, and once on a server. */
 class HeaderTimeoutTest {
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
@@ -89,14 +89,14 @@ class HeaderTimeoutTest {
         pass(3600);
         send("c");
         pass(3600);
-        assertThat(channel.isOpen()).as("bodies have a bound of their own").isTrue();
+        assertThat(channel.isOpen()).as("bodies have another bound").isTrue();
     }
 
     @Test
     void a_closed_connection_leaves_nothing_behind() {
         send("GET / HT");
-        channel.pipeline().fireChannelInactive(); // what closing does, but for ending all timers of this channel
-        assertThat(channel.runScheduledPendingTasks()).as("nothing is to ring").isEqualTo(-1);
+        channel.pipeline().fireChannelInactive(); // as a close, but without ending all timers of this channel
+        assertThat(channel.runScheduledPendingTasks()).as("no timer is left").isEqualTo(-1);
     }
 
     @Test

@@ -23,7 +23,7 @@ import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** Who leaves in the middle of a request leaves nothing in the log. */
+/** A client that leaves during a request is not logged as an error. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeftClientsTest {
 

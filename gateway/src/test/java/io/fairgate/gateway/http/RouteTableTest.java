@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 
-/** The table over real HTTP: which path is whose, and what is neither. */
+/** The table over real HTTP: the routes of paths, and unknown paths. */
 class RouteTableTest {
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();

@@ -12,7 +12,7 @@ public final class GatewayLeases {
         return gateway.getBean(LeaseDesk.class).leases();
     }
 
-    /** Begins their end and leaves the port open, for as long as a test wants to call. */
+    /** Begins their shutdown, but leaves the port open for calls of the test. */
     public static void beginToEnd(ApplicationContext gateway) {
         gateway.getBean(LeaseDesk.class).beginToEnd();
     }

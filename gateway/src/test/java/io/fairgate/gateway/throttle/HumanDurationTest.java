@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the humantime library takes, and what it does not. */
+/** Texts that the humantime library accepts, and texts that it does not. */
 class HumanDurationTest {
 
     @Test

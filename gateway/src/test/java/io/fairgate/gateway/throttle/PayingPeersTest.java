@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/** What pays for locks, step by step on one thread: what happens between two steps of one request happens here. */
+/** The charges of locks, step by step on one thread, with events between two steps of a request. */
 class PayingPeersTest {
 
     private static final PeerOwner ACME = new PeerOwner(TenantId.of("acme"), 1, "throttle");
@@ -57,7 +57,7 @@ class PayingPeersTest {
         return new Tenants.Charge(payment.doOnSubscribe(begun -> charged.incrementAndGet()));
     });
 
-    /** Something that happens when the clock is looked at for the given time from now, which each step of the leases does once. */
+    /** Runs an event before the given reading of the clock; each step of the leases reads the clock once. */
     private static final class Interrupted extends ForwardingScheduler {
         private int looks;
         private Runnable what = () -> {};
@@ -98,7 +98,7 @@ class PayingPeersTest {
     void a_lock_released_during_a_new_call_is_acquired_and_charged_again() {
         open(HOLDER);
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
-        // Steps: the clock for the patience, the look at the peer, and the asking, before which the lock comes back.
+        // Steps: the clock for the patience, the check of the peer, and the acquisition, before which the lock is released.
         interrupted.before(3, () -> peers.releaseLock(HOLDER, "A"));
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
         assertThat(charged).hasValue(2);
@@ -131,7 +131,7 @@ class PayingPeersTest {
         payment = journal.asMono();
         CompletableFuture<Boolean> first = lock(WAITING);
         CompletableFuture<Boolean> again = lock(WAITING);
-        assertThat(checked).as("what is asked for already is not checked").hasValue(2);
+        assertThat(checked).as("a pending lock is not checked again").hasValue(2);
         peers.release(HOLDER);
         assertThat(first).isNotDone();
         assertThat(again).isNotDone();

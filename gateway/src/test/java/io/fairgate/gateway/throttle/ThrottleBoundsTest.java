@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What is too much, too odd or meant badly is answered as documented, and is never a 500.
+ * Excessive, unusual and hostile calls are answered as documented, and never with 500.
  */
 class ThrottleBoundsTest {
 
@@ -189,7 +189,7 @@ class ThrottleBoundsTest {
                 .formatted(method, path, body.length(), body);
     }
 
-    /** Sends them all on one connection without waiting for answers, of which it gives the bodies, in order. */
+    /** Sends all on one connection without waiting for answers; returns their bodies in order. */
     private List<String> pipelined(Stream<String> requests) throws Exception {
         try (Socket client = new Socket(InetAddress.getLoopbackAddress(), throttle.port())) {
             client.setSoTimeout(60_000);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The configuration of throttle, in every way in which it is written. */
+/** The configuration of throttle, in every form. */
 class ThrottleFileTest {
 
     @Test

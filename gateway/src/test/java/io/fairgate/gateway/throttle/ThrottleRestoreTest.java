@@ -15,8 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Peers that come back after a restart of the server: their locks are acquired like any other, and clients take 202 for
- * success.
+ * Peers that return after a restart of the server: their locks are acquired like any other, and clients treat 202 as success.
  */
 class ThrottleRestoreTest {
 

@@ -42,7 +42,7 @@ class ThrottleRoutesTest {
                 .join();
     }
 
-    // ---- what says something of the server ----
+    // ---- the server ----
 
     @Test
     void get_root_says_hello() {
@@ -306,7 +306,7 @@ class ThrottleRoutesTest {
                 .isEqualTo(domain(409, "Already pending. Only one pendig lock per peer is allowed."));
     }
 
-    // ---- what is wrong with the form ----
+    // ---- malformed calls ----
 
     @ParameterizedTest
     @CsvSource({"POST, /new_peer", "PUT, /peers/1", "PUT, /peers/1/A", "POST, /restore"})

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * How locks are shared, waited for and lost; and where throttle is better not followed.
+ * How locks are granted, waited for and lost, and where this server deliberately differs from throttle.
  */
 class ThrottleSemanticsTest {
 
@@ -226,7 +226,7 @@ class ThrottleSemanticsTest {
         assertThat(delete(peer)).isEqualTo(json(200, "\"Peer not found\""));
     }
 
-    // ---- giving back ----
+    // ---- release ----
 
     @Test
     void a_deleted_peer_releases_its_locks_of_all_semaphores() {
@@ -246,7 +246,7 @@ class ThrottleSemanticsTest {
         assertAcquired(next, holder);
     }
 
-    // ---- what is not copied ----
+    // ---- deliberate differences ----
 
     @Test
     void delete_of_a_lock_that_is_not_held_leaves_the_pending_lock_on_another_semaphore() {

@@ -80,7 +80,7 @@ class ThrottleTenantsTest {
                     .otherwise(ThrottleProtocol::notFound),
             List.of(new ResponseStatusExceptionHandler()));
 
-    /** Everybody is who the header says. */
+    /** The tenant is the value of the header. */
     private static final class ByHeader implements Tenants {
         private final Map<String, Long> families = new HashMap<>();
         private Mono<Charge> charge = Mono.just(Charge.NONE);
@@ -219,9 +219,9 @@ class ThrottleTenantsTest {
         assertThat(lock("capped", peer, 2)).isEqualTo(acquired(peer));
     }
 
-    // ---- what pays for locks ----
+    // ---- charges ----
 
-    /** Counts what is charged, and refuses for as long as it is told to. */
+    /** Counts the charges, and refuses while a test says so. */
     private final AtomicInteger charged = new AtomicInteger();
 
     private Tenants.Charge counted(Mono<Void> made) {
@@ -240,7 +240,7 @@ class ThrottleTenantsTest {
         assertThat(lock("acme", waiting, 1)).isEqualTo(pending(waiting));
         assertThat(charged).as("not before it is granted").hasValue(1);
         ask("acme", "DELETE", "/peers/" + holder, "");
-        assertThat(charged).as("though nobody waits for the answer").hasValue(2);
+        assertThat(charged).as("although no call waits").hasValue(2);
         assertThat(lock("acme", waiting, 1)).isEqualTo(acquired(waiting));
         assertThat(charged).hasValue(2);
         ask("acme", "DELETE", "/peers/" + waiting + "/A", "");
@@ -280,7 +280,7 @@ class ThrottleTenantsTest {
         String peer = peer("acme");
         assertThat(lock("acme", peer, 1)).isEqualTo(QUOTA_USED_UP);
         assertThat(status().inFlight()).isZero();
-        assertThat(lock("acme", peer, 1)).as("asks anew").isEqualTo(QUOTA_USED_UP);
+        assertThat(lock("acme", peer, 1)).as("a new attempt").isEqualTo(QUOTA_USED_UP);
         assertThat(charged).hasValue(2);
         assertThat(ask("acme", "PUT", "/peers/" + peer, "{\"expires_in\":\"5m\"}"))
                 .isEqualTo(OK);
@@ -298,7 +298,7 @@ class ThrottleTenantsTest {
         ask("acme", "DELETE", "/peers/" + holder, "");
         Awaitility.await().untilAtomic(charged, Matchers.is(1));
         var again = blocked("acme", waiting);
-        assertThat(blocked).as("not told before it is paid for").isNotDone();
+        assertThat(blocked).as("no answer before the charge").isNotDone();
         journal.tryEmitError(ThrottleError.quotaUsedUp());
         assertThat(RunningThrottle.seen(blocked.join())).isEqualTo(QUOTA_USED_UP);
         assertThat(RunningThrottle.seen(again.join())).isEqualTo(QUOTA_USED_UP);
@@ -372,7 +372,7 @@ class ThrottleTenantsTest {
         assertThat(status().inFlight()).isEqualTo(3);
     }
 
-    // ---- pools that others use ----
+    // ---- shared pools ----
 
     @Test
     void a_pool_that_is_being_closed_ends_every_wait_with_503() {

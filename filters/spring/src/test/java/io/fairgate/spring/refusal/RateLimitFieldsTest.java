@@ -79,7 +79,7 @@ class RateLimitFieldsTest {
         "3, PT1.5S, 4, 4, 2",
         "1000000000000, P366D, 1000000000000, 1000000000000, 31622400",
         "1, P366D, 1000000, 1000000, 31622400000000",
-        // If the burst is smaller than the limit of the window, the limit is stated, and less than that is ever left.
+        // With a burst below the limit of the window, the limit is stated, and the remaining units are always fewer.
         "20, PT1S, 5, 20, 1",
     })
     void a_rate_with_a_larger_burst_states_the_time_that_refills_it(

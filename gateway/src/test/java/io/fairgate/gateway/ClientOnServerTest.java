@@ -135,9 +135,7 @@ class ClientOnServerTest {
                 .containsEntry("token", lease.token());
         work.tryEmitValue("done");
         assertThat(result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("done");
-        assertThat(gateway.pool("pool").inFlight())
-                .as("after the result")
-                .isZero();
+        assertThat(gateway.pool("pool").inFlight()).as("after the result").isZero();
     }
 
     @Test
@@ -278,8 +276,7 @@ class ClientOnServerTest {
     private static final String KEY = "--fairgate.leases.receipt-key=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 
     @Test
-    void a_restarted_server_restores_held_leases_and_the_work_continues()
-            throws Exception {
+    void a_restarted_server_restores_held_leases_and_the_work_continues() throws Exception {
         start("permits: 2", KEY);
         int port = LeasingTenant.port(gateway);
         CompletableFuture<String> result = client(server(port).withTime(time))
@@ -314,8 +311,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void a_restarted_server_without_a_key_queues_leases_again()
-            throws Exception {
+    void a_restarted_server_without_a_key_queues_leases_again() throws Exception {
         start("permits: 2");
         int port = LeasingTenant.port(gateway);
         CompletableFuture<String> result = client(server(port).withTime(time))

@@ -70,8 +70,7 @@ class CommandLineTest {
     }
 
     @Test
-    void check_reports_filter_arguments_beside_other_mistakes(CapturedOutput output)
-            throws IOException {
+    void check_reports_filter_arguments_beside_other_mistakes(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 0")
                 .replace(
                         "\"FairShare=pool\" ]", "\"FairShare=pool\", \"RequestSize=1KB\", \"AddRequestHeadr=X, Y\" ]"));
@@ -133,8 +132,7 @@ class CommandLineTest {
     @CsvSource(delimiter = '|', textBlock = """
                     0     | :15: routes[0].uri: warning: 8 permits of pool lead to
                     first | :15: routes[0].order: first (expected: a whole number""")
-    void check_reports_warnings_beside_mistakes(String order, String more, CapturedOutput output)
-            throws IOException {
+    void check_reports_warnings_beside_mistakes(String order, String more, CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
                 .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }")
                 .replace("pools:", "pools:\n  small: { permits: 4 }")
@@ -184,8 +182,7 @@ class CommandLineTest {
     }
 
     @Test
-    void serve_with_a_missing_log_directory_names_the_property(CapturedOutput output)
-            throws IOException {
+    void serve_with_a_missing_log_directory_names_the_property(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
         String absent = folder.resolve("absent").toString();
         assertThat(Fairgate.run("--config=" + file, "--fairgate.log-files.directory=" + absent))
@@ -224,8 +221,7 @@ class CommandLineTest {
     }
 
     @Test
-    void the_operators_page_lists_exactly_the_known_settings(CapturedOutput output)
-            throws IOException {
+    void the_operators_page_lists_exactly_the_known_settings(CapturedOutput output) throws IOException {
         String page = Files.readString(Path.of("../docs/configure.md"));
         List<String> told = Pattern.compile("(?m)^\\| `fairgate\\.([a-z.-]+)` \\|")
                 .matcher(page)
@@ -247,8 +243,7 @@ class CommandLineTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"serve", ""})
-    void serve_without_a_policy_says_how_to_make_one(
-            String command, CapturedOutput output) {
+    void serve_without_a_policy_says_how_to_make_one(String command, CapturedOutput output) {
         // Tests run in a folder without fairgate.yml.
         assertThat(command.isEmpty() ? Fairgate.run() : Fairgate.run(command)).isEqualTo(1);
         assertThat(output.getAll().strip().lines())
@@ -269,8 +264,7 @@ class CommandLineTest {
     }
 
     @Test
-    void serve_with_invalid_routes_reports_them_without_a_stack_trace(CapturedOutput output)
-            throws IOException {
+    void serve_with_invalid_routes_reports_them_without_a_stack_trace(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")
                 .replace("\"FairShare=pool\"", "SetStatus=many, StripPrefix=two"));
         assertThat(Fairgate.run("--config=" + file)).isEqualTo(1);

@@ -54,8 +54,7 @@ class IdentityTest {
             a forged address               | 'X-Edge-Tenant: a~X-Forwarded-For: 10.1.2.3'  | 403 | untrusted-peer
             a forged address, by RFC 7239  | 'X-Edge-Tenant: a~Forwarded: for=10.1.2.3'    | 403 | untrusted-peer
             """)
-    void a_request_has_a_tenant_or_is_refused(String what, String headers, int status, String reason)
-            throws Exception {
+    void a_request_has_a_tenant_or_is_refused(String what, String headers, int status, String reason) throws Exception {
         String answer = both.raw("/fair/x", headers.split("~"));
         assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ");
         if (reason.isEmpty()) {

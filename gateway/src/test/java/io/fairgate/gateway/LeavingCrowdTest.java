@@ -45,8 +45,7 @@ class LeavingCrowdTest {
 
     @ParameterizedTest
     @EnumSource(LeaveBy.class)
-    void an_upstream_never_works_on_more_than_the_permits_with_timeouts_and_retries(LeaveBy way)
-            throws Exception {
+    void an_upstream_never_works_on_more_than_the_permits_with_timeouts_and_retries(LeaveBy way) throws Exception {
         upstream.on("/fair/work", work);
         gateway.start(
                 TestPolicy.onePool(upstream.url(), POOL)

@@ -61,8 +61,7 @@ class RequestMetersTest {
     }
 
     @Test
-    void springs_properties_enable_request_meters_without_leaking_timers()
-            throws IOException {
+    void springs_properties_enable_request_meters_without_leaking_timers() throws IOException {
         assertThat(metersOfRequests(
                         "--management.observations.enable.http.server.requests=true",
                         "--spring.cloud.gateway.server.webflux.observability.enabled=true",

@@ -191,8 +191,7 @@ class UpstreamFaultsTest {
     }
 
     @Test
-    void with_close_a_client_that_leaves_before_the_headers_releases_its_permit()
-            throws Exception {
+    void with_close_a_client_that_leaves_before_the_headers_releases_its_permit() throws Exception {
         CountDownLatch arrived = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
         upstream.on("/fair/x", exchange -> {

@@ -96,8 +96,8 @@ class WhateverHappensTest {
                 });
             default -> Flux.just("stalls").concatWith(Flux.never());
         };
-        // Only a side that reads notices that the other has closed. The request is counted as ended before its answer ends,
-        // because the gateway may then send the next request before this loop counts.
+        // Only a side that reads notices that the other has closed. The request counts as ended before its answer
+        // ends, because the gateway may then send the next request before this loop counts.
         Mono<Void> read = request.receive().then().onErrorComplete();
         return Mono.when(
                         read,

@@ -344,8 +344,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void the_access_log_reports_a_client_that_left_once_and_at_once(@TempDir Path folder)
-            throws Exception {
+    void the_access_log_reports_a_client_that_left_once_and_at_once(@TempDir Path folder) throws Exception {
         start(
                 "permits: 1",
                 "--logging.level.io.fairgate=info",

@@ -59,8 +59,7 @@ class CalendarWindowTest {
         "DAY,  2011-12-20T00:00:00Z, 30",
         "WEEK, 2011-12-20T00:00:00Z, 60",
     })
-    void windows_of_every_zone_have_no_gap_and_no_overlap(
-            CalendarUnit unit, Instant begin, int days) {
+    void windows_of_every_zone_have_no_gap_and_no_overlap(CalendarUnit unit, Instant begin, int days) {
         Instant last = begin.plus(Duration.ofDays(days));
         for (String zone : ZoneId.getAvailableZoneIds()) {
             CalendarWindow window = window(unit, zone, begin);

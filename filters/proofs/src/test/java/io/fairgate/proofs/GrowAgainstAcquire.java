@@ -13,7 +13,10 @@ import org.openjdk.jcstress.infra.results.L_Result;
 /** The pool gets a second permit while a request arrives that would have to wait. */
 @JCStressTest
 @State
-@Outcome(id = "running, not asked, running, not asked, 2 in flight", expect = ACCEPTABLE, desc = "Both requests have a permit.")
+@Outcome(
+        id = "running, not asked, running, not asked, 2 in flight",
+        expect = ACCEPTABLE,
+        desc = "Both requests have a permit.")
 @Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class GrowAgainstAcquire {
 

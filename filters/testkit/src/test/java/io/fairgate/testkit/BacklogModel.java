@@ -444,8 +444,8 @@ final class BacklogModel implements PoolWatch {
                 timesFollowed++;
                 return tenantOf(actual);
             }
-            // The model cannot see which tenants the scheduler forgot, collects for, or stopped collecting for. Without a free
-            // permit it did none of these.
+            // The model cannot see which tenants the scheduler forgot, collects for, or stopped collecting for.
+            // Without a free permit it did none of these.
             lost = available() > 0 || heads.stream().anyMatch(head -> !head.wanted);
         }
         return least.tenant();
@@ -520,7 +520,7 @@ final class BacklogModel implements PoolWatch {
                     assertThat(toldLag).as("lag of %s", tenant).isZero();
                     continue;
                 }
-                // A tenant that is behind and does not compete is raised to the virtual time later: its exact lag does not matter.
+                // The exact lag of a tenant that is behind and does not compete does not matter: it is raised later.
                 double off = tenant.backlogged ? toldLag - lag : Math.min(toldLag, 0) - Math.min(lag, 0);
                 assertThat(Math.abs(off)).as("lag of %s, off by", tenant).isLessThan(tolerance(tenant));
             }

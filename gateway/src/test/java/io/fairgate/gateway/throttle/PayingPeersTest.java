@@ -98,7 +98,7 @@ class PayingPeersTest {
     void a_lock_released_during_a_new_call_is_acquired_and_charged_again() {
         open(HOLDER);
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
-        // Steps: the clock for the patience, the check of the peer, and the acquisition, before which the lock is released.
+        // Steps: the clock for the patience, the check of the peer, the acquisition; before it the lock is released.
         interrupted.before(3, () -> peers.releaseLock(HOLDER, "A"));
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
         assertThat(charged).hasValue(2);

@@ -23,8 +23,8 @@ final class Lines {
             Subject.of("`withPermit`", ContendedBenchmark.class, "fairgate", ContendedBenchmark.BATCH);
     static final Subject REACTOR_POOL =
             Subject.of("reactor-pool", ContendedBenchmark.class, "reactorPool", ContendedBenchmark.BATCH);
-    private static final Subject CLOCKS = Subject.of(
-            "its four readings of clocks", QuotaBenchmark.class, "clocks", QuotaBenchmark.BATCH);
+    private static final Subject CLOCKS =
+            Subject.of("its four readings of clocks", QuotaBenchmark.class, "clocks", QuotaBenchmark.BATCH);
     private static final Subject DECIDE =
             Subject.of("`checkNow`, `chargeNow`", QuotaBenchmark.class, "decide", QuotaBenchmark.BATCH);
     private static final Subject SUBSCRIBE =

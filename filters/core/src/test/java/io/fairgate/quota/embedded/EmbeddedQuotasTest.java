@@ -175,7 +175,8 @@ class EmbeddedQuotasTest {
         assertThatThrownBy(() -> virtual.quotas.chargeNow(QuotaSet.of(VirtualQuotas.ACME, BURST), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("units: 0 (expected: >= 1)");
-        assertThatThrownBy(() -> virtual.quotas.newCharge(QuotaSet.NONE, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> virtual.quotas.newCharge(QuotaSet.NONE, 0))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> virtual.quotas.check(QuotaSet.NONE, -1)).isInstanceOf(IllegalArgumentException.class);
     }
 

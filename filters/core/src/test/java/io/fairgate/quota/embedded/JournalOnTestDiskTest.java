@@ -98,7 +98,8 @@ class JournalOnTestDiskTest {
     }
 
     private CompletableFuture<QuotaDecision> charge(long units, Quota... asked) {
-        return quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, asked), units).charge()
+        return quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, asked), units)
+                .charge()
                 .toFuture();
     }
 
@@ -216,8 +217,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void many_requests_share_two_disk_accesses_and_leave_at_most_a_chunk_ahead()
-            throws Exception {
+    void many_requests_share_two_disk_accesses_and_leave_at_most_a_chunk_ahead() throws Exception {
         disk.hang();
         List<CompletableFuture<QuotaDecision>> crowd = new ArrayList<>();
         crowd.add(charge(1, SMALL));
@@ -346,7 +346,8 @@ class JournalOnTestDiskTest {
         AtomicLong given = new AtomicLong();
         Long ahead = Flux.range(0, 10_000)
                 .flatMap(
-                        i -> quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, prepaid), 1 + i % 3).charge()
+                        i -> quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, prepaid), 1 + i % 3)
+                                .charge()
                                 .subscribeOn(Schedulers.parallel())
                                 .map(decision -> given.addAndGet(decision.allowed() ? 1 + i % 3 : 0) > usedOnDisk()),
                         500)

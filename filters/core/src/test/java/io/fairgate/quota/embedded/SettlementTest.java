@@ -71,7 +71,9 @@ class SettlementTest {
         virtual.pass(Duration.ofMillis(900));
         virtual.charged(9, RATE);
         virtual.settle(charge, 0);
-        assertThat(virtual.remaining(RATE)).as("10 less the 9 of the second charge").isEqualTo(1);
+        assertThat(virtual.remaining(RATE))
+                .as("10 less the 9 of the second charge")
+                .isEqualTo(1);
     }
 
     @Test

@@ -198,9 +198,7 @@ class JournalFileTest {
             wall = Instant.parse("2026-03-12T00:00:00Z");
             fill(file);
             file.write(List.of(total, tomorrow));
-            assertThat(Files.readAllLines(file()))
-                    .as("ended at most a day ago")
-                    .hasSize(6);
+            assertThat(Files.readAllLines(file())).as("ended at most a day ago").hasSize(6);
             wall = wall.plusMillis(1);
             for (int i = 0; i < 1000; i++) {
                 file.write(List.of(total));

@@ -101,8 +101,7 @@ class CostRulesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                // The last rule applies for an upstream that takes parameters as a part of the name, or for which letter
-                // case matters.
+                // The last rule applies if the upstream takes parameters as a part of the name, or if case matters.
                 "/health;x",
                 "/HEALTH",
                 "/health/",

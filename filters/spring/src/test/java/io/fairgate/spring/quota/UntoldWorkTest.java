@@ -172,8 +172,7 @@ class UntoldWorkTest {
     }
 
     @Test
-    void with_the_gateways_client_only_unsent_requests_are_given_back()
-            throws Exception {
+    void with_the_gateways_client_only_unsent_requests_are_given_back() throws Exception {
         ConfigurableApplicationContext gateway = start();
         assertThat(ask(gateway, "/to/gone")).isGreaterThanOrEqualTo(500);
         awaitUsed(gateway, 0);

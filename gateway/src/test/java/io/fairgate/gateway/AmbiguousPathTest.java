@@ -9,7 +9,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Paths that servers read in different ways, which could choose a route that the upstream would not take them for. */
+/** Paths that servers read in different ways: the gateway could choose another route than the upstream expects. */
 class AmbiguousPathTest {
 
     @RegisterExtension
@@ -73,13 +73,13 @@ class AmbiguousPathTest {
                 "/plain/x?next=//a/../%2F",
                 "/%70lain/x"
             })
-    void what_all_read_alike_passes(String path) throws IOException {
+    void a_path_that_all_servers_read_alike_passes(String path) throws IOException {
         assertThat(get(path)).startsWith("HTTP/1.1 200 OK\r\n");
         assertThat(upstream.requests()).contains("GET " + path + " HTTP/1.1");
     }
 
     @Test
-    void it_is_counted() throws IOException {
+    void a_refused_path_is_counted() throws IOException {
         double before = count();
         get("/fair//x");
         assertThat(count()).isEqualTo(before + 1);

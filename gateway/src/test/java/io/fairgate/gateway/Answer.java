@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What an ordinary HTTP client got. */
+/** The answer to an ordinary HTTP client. */
 record Answer(int status, HttpHeaders headers, String body) {
 
     private static final HttpClient CLIENT =

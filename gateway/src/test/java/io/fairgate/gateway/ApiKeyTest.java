@@ -92,7 +92,7 @@ class ApiKeyTest {
             a header of nobody             | 'X-Tenant-Id: nobody~X-Api-Key: NEW'    | 403 | contradiction
             a header of no trusted peer    | 'X-Edge-Tenant: a~X-Api-Key: NEW'       | 403 | untrusted-peer
             """)
-    void a_key_is_its_tenants_and_everything_beside_it_must_say_the_same(
+    void a_key_names_its_tenant_and_other_identities_must_agree(
             String what, String headers, int status, String tenantOrReason) throws Exception {
         String sent = headers.replace("NEW", NEW)
                 .replace("OLD", OLD)
@@ -121,9 +121,9 @@ class ApiKeyTest {
         assertThat(both.got("Authorization")).containsExactly("Authorization: Basic eDp5");
     }
 
-    /** Programs behind CGI see one header under these names; only the one that was verified may get there. */
+    /** Programs behind CGI see one header under these names; only the verified one may reach them. */
     @Test
-    void a_key_that_is_forwarded_is_the_only_one_of_its_name_whatever_letters_that_is_written_in() throws Exception {
+    void a_forwarded_key_is_the_only_field_of_its_name_in_any_letter_case() throws Exception {
         raw(
                 "X-Partner-Key: " + NEW,
                 "X_Partner_Key: " + OF_B,
@@ -137,14 +137,14 @@ class ApiKeyTest {
     }
 
     @Test
-    void nobody_but_the_gateway_writes_the_header_that_names_the_tenant_upstream() throws Exception {
+    void only_the_gateway_writes_the_tenant_header_for_the_upstream() throws Exception {
         raw("X-Api-Key: " + NEW, "X-Tenant: b", "X_Tenant: b", "x.tenant: b");
         assertThat(both.got().lines().filter(line -> line.matches("(?i)x.tenant:.*")))
                 .containsExactly("X-Tenant: a");
     }
 
     @Test
-    void who_shows_nothing_is_told_every_way() {
+    void a_request_without_identity_gets_every_challenge() {
         assertThat(both.ask("/fair/x").lines("WWW-Authenticate"))
                 .containsExactly(
                         "Fairgate header=\"X-Tenant-Id\"",
@@ -156,7 +156,7 @@ class ApiKeyTest {
     }
 
     @Test
-    void every_refusal_is_in_the_audit_log_and_no_key_is_anywhere(CapturedOutput output) throws Exception {
+    void every_refusal_is_in_the_audit_log_and_no_key_is_logged(CapturedOutput output) throws Exception {
         String nobodys = "fg_nobodys-0123456789012";
         assertThat(audited(output, raw("X-Api-Key: " + nobodys)))
                 .contains(
@@ -182,7 +182,7 @@ class ApiKeyTest {
                 .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).id());
     }
 
-    /** The line about the refusal that this answer tells of. */
+    /** The audit log's line for the refusal in this answer. */
     private static String audited(CapturedOutput output, String answer) {
         String decision = answer.replaceFirst("(?s).*(\"decision\":\"\\w+\").*", "$1");
         RunningGateway.eventually(() -> assertThat(output.getOut()).containsPattern("\"event\":[^\n]*" + decision));

@@ -10,7 +10,7 @@ import io.fairgate.tenant.TenantId;
 import java.util.List;
 import java.util.Objects;
 
-/** What is left of the quotas of a tenant, as the gateway itself counts it. */
+/** The balances of a tenant's quotas, as the gateway itself counts them. */
 record Balances(RunningGateway gateway) {
 
     List<Long> of(String tenant, String route) {

@@ -34,7 +34,7 @@ class CertificateTest {
     static Path folder;
 
     private static final X509Bundle AUTHORITY = selfSigned("CN=authority");
-    /** Called the same, or else the client would not even show a certificate of it. */
+    /** With the same name, because otherwise the client would not present a certificate of it. */
     private static final X509Bundle STRANGER = selfSigned("CN=authority");
 
     private record Told(int status, String body) {}
@@ -93,7 +93,7 @@ class CertificateTest {
             a listed name at a wrong place | CN=spiffe://test/z | ''              | ''             | 403 | unknown-tenant
             no name of these kinds         | O=a            | ''                  | ''             | 401 | missing
             """)
-    void a_certificate_is_its_tenants_or_is_refused(
+    void a_certificate_names_its_tenant_or_is_refused(
             String what, String subject, String uris, String header, int status, String tenantOrReason)
             throws Exception {
         CertificateBuilder builder =
@@ -113,7 +113,7 @@ class CertificateTest {
     }
 
     @Test
-    void only_the_certificate_of_the_client_is_read_and_none_that_vouches_for_it() throws Exception {
+    void only_the_clients_own_certificate_is_read() throws Exception {
         X509Bundle between = new CertificateBuilder()
                 .ecp256()
                 .subject("CN=a")
@@ -141,7 +141,7 @@ class CertificateTest {
     }
 
     @Test
-    void without_a_certificate_the_other_ways_count() throws Exception {
+    void without_a_certificate_the_other_sources_count() throws Exception {
         assertThat(ask(null, HttpProtocol.HTTP11, "a").status()).isEqualTo(200);
         assertThat(ask(null, HttpProtocol.HTTP11, null).status()).isEqualTo(401);
     }

@@ -124,7 +124,7 @@ class ClientLeavesTest {
     }
 
     @Test
-    void a_client_that_waits_for_100_continue_is_not_told_to_continue_before_it_has_a_permit() throws IOException {
+    void a_client_gets_100_continue_only_after_its_permit() throws IOException {
         try (RawClient first = new RawClient(gateway.port());
                 RawClient careful = new RawClient(gateway.port())) {
             first.get("/fair/first", "a");

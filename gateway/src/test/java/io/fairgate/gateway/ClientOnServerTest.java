@@ -39,8 +39,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The client that others build into their programs, against the server: each was written against a description of the other.
- * Where a client's time is virtual, the server's is not: a beat then comes at once, and the server cannot tell.
+ * The lease client against the server: each was written against a description of the other. If a client's time is virtual, the
+ * server's is not: a heartbeat then arrives at once, which the server cannot notice.
  */
 class ClientOnServerTest {
 
@@ -50,7 +50,7 @@ class ClientOnServerTest {
             LeaseOptions.of("pool").withTtl(Duration.ofMinutes(5)).withHolder("batch-7");
     private static final LeaseOptions ONE_IN_TIME = ONE.withMaxWait(PATIENCE);
 
-    /** A third of five minutes and no more: calls are not waited for any longer than some seconds of the client's time. */
+    /** A third of five minutes and no more: a call times out after some seconds of the client's time. */
     private static final Duration BEAT = Duration.ofSeconds(101);
 
     @RegisterExtension
@@ -61,7 +61,7 @@ class ClientOnServerTest {
     private final TestTime time = new TestTime();
     private final List<AutoCloseable> toClose = new ArrayList<>();
 
-    /** What a work is, until a test ends it. */
+    /** The running work, until a test ends it. */
     private final Sinks.One<String> work = Sinks.one();
 
     private final AtomicReference<Lease> working = new AtomicReference<>();
@@ -135,13 +135,11 @@ class ClientOnServerTest {
                 .containsEntry("token", lease.token());
         work.tryEmitValue("done");
         assertThat(result.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("done");
-        assertThat(gateway.pool("pool").inFlight())
-                .as("once the result is told")
-                .isZero();
+        assertThat(gateway.pool("pool").inFlight()).as("after the result").isZero();
     }
 
     @Test
-    void a_permit_comes_back_when_the_work_fails() {
+    void the_permit_is_released_when_the_work_fails() {
         start("permits: 1");
         CompletableFuture<String> result = client().withLease(ONE, this::work).toFuture();
         awaitWork();
@@ -151,7 +149,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void a_permit_comes_back_when_the_work_is_cancelled() {
+    void the_permit_is_released_when_the_work_is_cancelled() {
         start("permits: 1");
         Disposable running = client().withLease(ONE, this::work).subscribe();
         awaitWork();
@@ -161,7 +159,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void who_leaves_while_it_waits_leaves_no_place_in_the_queue() {
+    void a_cancelled_wait_leaves_no_place_in_the_queue() {
         start("permits: 1");
         String held = b.acquire("held", "pool", "{}").json("id");
         Disposable waiting = client().withLease(ONE_IN_TIME, this::work).subscribe();
@@ -174,7 +172,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void who_waits_gets_what_comes_back() {
+    void a_waiting_holder_gets_the_released_permit() {
         start("permits: 1");
         String held = b.acquire("held", "pool", "{}").json("id");
         CompletableFuture<Integer> result =
@@ -185,7 +183,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void permits_of_several_pools_come_and_go_together() {
+    void permits_of_several_pools_are_granted_and_released_together() {
         startWith(TestPolicy.onePool(NOWHERE, "permits: 2").replace("pools:\n", "pools:\n  other: { permits: 1 }\n"));
         Mono<Integer> both = client().withLease(
                         LeaseOptions.ofAll(Map.of("pool", 2, "other", 1)),
@@ -196,7 +194,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void holders_that_come_and_leave_never_exceed_the_pool() {
+    void many_holders_never_exceed_the_pool() {
         start("permits: 2");
         AtomicInteger now = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -218,7 +216,7 @@ class ClientOnServerTest {
     // ---- beyond its time ----
 
     @Test
-    void a_lease_is_kept_far_beyond_its_time_to_live() throws Exception {
+    void a_lease_is_extended_far_beyond_its_first_time_to_live() throws Exception {
         start("permits: 1");
         LeaseOptions brief = LeaseOptions.of("pool").withTtl(Duration.ofSeconds(2));
         CompletableFuture<String> result = client().withLease(brief, this::work).toFuture();
@@ -259,7 +257,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void a_holder_that_is_cut_off_stops_and_who_waits_gets_its_permit() throws Exception {
+    void a_disconnected_holder_stops_and_the_next_gets_its_permit() throws Exception {
         start("permits: 1");
         LossyRelay relay = relay(n -> false);
         LeaseOptions brief = LeaseOptions.of("pool").withTtl(Duration.ofSeconds(1));
@@ -278,8 +276,7 @@ class ClientOnServerTest {
     private static final String KEY = "--fairgate.leases.receipt-key=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 
     @Test
-    void a_server_that_was_started_anew_counts_past_the_queue_what_is_held_and_the_work_notices_nothing()
-            throws Exception {
+    void a_restarted_server_restores_held_leases_and_the_work_continues() throws Exception {
         start("permits: 2", KEY);
         int port = LeasingTenant.port(gateway);
         CompletableFuture<String> result = client(server(port).withTime(time))
@@ -290,7 +287,7 @@ class ClientOnServerTest {
         gateway.close();
         start("permits: 2", "--fairgate.leases.port=" + port, KEY);
         assertThat(gateway.pool("pool").inFlight())
-                .as("in a server that knows nothing")
+                .as("in a server without leases")
                 .isZero();
         String early =
                 b.acquire("early", "pool", "{\"permits\":1,\"ttl\":\"5m\"}").json("id");
@@ -314,8 +311,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void at_a_server_that_was_started_anew_without_a_key_a_lease_waits_for_its_permits_and_then_goes_on()
-            throws Exception {
+    void a_restarted_server_without_a_key_queues_leases_again() throws Exception {
         start("permits: 2");
         int port = LeasingTenant.port(gateway);
         CompletableFuture<String> result = client(server(port).withTime(time))
@@ -346,7 +342,7 @@ class ClientOnServerTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
-    void where_few_answers_come_through_a_lease_takes_its_permit_once_and_gives_it_back(int oneOf) throws Exception {
+    void with_lost_answers_a_lease_takes_and_releases_its_permit_once(int oneOf) throws Exception {
         start("permits: 3");
         LossyRelay relay = relay(n -> n % oneOf != 0);
         LeaseClient client = client(server(relay.port()));
@@ -359,7 +355,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void who_waits_in_the_queue_of_a_server_that_it_lost_has_one_place_there() throws Exception {
+    void after_a_lost_connection_a_waiting_lease_has_one_place() throws Exception {
         start("permits: 3");
         String held = b.acquire("held", "pool", "{\"permits\":3}").json("id");
         LossyRelay relay = relay(n -> false);
@@ -377,7 +373,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void what_a_call_without_an_answer_has_opened_is_given_back() throws Exception {
+    void a_lease_whose_answer_was_lost_is_released() throws Exception {
         start("permits: 1");
         LossyRelay relay = relay(n -> n == 1);
         LeaseException refusal = refusal(client(server(relay.port())).withLease(ONE, this::work));
@@ -390,7 +386,7 @@ class ClientOnServerTest {
     // ---- refusals ----
 
     @Test
-    void a_refusal_is_told_with_the_status_and_the_reason_of_the_server() {
+    void a_refusal_has_the_status_and_the_reason_of_the_server() {
         startWith(TestPolicy.onePool(NOWHERE, "permits: 2, max-waiting: 0")
                 .replace("plan: {}", "plan: { quotas: [ { name: hourly, limit: 1, per: 1h } ] }")
                 .replace("b: { plan: plan }", "b: { plan: free }")
@@ -421,7 +417,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void who_is_refused_for_now_asks_again_when_the_server_said_and_gets_it() {
+    void a_temporary_refusal_is_retried_after_the_announced_time() {
         startWith(TestPolicy.onePool(NOWHERE, "permits: 1")
                 .replace("plan: {}", "plan: { quotas: [ { name: burst, limit: 1, per: 1s } ] }"));
         LeaseClient client = client();
@@ -433,7 +429,7 @@ class ClientOnServerTest {
     }
 
     @Test
-    void whose_turn_does_not_come_in_time_has_no_place_any_more() {
+    void a_wait_that_times_out_leaves_no_place() {
         start("permits: 1");
         String held = b.acquire("held", "pool", "{}").json("id");
         LeaseException refusal = refusal(client().withLease(ONE.withMaxWait(Duration.ofMillis(100)), this::work));

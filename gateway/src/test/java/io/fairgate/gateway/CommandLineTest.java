@@ -37,21 +37,21 @@ class CommandLineTest {
     }
 
     @Test
-    void check_says_what_a_good_policy_holds(CapturedOutput output) throws IOException {
+    void check_summarises_a_valid_policy(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
         assertThat(Fairgate.run("check", file)).isZero();
         assertThat(output.getOut().strip()).isEqualTo(file + ": ok (3 members, 1 pool, 2 routes)");
     }
 
     @Test
-    void a_sample_is_a_policy_that_serves(CapturedOutput output) throws IOException {
+    void the_sample_policy_is_valid(CapturedOutput output) throws IOException {
         assertThat(Fairgate.run("sample")).isZero();
         String file = file(output.getOut());
         assertThat(Fairgate.run("check", file)).isZero();
     }
 
     @Test
-    void whoever_has_the_jar_alone_has_the_schema_as_well(CapturedOutput output) throws IOException {
+    void the_jar_contains_the_schema(CapturedOutput output) throws IOException {
         assertThat(Fairgate.run("sample", "--schema")).isZero();
         assertThat(output.getOut()).isEqualTo(Files.readString(Path.of("../config/fairgate.schema.json")));
     }
@@ -70,8 +70,7 @@ class CommandLineTest {
     }
 
     @Test
-    void check_knows_filters_and_their_arguments_also_where_something_else_is_wrong(CapturedOutput output)
-            throws IOException {
+    void check_reports_filter_arguments_beside_other_mistakes(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 0")
                 .replace(
                         "\"FairShare=pool\" ]", "\"FairShare=pool\", \"RequestSize=1KB\", \"AddRequestHeadr=X, Y\" ]"));
@@ -91,7 +90,7 @@ class CommandLineTest {
     }
 
     @Test
-    void check_tells_an_argument_that_nobody_reads_once(CapturedOutput output) throws IOException {
+    void check_reports_an_ignored_argument_once(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")
                 .replace("[ \"FairShare=pool\" ]", """
 
@@ -108,7 +107,7 @@ class CommandLineTest {
     }
 
     @Test
-    void check_warns_of_what_is_allowed_and_seldom_meant(CapturedOutput output) throws IOException {
+    void check_warns_of_unusual_settings(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
                 .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }")
                 .replace("[127.0.0.0/8]", "[127.0.0.0/8, 0.0.0.0/0]"));
@@ -145,8 +144,7 @@ class CommandLineTest {
     @CsvSource(delimiter = '|', textBlock = """
                     0     | :15: routes[0].uri: warning: 8 permits of pool for
                     first | :15: routes[0].order: first (expected: a whole number""")
-    void check_warns_beside_mistakes_of_what_it_could_read(String order, String more, CapturedOutput output)
-            throws IOException {
+    void check_reports_warnings_beside_mistakes(String order, String more, CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")
                 .replace("a: { plan: plan }", "a: { plan: plan, reserved: 5 }")
                 .replace("pools:", "pools:\n  small: { permits: 4 }")
@@ -165,7 +163,7 @@ class CommandLineTest {
     }
 
     @Test
-    void check_of_a_file_that_is_not_there_is_a_mistake_and_no_stack_trace(CapturedOutput output) {
+    void check_of_a_missing_file_is_a_mistake_without_a_stack_trace(CapturedOutput output) {
         String file = folder.resolve("absent.yml").toString();
         assertThat(Fairgate.run("check", file)).isEqualTo(1);
         assertThat(output.getAll().strip())
@@ -174,7 +172,7 @@ class CommandLineTest {
     }
 
     @Test
-    void check_and_demo_leave_no_file_of_a_gateway_that_serves() throws IOException {
+    void check_and_demo_do_not_touch_the_files_of_a_running_gateway() throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
         Path logs = Files.createDirectory(folder.resolve("logs"));
         String[] serving = {
@@ -196,8 +194,7 @@ class CommandLineTest {
     }
 
     @Test
-    void serving_with_logs_in_a_directory_that_is_not_there_names_the_property(CapturedOutput output)
-            throws IOException {
+    void serve_with_a_missing_log_directory_names_the_property(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
         String absent = folder.resolve("absent").toString();
         assertThat(Fairgate.run("--config=" + file, "--fairgate.log-files.directory=" + absent))
@@ -210,7 +207,7 @@ class CommandLineTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"serve --config", "check", "demo"})
-    void a_setting_that_nobody_would_read_is_refused_and_the_nearest_is_named(String command, CapturedOutput output)
+    void an_unknown_setting_is_refused_with_the_nearest_known_one(String command, CapturedOutput output)
             throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
         String[] words = (command.equals("demo") ? command : command + " " + file).split(" ");
@@ -236,8 +233,7 @@ class CommandLineTest {
     }
 
     @Test
-    void every_setting_of_the_operators_page_is_known_and_every_known_one_is_there(CapturedOutput output)
-            throws IOException {
+    void the_operators_page_lists_exactly_the_known_settings(CapturedOutput output) throws IOException {
         String page = Files.readString(Path.of("../docs/configure.md"));
         List<String> told = Pattern.compile("(?m)^\\| `fairgate\\.([a-z.-]+)` \\|")
                 .matcher(page)
@@ -252,15 +248,14 @@ class CommandLineTest {
     }
 
     @Test
-    void check_wants_to_know_which_file(CapturedOutput output) {
+    void check_requires_a_file(CapturedOutput output) {
         assertThat(Fairgate.run("check")).isEqualTo(2);
         assertThat(output.getErr()).contains("FILE", "Usage: fairgate check");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"serve", ""})
-    void without_a_policy_serving_ends_with_one_sentence_that_says_how_to_make_one(
-            String command, CapturedOutput output) {
+    void serve_without_a_policy_says_how_to_make_one(String command, CapturedOutput output) {
         // Tests run in a folder without fairgate.yml.
         assertThat(command.isEmpty() ? Fairgate.run() : Fairgate.run(command)).isEqualTo(1);
         assertThat(output.getAll().strip().lines())
@@ -271,7 +266,7 @@ class CommandLineTest {
     }
 
     @Test
-    void serving_with_a_bad_policy_names_every_mistake_and_starts_nothing(CapturedOutput output) throws IOException {
+    void serve_with_an_invalid_policy_lists_every_mistake_and_starts_nothing(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 0, max-wait: soon"));
         assertThat(Fairgate.run("serve", "--config", file)).isEqualTo(1);
         assertThat(output.getErr().lines())
@@ -281,8 +276,7 @@ class CommandLineTest {
     }
 
     @Test
-    void serving_with_routes_that_cannot_be_built_says_so_without_a_stack_trace(CapturedOutput output)
-            throws IOException {
+    void serve_with_invalid_routes_reports_them_without_a_stack_trace(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")
                 .replace("\"FairShare=pool\"", "SetStatus=many, StripPrefix=two"));
         assertThat(Fairgate.run("--config=" + file)).isEqualTo(1);
@@ -294,13 +288,13 @@ class CommandLineTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--confg=x.yml", "--port=9000", "-x", "extra"})
-    void an_option_that_nobody_would_read_is_refused(String option, CapturedOutput output) {
+    void an_unknown_option_is_refused(String option, CapturedOutput output) {
         assertThat(Fairgate.run("serve", option)).isEqualTo(2);
         assertThat(output.getErr()).contains(option).doesNotContain("There is no policy");
     }
 
     @Test
-    void a_key_is_made_with_the_digest_that_belongs_into_the_policy(CapturedOutput output) {
+    void a_new_key_is_printed_with_its_digest_for_the_policy(CapturedOutput output) {
         assertThat(Fairgate.run("api-key")).isZero();
         List<String> lines = output.getOut().lines().toList();
         String key = lines.get(0).substring(lines.get(0).lastIndexOf(' ') + 1);
@@ -314,7 +308,7 @@ class CommandLineTest {
     }
 
     @Test
-    void a_key_that_is_there_already_is_read_and_not_shown(CapturedOutput output) {
+    void an_existing_key_is_read_and_not_shown(CapturedOutput output) {
         InputStream before = System.in;
         try {
             System.setIn(new ByteArrayInputStream("abc\n".getBytes(StandardCharsets.UTF_8)));
@@ -331,7 +325,7 @@ class CommandLineTest {
     }
 
     @Test
-    void an_unknown_command_is_refused_and_the_nearest_is_named(CapturedOutput output) {
+    void an_unknown_command_is_refused_with_the_nearest_known_one(CapturedOutput output) {
         assertThat(Fairgate.run("chek", "x.yml")).isEqualTo(2);
         assertThat(output.getErr()).contains("chek", "check");
     }

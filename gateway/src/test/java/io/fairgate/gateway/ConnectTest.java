@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Methods and request targets that a gateway must not treat as it treats others. */
+/** Methods and request targets that a gateway must treat differently. */
 class ConnectTest {
 
     @RegisterExtension
@@ -23,7 +23,7 @@ class ConnectTest {
 
     @BeforeAll
     static void start() {
-        // One upstream connection: what one request leaves on it, the next one meets.
+        // Only one upstream connection: the next request gets anything that a request leaves on it.
         both.start(
                 TestPolicy.onePool("http://UPSTREAM", "permits: 1") + """
                           - id: all
@@ -58,7 +58,7 @@ class ConnectTest {
     }
 
     @Test
-    void what_follows_connect_on_its_connection_is_no_request() throws IOException {
+    void data_after_connect_is_not_read_as_a_request() throws IOException {
         try (RawClient client = new RawClient(both.gateway().port())) {
             String answer = client.send("CONNECT /fair/x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\n\r\n"
                             + "GET /fair/smuggled HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: b\r\n\r\n")
@@ -81,7 +81,7 @@ class ConnectTest {
 
     @ParameterizedTest
     @MethodSource("tunnels")
-    void connect_over_http2_is_405_and_leaves_the_connection(Http2Headers request) throws IOException {
+    void connect_over_http2_is_405_and_keeps_the_connection(Http2Headers request) throws IOException {
         try (RawHttp2Client client = new RawHttp2Client(both.gateway().port())) {
             RawHttp2Client.Stream tunnel = client.open(request);
             assertThat(tunnel.status()).isEqualTo("405");

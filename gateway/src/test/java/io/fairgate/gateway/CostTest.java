@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What requests take of their quotas, as far as that is known before they are sent. Tests that charge have a tenant of their own. */
+/** The cost of requests that is known before they are forwarded. Tests that charge have their own tenants. */
 class CostTest {
 
     @RegisterExtension
@@ -79,7 +79,7 @@ class CostTest {
         return Answer.to(gateway.url(path), all);
     }
 
-    /** What a request takes, by what is left before and after it. */
+    /** The cost of a request, from the balances before and after it. */
     private static long taken(Runnable request) {
         long before = balances.of("odd", "plain").get(0);
         request.run();
@@ -87,7 +87,7 @@ class CostTest {
     }
 
     @Test
-    void a_route_may_cost_more_than_a_unit_and_another_nothing() {
+    void each_route_may_have_its_own_cost() {
         assertThat(ask("/five/x", "fixed").field("RateLimit")).isEqualTo("\"total\";r=5");
         assertThat(ask("/five/x", "fixed").status()).isEqualTo(200);
         assertThat(ask("/plain/x", "fixed").status()).isEqualTo(429);
@@ -95,7 +95,7 @@ class CostTest {
     }
 
     @Test
-    void a_header_tells_the_cost_when_a_trusted_peer_sends_it_and_the_upstream_never_sees_it() {
+    void a_cost_header_counts_only_from_trusted_peers_and_is_never_forwarded() {
         ask("/told/x", "told", "X-Units", "3");
         balances.await("told", 7);
         ask("/not-told/x", "told", "X-Units", "3");
@@ -117,18 +117,18 @@ class CostTest {
                 "X-Units: 3.5                     | 2",
                 "X-Units: NaN                     | 2",
                 "X-Units:                         | 2",
-                // Whoever may add a line cannot have the other one ignored.
+                // A client that can add a line cannot make the gateway ignore the other line.
                 "X-Units: 0\\nX-Units: 3          | 3",
                 "X-Units: 3\\nX-Units: 0          | 3",
                 "X-Units: x\\nX-Units: 3          | 3",
                 "X-Units: 0, 3                    | 3",
-                // Not the header, and not seen upstream either.
+                // Another header: it neither counts nor is forwarded.
                 "X_Units: 0                       | 2",
                 "X-Units: 3\\nX_Units: 4          | 3",
                 "x.units: 0                       | 2",
                 "X-Units-2: 0                     | 2",
             })
-    void whatever_the_header_holds_the_cost_is_bounded_and_the_upstream_sees_none_of_it(String lines, long units) {
+    void a_cost_header_with_any_value_is_bounded_and_never_forwarded(String lines, long units) {
         String raw = lines.replace("\\n", "\r\n");
         assertThat(taken(() -> raw("/told/x", raw))).isEqualTo(units);
         assertThat(heads)
@@ -150,14 +150,14 @@ class CostTest {
         "/rules/reports%2F..%2fx, 4",
         "/rules/a%2Fb//c, 2",
     })
-    void method_and_path_tell_the_cost_however_the_path_is_written(String path, long units) {
+    void method_and_path_determine_the_cost_in_every_spelling(String path, long units) {
         assertThat(taken(() -> raw(path, "X-Any: 1"))).isEqualTo(units);
         // Spring Cloud Gateway merges slashes on the way, and leaves the rest to the upstream.
         assertThat(upstream.requests()).contains("GET " + path.replace("//", "/") + " HTTP/1.1");
     }
 
     @Test
-    void case_62_a_cost_above_the_limit_is_refused_without_a_time_to_retry() {
+    void a_cost_above_the_limit_is_refused_without_retry_after() {
         Answer refused = ask("/large/x", "large");
         assertThat(refused.status()).isEqualTo(429);
         assertThat(refused.lines("Retry-After")).isEmpty();

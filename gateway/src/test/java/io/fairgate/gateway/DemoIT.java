@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo makes its point, and then is a gateway to try things with. */
+/** The demo shows its result, and then stays a gateway for experiments. */
 class DemoIT {
 
     private static final String[] FREE_PORTS = {"--server.port=0", "--management.server.port=0"};
 
-    /** What other programs do to the machine is noise in a ratio; a point that holds is made in one of these runs. */
+    /** Other programs on the machine disturb the ratio; one of these runs must show the result. */
     private static final int RUNS = 3;
 
     private final Path folder;
@@ -32,7 +32,7 @@ class DemoIT {
     }
 
     @Test
-    void the_table_shows_that_the_noisy_neighbour_is_not_noticed_on_the_fair_route() throws Exception {
+    void the_table_shows_that_the_fair_route_protects_the_quiet_tenant() throws Exception {
         double plain = 0;
         double fair = Double.MAX_VALUE;
         for (int run = 0; run < RUNS && (plain < 2 || fair > 1.5); run++) {
@@ -52,7 +52,7 @@ class DemoIT {
     }
 
     @Test
-    void after_the_table_it_goes_on_serving_until_it_is_told_to_end() throws Exception {
+    void the_demo_serves_after_the_table_until_it_is_stopped() throws Exception {
         Started demo = demo("--quiet-seconds", "1", "--noisy-seconds", "1");
         Matcher hint =
                 demo.awaitOutput(Pattern.compile("curl -i -H 'X-Tenant-Id: quiet' http://127.0.0.1:(\\d+)/fair"));
@@ -67,7 +67,7 @@ class DemoIT {
     }
 
     @Test
-    void who_ends_it_before_the_table_sees_no_failures_of_its_traffic() throws Exception {
+    void a_stop_before_the_table_shows_no_failed_requests() throws Exception {
         Started demo = demo();
         demo.awaitOutput(Pattern.compile("warm-up, FairShare route: .*"));
         assertThat(demo.terminate().awaitExit()).isEqualTo(128 + 15);

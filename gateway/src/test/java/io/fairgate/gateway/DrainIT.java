@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The orderly end of the process: whatever has begun gets exactly one answer, and nothing new begins. */
+/** Graceful shutdown: every request that has begun gets exactly one answer, and no new request begins. */
 class DrainIT {
 
     private static final int WAITING = 40;
@@ -140,7 +140,7 @@ class DrainIT {
     }
 
     @Test
-    void when_the_drain_time_is_over_waiting_requests_are_refused_and_those_in_flight_are_finished() throws Exception {
+    void after_the_drain_time_waiting_requests_are_refused_and_running_ones_finish() throws Exception {
         Started gateway = serve("fairgate.drain-time=1s", "spring.lifecycle.timeout-per-shutdown-phase=10m");
         RawClient stream = client(gateway).get("/fair/stream", "a");
         stream.readUntil("first");
@@ -167,7 +167,7 @@ class DrainIT {
     }
 
     @Test
-    void a_policy_that_changes_while_it_drains_loses_nobody_and_lets_nobody_in() throws Exception {
+    void a_reload_during_the_drain_loses_and_admits_no_request() throws Exception {
         Started gateway = serve("fairgate.drain-time=5m", "spring.lifecycle.timeout-per-shutdown-phase=10m");
         RawClient held = client(gateway).get("/fair/held", "b");
         RawClient stream = client(gateway).get("/fair/stream", "a");
@@ -201,7 +201,7 @@ class DrainIT {
     }
 
     @Test
-    void an_idle_process_ends_at_once_although_a_client_keeps_its_connection() throws Exception {
+    void an_idle_process_ends_at_once_in_spite_of_open_connections() throws Exception {
         Started gateway = serve("fairgate.drain-time=1h", "spring.lifecycle.timeout-per-shutdown-phase=1h");
         RawClient keptAlive = client(gateway);
         keptAlive.get("/fair/1", "a").readUntil("ok");
@@ -225,7 +225,7 @@ class DrainIT {
     }
 
     @Test
-    void what_outlasts_every_bound_does_not_keep_the_process() throws Exception {
+    void work_beyond_every_bound_does_not_keep_the_process_running() throws Exception {
         Started gateway = serve("fairgate.drain-time=1s", "spring.lifecycle.timeout-per-shutdown-phase=2s");
         RawClient stream = client(gateway).get("/fair/stream", "a");
         stream.readUntil("first");

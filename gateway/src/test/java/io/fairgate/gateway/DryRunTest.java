@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** What is not enforced: it decides and counts as usual, refuses nobody, and tells clients nothing. */
+/** A dry run decides and counts as usual, refuses no request, and shows clients nothing. */
 @ExtendWith(OutputCaptureExtension.class)
 class DryRunTest {
 
@@ -59,7 +59,7 @@ class DryRunTest {
     }
 
     @Test
-    void a_pool_on_trial_lets_everybody_pass_and_shows_who_would_have_waited_and_been_refused() {
+    void a_pool_in_dry_run_refuses_nothing_and_counts_what_it_would_do() {
         gateway.start(policy("permits: 1, max-waiting: 1, max-wait: 60s, enforce: false")
                 .replace("limit: 2", "limit: 50"));
         CompletableFuture<Answer> first = future("/fair/held", "X-Tenant-Id", "a");
@@ -68,7 +68,7 @@ class DryRunTest {
         gateway.awaitWaiting("pool", 1);
         RunningGateway.eventually(() -> assertThat(upstream.concurrency()).isEqualTo(2));
 
-        // Neither is within its share any more: whoever comes now would be refused.
+        // Neither tenant is within its share: a new request would be refused.
         Answer third = future("/fair/x", "X-Tenant-Id", "b").join();
 
         assertThat(third.status()).isEqualTo(200);
@@ -84,7 +84,7 @@ class DryRunTest {
     }
 
     @Test
-    void whoever_leaves_takes_along_the_claim_that_stands_for_it() throws Exception {
+    void a_client_that_leaves_cancels_its_dry_run_request() throws Exception {
         gateway.start(policy("permits: 1, max-wait: 60s, enforce: false"));
         CompletableFuture<Answer> first = future("/fair/held", "X-Tenant-Id", "a");
         gateway.awaitInFlight("pool", 1);
@@ -98,7 +98,7 @@ class DryRunTest {
     }
 
     @Test
-    void a_policy_on_trial_refuses_nothing_and_counts_everything(CapturedOutput output) {
+    void a_policy_in_dry_run_refuses_nothing_and_counts_everything(CapturedOutput output) {
         gateway.start(
                 "enforce: false\n" + policy("permits: 1"),
                 "--fairgate.access-log=true",
@@ -126,7 +126,7 @@ class DryRunTest {
     }
 
     @Test
-    void while_the_policy_is_on_trial_a_stranger_goes_on_as_it_came_and_a_tenant_as_itself() {
+    void in_dry_run_unidentified_requests_are_forwarded_unchanged() {
         gateway.start(
                 "enforce: false\n"
                         + policy("permits: 1")
@@ -148,26 +148,26 @@ class DryRunTest {
     }
 
     @Test
-    void a_stranger_does_not_reach_the_routes_of_a_tenant_while_the_policy_is_on_trial() {
+    void in_dry_run_unidentified_requests_do_not_reach_tenant_routes() {
         gateway.start("enforce: false\n"
                 + policy("permits: 1").replace("\"Path=/fair/**\" ]", "\"Path=/fair/**\", \"Tenant=a\" ]"));
         assertThat(future("/fair/x").join().status()).isEqualTo(404);
         assertThat(ask("nobody").status()).isEqualTo(404);
         assertThat(ask("a").status()).isEqualTo(200);
         assertThat(refusals("none", "_other", "unknown-tenant", false))
-                .as("once, though it comes to no route")
+                .as("once, although it matches no route")
                 .isEqualTo(1);
     }
 
     @Test
-    void an_ambiguous_path_passes_and_is_counted_while_the_policy_is_on_trial() {
+    void in_dry_run_an_ambiguous_path_passes_and_is_counted() {
         gateway.start("enforce: false\n" + policy("permits: 1"));
         assertThat(future("/fair//x").join().status()).isEqualTo(200);
         assertThat(refusals("none", "_other", "ambiguous-path", false)).isEqualTo(1);
     }
 
     @Test
-    void what_is_enforced_is_so_beside_what_is_not(CapturedOutput output) {
+    void enforced_parts_are_enforced_beside_a_dry_run(CapturedOutput output) {
         gateway.start(
                 policy("permits: 1, max-waiting: 0, enforce: false"),
                 "--fairgate.access-log=true",

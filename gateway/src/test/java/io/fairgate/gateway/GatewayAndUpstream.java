@@ -11,12 +11,12 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A gateway, and behind it an upstream that notes what it gets, which is forgotten before each test. A static extension,
- * for all tests of a class, which start it in {@code @BeforeAll}.
+ * A gateway in front of an upstream that records its requests; the records are cleared before each test. A static extension for
+ * all tests of a class, which start it in {@code @BeforeAll}.
  */
 final class GatewayAndUpstream implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
 
-    /** Pools and routes for those to whom it does not matter what they are. */
+    /** Pools and routes for tests that need no special ones. */
     static final String FAIR_ROUTE = """
             pools:
               pool: { permits: 4 }
@@ -30,7 +30,7 @@ final class GatewayAndUpstream implements BeforeAllCallback, BeforeEachCallback,
     private final RunningGateway gateway = new RunningGateway();
     private final ScriptedUpstream upstream = new ScriptedUpstream();
 
-    /** Starts the gateway; {@code UPSTREAM} in the policy stands for the upstream's host and port. */
+    /** Starts the gateway; {@code UPSTREAM} in the policy is replaced by the upstream's host and port. */
     void start(String policy, String... options) {
         gateway.start(policy.replace("UPSTREAM", "127.0.0.1:" + upstream.port()), options);
     }
@@ -47,7 +47,7 @@ final class GatewayAndUpstream implements BeforeAllCallback, BeforeEachCallback,
         return Answer.to(gateway.url(path), headers);
     }
 
-    /** Sends a GET with these lines of headers as they are; everything that came back. */
+    /** Sends a GET with exactly these header lines; returns everything that came back. */
     String raw(String path, String... lines) throws Exception {
         boolean ends = Arrays.stream(lines).anyMatch(line -> line.startsWith("Connection:"));
         try (RawClient client = new RawClient(gateway.port())) {
@@ -57,7 +57,7 @@ final class GatewayAndUpstream implements BeforeAllCallback, BeforeEachCallback,
         }
     }
 
-    /** What came of the only request that the upstream has got since the test began. */
+    /** The head of the only request that the upstream has got since the test began. */
     String got() {
         assertThat(upstream.heads()).hasSize(1);
         return upstream.heads().get(0);

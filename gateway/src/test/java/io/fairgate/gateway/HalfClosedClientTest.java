@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A client that has closed its side of the connection behind its request, and waits for the answer. Runs twice: on the native
- * transport, and once more on NIO (see the second execution of Surefire).
+ * A client that closes its side of the connection after its request, and waits for the answer. Runs twice: on the native
+ * transport, and on NIO (see the second execution of Surefire).
  */
 class HalfClosedClientTest {
 
@@ -39,14 +39,14 @@ class HalfClosedClientTest {
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 30s"));
     }
 
-    /** Without what says that the gateway goes on with it. */
+    /** The answer without the 100 (Continue) before it. */
     private static String answer(RawClient client) throws IOException {
         return client.readAll().replace("HTTP/1.1 100 Continue\r\n\r\n", "");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 8192, 262_144, 4_194_304})
-    void it_gets_its_answer_though_it_waited_in_the_queue(int bytes) throws IOException {
+    void a_half_closed_client_gets_its_answer_after_a_wait(int bytes) throws IOException {
         try (RawClient first = new RawClient(gateway.port());
                 RawClient half = new RawClient(gateway.port())) {
             first.get("/fair/first", "a");
@@ -69,7 +69,7 @@ class HalfClosedClientTest {
     }
 
     @Test
-    void it_gets_its_answer_though_its_body_was_not_read_while_it_waited() throws IOException {
+    void a_half_closed_client_gets_its_answer_with_an_unread_body() throws IOException {
         gateway.close();
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 30s"), "--fairgate.waiting-bodies=1B");
         try (RawClient first = new RawClient(gateway.port());
@@ -85,7 +85,7 @@ class HalfClosedClientTest {
     }
 
     @Test
-    void it_gets_its_answer_when_it_need_not_wait() throws IOException {
+    void a_half_closed_client_gets_its_answer_without_a_wait() throws IOException {
         try (RawClient half = new RawClient(gateway.port())) {
             assertThat(answer(half.get("/fair/x", "a").shutdownOutput()))
                     .startsWith("HTTP/1.1 200 OK\r\n")
@@ -94,7 +94,7 @@ class HalfClosedClientTest {
     }
 
     @Test
-    void every_request_that_it_has_sent_is_answered_before_the_connection_ends() throws IOException {
+    void every_pipelined_request_is_answered_before_the_connection_ends() throws IOException {
         try (RawClient half = new RawClient(gateway.port())) {
             half.get("/fair/1", "a").get("/fair/2", "a").get("/plain/3", "a").shutdownOutput();
             assertThat(answer(half).split("200 OK", -1)).hasSize(4);
@@ -104,7 +104,7 @@ class HalfClosedClientTest {
     }
 
     @Test
-    void an_answer_that_comes_in_parts_is_whole() throws IOException {
+    void an_answer_in_several_parts_is_complete() throws IOException {
         try (RawClient first = new RawClient(gateway.port());
                 RawClient half = new RawClient(gateway.port())) {
             first.get("/fair/first", "a");
@@ -118,7 +118,7 @@ class HalfClosedClientTest {
     }
 
     @Test
-    void a_request_behind_the_one_that_is_being_answered_is_waited_for() throws IOException {
+    void the_connection_stays_open_for_a_pipelined_request() throws IOException {
         try (RawClient half = new RawClient(gateway.port())) {
             half.get("/fair/parts", "b").get("/fair/first", "b");
             half.readUntil("head");
@@ -132,7 +132,7 @@ class HalfClosedClientTest {
     }
 
     @Test
-    void it_is_noticed_when_it_leaves_after_all() throws IOException {
+    void a_later_reset_of_a_half_closed_client_is_noticed() throws IOException {
         try (RawClient first = new RawClient(gateway.port())) {
             first.get("/fair/first", "a");
             gateway.awaitInFlight("pool", 1);
@@ -148,7 +148,7 @@ class HalfClosedClientTest {
     }
 
     @Test
-    void one_that_ends_in_the_middle_of_its_body_has_left() throws IOException {
+    void a_client_that_closes_in_its_body_has_left() throws IOException {
         try (RawClient first = new RawClient(gateway.port());
                 RawClient half = new RawClient(gateway.port())) {
             first.get("/fair/first", "a");
@@ -164,9 +164,9 @@ class HalfClosedClientTest {
         assertThat(upstream.requests()).hasSize(1);
     }
 
-    /** It knows no 100, and a front proxy that speaks it closes the whole connection when its client has left. */
+    /** HTTP/1.0 has no 100, and a front proxy that speaks it closes the whole connection when its client has left. */
     @Test
-    void one_of_http_1_0_has_left() throws IOException {
+    void an_http_1_0_client_that_closes_has_left() throws IOException {
         try (RawClient first = new RawClient(gateway.port());
                 RawClient half = new RawClient(gateway.port())) {
             first.get("/fair/first", "a");
@@ -182,7 +182,7 @@ class HalfClosedClientTest {
     }
 
     @Test
-    void a_fin_in_the_middle_of_an_answer_that_pauses_is_a_client_that_has_left() throws IOException {
+    void a_client_that_closes_during_a_pausing_answer_has_left() throws IOException {
         RawClient leaver = new RawClient(gateway.port());
         leaver.get("/fair/parts", "a").readUntil("head");
         leaver.shutdownOutput();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What somebody may write where an id belongs, also where unknown ids are let in. The only member is acme. */
+/** Hostile values in the place of an id, also if unknown ids are allowed. The only member is acme. */
 class HostileIdentityTest {
 
     @RegisterExtension
@@ -28,7 +28,7 @@ class HostileIdentityTest {
                 """ + GatewayAndUpstream.FAIR_ROUTE);
     }
 
-    /** Escapes are resolved here: what is sent has the bytes themselves. */
+    /** Resolves escapes: the bytes themselves are sent. */
     @ParameterizedTest(name = "{0}: {2}")
     @CsvSource(delimiter = '|', ignoreLeadingAndTrailingWhitespace = true, quoteCharacter = '\'', textBlock = """
             the member                        | 'acme'                          | 200
@@ -69,7 +69,7 @@ class HostileIdentityTest {
             an empty pair of quotes           | '""'                            | 400
             10 KB                             | 'LONG'                          | 431
             """)
-    void a_hostile_id_is_refused_and_reaches_nobody(String what, String id, int status) throws Exception {
+    void a_hostile_id_is_refused_and_not_forwarded(String what, String id, int status) throws Exception {
         String answer = both.raw("/fair/x", "X-Tenant-Id: " + resolved(id.isBlank() ? " " : id));
         assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ");
         assertThat(both.upstream().requests()).hasSize(status == 200 ? 1 : 0);
@@ -79,7 +79,7 @@ class HostileIdentityTest {
     }
 
     @Test
-    void letters_in_another_case_are_another_id() throws Exception {
+    void ids_are_case_sensitive() throws Exception {
         assertThat(both.ask("/fair/x", "X-Tenant-Id", "ACME").status()).isEqualTo(200);
         assertThat(both.gateway().pool("pool").tenants())
                 .extracting(tenant -> tenant.tenant().value())

@@ -12,7 +12,7 @@ import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
-/** The orderly end over HTTP/2: the open streams are served, and a client learns at once that there will be no new ones. */
+/** Graceful shutdown over HTTP/2: open streams are served, and a client learns at once that it cannot open new ones. */
 class Http2DrainTest {
 
     private final CountDownLatch mayEnd = new CountDownLatch(1);
@@ -32,7 +32,7 @@ class Http2DrainTest {
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 30s"));
     }
 
-    /** Tells the gateway to end, and returns when it takes no more requests. */
+    /** Starts the shutdown, and returns when the gateway accepts no more requests. */
     private CompletableFuture<Void> beginToEnd(RawHttp2Client probe) throws Exception {
         CompletableFuture<Void> ended = CompletableFuture.runAsync(gateway::close);
         assertThat(probe.awaitGoAway()).isEqualTo(Http2Error.NO_ERROR);
@@ -64,7 +64,7 @@ class Http2DrainTest {
     }
 
     @Test
-    void a_client_that_connects_meanwhile_is_refused_and_sent_away() throws Exception {
+    void a_client_that_connects_during_the_drain_is_refused_with_goaway() throws Exception {
         try (RawHttp2Client client = new RawHttp2Client(gateway.port());
                 RawHttp2Client late = new RawHttp2Client(gateway.port())) {
             RawHttp2Client.Stream held = client.get("/fair/held", "a");

@@ -57,13 +57,13 @@ class HttpUpgradeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {TO_HTTP2, "Connection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n"})
-    void the_upstream_is_not_asked_to_upgrade_either(String upgrade) throws IOException {
+    void an_upgrade_is_not_forwarded_to_the_upstream(String upgrade) throws IOException {
         ask(both.gateway().port(), "GET /fair/x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: a\r\n" + upgrade + "\r\n");
         assertThat(both.got()).doesNotContainIgnoringCase("upgrade").doesNotContainIgnoringCase("settings");
     }
 
     @Test
-    void an_upstream_that_switches_protocols_unasked_is_502_and_its_connection_is_not_used_again() throws IOException {
+    void an_unrequested_101_of_an_upstream_is_502_and_ends_its_connection() throws IOException {
         both.upstream().on("/fair/101", exchange -> {
             exchange.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
             exchange.awaitClose();
@@ -113,7 +113,7 @@ class HttpUpgradeTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1_000, 1_000_000})
-    void javas_own_client_is_served_as_it_comes(int bytes) throws Exception {
+    void javas_own_client_is_served_with_its_defaults(int bytes) throws Exception {
         HttpClient client = HttpClient.newHttpClient();
         URI uri = URI.create(both.gateway().url("/fair/count"));
         HttpRequest post = HttpRequest.newBuilder(uri)

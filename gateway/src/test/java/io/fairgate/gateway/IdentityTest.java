@@ -8,10 +8,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Who a request is taken for, and what those are told who are nobody. Members are a and b. */
+/** The tenant of a request, and the answers to unidentified requests. Members are a and b. */
 class IdentityTest {
 
-    /** Boot lets X-Forwarded-For replace a request's remote address there, without being asked. */
+    /** On this platform Boot lets X-Forwarded-For replace a request's remote address by default. */
     private static final String FORWARDED_HEADERS_ARE_BELIEVED = "--spring.main.cloud-platform=kubernetes";
 
     @RegisterExtension
@@ -54,8 +54,7 @@ class IdentityTest {
             a forged address               | 'X-Edge-Tenant: a~X-Forwarded-For: 10.1.2.3'  | 403 | untrusted-peer
             a forged address, by RFC 7239  | 'X-Edge-Tenant: a~Forwarded: for=10.1.2.3'    | 403 | untrusted-peer
             """)
-    void a_request_is_its_tenants_or_is_refused(String what, String headers, int status, String reason)
-            throws Exception {
+    void a_request_has_a_tenant_or_is_refused(String what, String headers, int status, String reason) throws Exception {
         String answer = both.raw("/fair/x", headers.split("~"));
         assertThat(answer).as(what).startsWith("HTTP/1.1 " + status + " ");
         if (reason.isEmpty()) {
@@ -69,7 +68,7 @@ class IdentityTest {
     }
 
     @Test
-    void who_names_no_tenant_is_told_by_which_headers_it_could() {
+    void a_request_without_a_tenant_is_told_the_possible_headers() {
         Answer answer = both.ask("/fair/x");
         assertThat(answer.status()).isEqualTo(401);
         assertThat(answer.lines("WWW-Authenticate"))
@@ -83,7 +82,7 @@ class IdentityTest {
     }
 
     @Test
-    void ids_that_are_refused_leave_nothing_behind() throws Exception {
+    void refused_ids_leave_nothing_behind() throws Exception {
         both.raw("/fair/x", "X-Tenant-Id: a");
         both.raw("/fair/x", "X-Tenant-Id: invented-0");
         both.raw("/fair/x", "X-Tenant-Id: {0}");

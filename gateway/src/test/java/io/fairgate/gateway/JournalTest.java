@@ -48,7 +48,7 @@ class JournalTest {
     }
 
     @Test
-    void case_59_what_is_used_is_kept_to_the_unit_when_the_gateway_is_stopped() {
+    void a_stopped_gateway_keeps_the_exact_usage() {
         Path journal = directory.resolve("usage");
         try (ConfigurableApplicationContext gateway = start(journal)) {
             for (int left = 499; left >= 493; left--) {
@@ -61,7 +61,7 @@ class JournalTest {
     }
 
     @Test
-    void health_says_whether_the_journal_is_written() {
+    void health_shows_whether_the_journal_is_written() {
         Path journal = directory.resolve("usage");
         try (ConfigurableApplicationContext gateway = start(journal)) {
             String port = gateway.getEnvironment().getProperty("local.management.port");
@@ -73,7 +73,7 @@ class JournalTest {
     }
 
     @Test
-    void a_journal_that_cannot_be_used_stops_the_start() {
+    void an_unusable_journal_stops_the_start() {
         assertThatThrownBy(() -> start(directory.resolve("missing").resolve("usage")))
                 .hasRootCauseInstanceOf(UnusableJournalException.class)
                 .rootCause()

@@ -23,8 +23,8 @@ class LargeLeasesTest {
     private static final boolean WHOLE_MINUTE = "all".equals(System.getProperty("fairgate.regimes"));
 
     /**
-     * How many requests are answered while the lease of one permit lasts, 60 in a second at most: some seconds, or a minute
-     * with {@code -Dfairgate.regimes=all}.
+     * The requests answered during the lease of one permit, at most 60 in a second: some seconds, or a minute with
+     * {@code -Dfairgate.regimes=all}.
      */
     private static final int ANSWERED_BESIDE_LEASE = WHOLE_MINUTE ? 3_600 : 300;
 
@@ -79,7 +79,7 @@ class LargeLeasesTest {
         return PERMITS * (after.value(name) - before.value(name));
     }
 
-    /** Takes a lease of all permits, works and gives it back. */
+    /** Acquires a lease of all permits, works, and releases it. */
     private void workUnderLease(LeasingTenant tenant, String key) {
         Answer lease = tenant.acquire(key, "pool", ALL_PERMITS);
         while (lease.status() == 202) {
@@ -125,7 +125,7 @@ class LargeLeasesTest {
     }
 
     @Test
-    void requests_are_answered_while_a_lease_of_all_permits_waits_for_the_end_of_a_long_one() {
+    void requests_are_answered_while_a_lease_of_all_permits_waits() {
         start("");
         String longLease =
                 c.acquire("long", "pool", "{\"permits\":1,\"ttl\":\"5m\"}").json("id");

@@ -61,7 +61,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void a_lease_is_acquired_looked_at_extended_and_released() {
+    void a_lease_is_acquired_read_extended_and_released() {
         Answer acquired = A.acquire("k1", "pool", "{\"permits\":2,\"ttl\":\"20s\",\"holder\":\"batch-7\"}");
         assertThat(acquired.status()).as(acquired.body()).isEqualTo(201);
         assertThat(id(acquired)).matches("[0-9a-f]{32}");
@@ -91,7 +91,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void what_waits_is_a_ticket_and_a_repeated_call_keeps_the_place_until_it_is_held() {
+    void a_waiting_lease_keeps_its_place_over_repeated_calls() {
         Answer all = A.acquire("all", "pool", "{\"permits\":4}");
         Answer first = A.acquire("first", "pool", "{\"permits\":2}");
         Answer second = A.acquire("second", "pool", "{}");
@@ -118,7 +118,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void the_answer_comes_at_the_end_of_what_the_call_may_wait() {
+    void a_call_is_answered_after_its_max_wait() {
         Answer all = A.acquire("all2", "pool", "{\"permits\":4}");
         Answer waited = A.acquire("w", "pool", "{\"maxWait\":\"200ms\"}");
         assertThat(waited.status()).isEqualTo(202);
@@ -126,7 +126,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void a_repeated_call_is_answered_as_the_lease_stands() {
+    void a_repeated_call_gets_the_current_state_of_the_lease() {
         Answer one = A.acquire("again", "other", "{\"holder\":\"x\"}");
         Answer two = A.acquire("again", "other", "{\"permits\":1,\"ttl\":\"1s\"}");
         assertThat(two.status()).isEqualTo(201);
@@ -142,7 +142,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void calls_that_come_at_once_with_one_key_acquire_one_lease() {
+    void concurrent_calls_with_one_key_acquire_one_lease() {
         List<CompletableFuture<Answer>> calls = new java.util.ArrayList<>();
         for (int i = 0; i < 20; i++) {
             calls.add(A.acquiring("at-once", "pool", "{}"));
@@ -155,7 +155,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void what_can_never_be_had_is_refused_at_once() {
+    void a_lease_that_can_never_be_granted_is_refused_at_once() {
         assertProblem(A.acquire("n1", "pool", "{\"permits\":5}"), 409, "never-fits");
         assertProblem(B.acquire("n2", "pool", "{\"permits\":4}"), 409, "never-fits");
         Answer busy = A.acquire("busy", "pool", "{\"permits\":4}");
@@ -165,7 +165,7 @@ class LeaseApiTest {
         assertProblem(A.acquire("n4", "nowhere", "{}"), 404, "unknown-pool");
         assertProblem(A.acquireAll("n5", "{\"pools\":{\"pool\":1,\"nowhere\":1}}"), 404, "unknown-pool");
         assertThat(A.acquire("n1", "pool", "{}").status())
-                .as("nothing is left of a call that asked for too much")
+                .as("nothing is left of a call for too many permits")
                 .isEqualTo(201);
         release(A, A.acquire("n1", "pool", "{}"));
     }
@@ -185,7 +185,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void the_lease_of_another_tenant_is_one_that_there_is_not() {
+    void a_lease_of_another_tenant_is_reported_as_not_found() {
         Answer mine = A.acquire("mine", "pool", "{}");
         String unknown = "0".repeat(32);
         assertThat(B.get(id(mine)).status()).isEqualTo(404);
@@ -214,7 +214,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void a_queue_that_is_full_refuses_as_it_refuses_requests_and_the_key_is_used_up() {
+    void a_full_queue_refuses_a_lease_like_a_request_and_uses_up_its_key() {
         Answer all = A.acquire("full", "pool", "{\"permits\":4}");
         Answer waits = B.acquire("b1", "pool", "{}");
         Answer refused = B.acquire("b2", "pool", "{\"maxWait\":\"5s\"}");
@@ -227,7 +227,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void a_pool_tells_how_it_stands_and_what_of_it_is_the_callers_own() {
+    void a_pool_shows_its_totals_and_the_callers_own_numbers() {
         Answer four = A.acquire("p", "pool", "{\"permits\":4}");
         Answer waits = B.acquire("q", "pool", "{}");
         Answer pool = B.call("GET", "/v1/pools/pool", "");
@@ -246,7 +246,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void who_is_nobody_is_told_what_requests_are_told() {
+    void unidentified_calls_get_the_same_refusals_as_requests() {
         Answer nobody = new LeasingTenant(GATEWAY, "").acquire("x", "pool", "{}");
         assertProblem(nobody, 401, "missing");
         assertThat(nobody.json()).containsKey("decision");
@@ -256,7 +256,7 @@ class LeaseApiTest {
     }
 
     @Test
-    void it_is_described_and_every_route_of_it() {
+    void the_description_contains_every_route() {
         Answer described = new LeasingTenant(GATEWAY, "").call("GET", "/v1/openapi.json", "");
         assertThat(described.status()).isEqualTo(200);
         assertThat(described.json()).containsEntry("openapi", "3.1.0");

@@ -18,7 +18,7 @@ class LeaseClientsLeaveTest {
     final RunningGateway gateway = new RunningGateway();
 
     @Test
-    void who_has_left_before_the_answer_is_no_error(CapturedOutput output) throws Exception {
+    void a_client_that_leaves_before_the_answer_is_no_error(CapturedOutput output) throws Exception {
         LeasingTenant.start(
                 gateway,
                 TestPolicy.onePool("http://127.0.0.1:9", "permits: 1")

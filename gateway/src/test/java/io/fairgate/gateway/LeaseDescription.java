@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What {@code /v1/openapi.json} says; every answer that a test gets from the lease API is held against it. */
+/** The description in {@code /v1/openapi.json}, with which every answer of the lease API in a test is compared. */
 final class LeaseDescription {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -38,7 +38,7 @@ final class LeaseDescription {
         return operations;
     }
 
-    /** Calls of paths that it does not have are not for it to judge. */
+    /** Ignores calls of paths that are not in the description. */
     static void assertDescribes(String method, String path, Answer answer) {
         for (Map.Entry<String, JsonNode> described : ROOT.get("paths").properties()) {
             String pattern = described.getKey().replaceAll("\\{\\w+}", "[^/]+");

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Calls that cannot be meant, or are meant badly: each is told what was expected, and none holds anything. */
+/** Malformed and hostile calls: each answer says what was expected, and no call holds a permit. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseHostileTest {
 
@@ -73,7 +73,7 @@ class LeaseHostileTest {
             {permits:1}                      | body:
             {"permits":1 /* one */}          | body:
             """)
-    void a_body_that_is_not_as_expected_is_told_what_was(String body, String told) {
+    void an_unexpected_body_is_refused_with_the_expected_form(String body, String told) {
         Answer answer = A.acquire("k", "pool", body);
         LeaseApiTest.assertProblem(answer, 400, "bad-request");
         assertThat(answer.json("detail")).contains(told).contains("(expected: ").hasSizeLessThan(300);
@@ -89,7 +89,7 @@ class LeaseHostileTest {
             {"pools":{"pool":{"permits":1}}}     | pools.pool: {"permits":1} (expected: a whole number
             {"pools":{"pool":1},"permits":1}     | permits: unknown key
             """)
-    void so_is_one_that_asks_for_several_pools(String body, String told) {
+    void an_unexpected_body_for_several_pools_is_refused_too(String body, String told) {
         Answer answer = A.acquireAll("k", body);
         LeaseApiTest.assertProblem(answer, 400, "bad-request");
         assertThat(answer.json("detail")).contains(told);
@@ -123,7 +123,7 @@ class LeaseHostileTest {
     }
 
     @Test
-    void a_key_is_there_once_and_is_of_visible_characters() throws Exception {
+    void an_idempotency_key_occurs_once_and_has_only_visible_characters() throws Exception {
         LeaseApiTest.assertProblem(A.call("POST", "/v1/pools/pool/leases", "{}"), 400, "bad-request");
         for (String key : new String[] {"", "a b", "x".repeat(129), "\tx y"}) {
             LeaseApiTest.assertProblem(A.acquire(key, "pool", "{}"), 400, "bad-request");
@@ -139,7 +139,7 @@ class LeaseHostileTest {
 
     @ParameterizedTest
     @CsvSource({"%2F", "a%2Fb", "..%2Fpool", "%25", "pool%00", "%C3%A4", "pool%20", "POOL", "p%6Fol/"})
-    void a_path_names_a_pool_or_none(String pool) {
+    void a_path_without_an_existing_pool_is_not_found(String pool) {
         Answer answer = A.acquire("k", pool, "{}");
         assertThat(answer.status()).as(answer.body()).isEqualTo(404);
         assertThat(answer.json("reason")).isIn("unknown-pool", "not-found");
@@ -147,7 +147,7 @@ class LeaseHostileTest {
 
     @ParameterizedTest
     @CsvSource({"x", "%2F", "0", "0123456789ABCDEF0123456789ABCDEF", "00000000000000000000000000000000", "%00"})
-    void an_id_that_is_none_is_unknown(String id) {
+    void a_malformed_id_is_not_found(String id) {
         LeaseApiTest.assertProblem(A.get(id), 404, "lease-expired");
         LeaseApiTest.assertProblem(A.extend(id, "1s"), 404, "lease-expired");
         assertThat(A.release(id).status()).isEqualTo(204);
@@ -162,7 +162,7 @@ class LeaseHostileTest {
 
     @ParameterizedTest
     @CsvSource({"/v1/pools/%zz", "/v1/pools/pool%", "/v1/pools?x=%zz", "/v1/pools/a|b", "/v1/pools/a\\b"})
-    void a_target_that_is_no_uri_is_told_what_was_expected(String target) throws Exception {
+    void a_malformed_target_is_refused_with_the_expected_form(String target) throws Exception {
         try (RawClient client = new RawClient(LeasingTenant.port(GATEWAY))) {
             assertThat(client.get(target, "a").readUntil("\"reason\":\"bad-request\"}"))
                     .startsWith("HTTP/1.1 400 ")
@@ -175,7 +175,7 @@ class LeaseHostileTest {
     }
 
     @Test
-    void a_pool_name_that_is_encoded_is_that_pool() {
+    void an_encoded_pool_name_is_decoded() {
         Answer answer = A.acquire("enc", "p%6Fol", "{}");
         assertThat(answer.status()).isEqualTo(201);
         A.release(answer.json("id"));

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The lease port from the start of the gateway to its end, and what is left behind of leases. */
+/** The lease port from the start of the gateway to its end, and the traces that leases leave. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseLifeTest {
 
@@ -32,7 +32,7 @@ class LeaseLifeTest {
     }
 
     @Test
-    void there_is_no_such_port_unless_it_is_asked_for() {
+    void the_lease_port_is_closed_by_default() {
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1"));
         assertThat(gateway.context().getBeanProvider(LeaseApiServer.class).getIfAvailable())
                 .isNull();
@@ -49,7 +49,7 @@ class LeaseLifeTest {
     }
 
     @Test
-    void at_the_end_who_waits_is_told_and_what_is_held_comes_back() {
+    void a_shutdown_answers_waiting_calls_and_releases_held_leases() {
         start("permits: 1");
         a.acquire("held", "pool", "{\"ttl\":\"5m\"}");
         CompletableFuture<Answer> waiting = b.acquiring("waits", "pool", "{\"maxWait\":\"30s\"}");
@@ -61,9 +61,9 @@ class LeaseLifeTest {
         assertThat(answer.field("Retry-After")).isNotEmpty();
     }
 
-    /** Its permit must not go to a request while its holder works on it still. */
+    /** Its permit must not go to a request while its holder still works. */
     @Test
-    void what_is_held_at_the_end_stays_held_as_long_as_a_request_waits_for_it() throws Exception {
+    void held_leases_stay_held_until_waiting_requests_are_refused() throws Exception {
         start("permits: 1, max-wait: 1m", "--fairgate.drain-time=400ms");
         a.acquire("held", "pool", "{\"ttl\":\"5m\"}");
         CompletableFuture<Answer> request = Answer.future(gateway.url("/fair/x"), "X-Tenant-Id", "b");
@@ -74,7 +74,7 @@ class LeaseLifeTest {
     }
 
     @Test
-    void there_are_no_more_leases_than_there_may_be() {
+    void the_number_of_leases_is_bounded() {
         start("permits: 5", "--fairgate.leases.max-open=2");
         Answer one = a.acquire("1", "pool", "{}");
         Answer two = a.acquire("2", "pool", "{}");
@@ -83,7 +83,7 @@ class LeaseLifeTest {
         assertThat(refused.field("Retry-After")).isEqualTo("1");
         LeaseApiTest.assertProblem(b.restore("3".repeat(32), "{\"pools\":{\"pool\":1}}"), 503, "too-many-leases");
         assertThat(a.acquire("1", "pool", "{}").status())
-                .as("one that there is")
+                .as("an existing lease")
                 .isEqualTo(201);
         a.release(one.json("id"));
         Answer three = b.acquire("3", "pool", "{}");
@@ -93,7 +93,7 @@ class LeaseLifeTest {
     }
 
     @Test
-    void a_whole_policy_on_trial_leases_to_nobody_without_a_tenant() {
+    void in_dry_run_unidentified_calls_get_no_lease() {
         LeasingTenant.start(gateway, "enforce: false\n" + TestPolicy.onePool(upstream.url(), "permits: 1"));
         LeaseApiTest.assertProblem(new LeasingTenant(gateway, "").acquire("k", "pool", "{}"), 401, "missing");
         LeaseApiTest.assertProblem(new LeasingTenant(gateway, "x").acquire("k", "pool", "{}"), 403, "unknown-tenant");
@@ -103,7 +103,7 @@ class LeaseLifeTest {
         a.release(lease.json("id"));
     }
 
-    /** They are one tenant for permits and quotas, and still nothing to each other. */
+    /** They are one tenant for permits and quotas, but cannot see each other's leases. */
     @Test
     void unknown_ids_that_share_a_plan_do_not_share_their_leases() {
         LeasingTenant.start(
@@ -122,7 +122,7 @@ class LeaseLifeTest {
     }
 
     @Test
-    void tokens_grow_over_a_restart_where_there_is_a_file_for_it(@TempDir Path folder) {
+    void with_a_file_fencing_tokens_grow_over_a_restart(@TempDir Path folder) {
         String file = "--fairgate.leases.fencing-file=" + folder.resolve("fencing");
         start("permits: 1", file);
         Answer before = a.acquire("k", "pool", "{}");
@@ -131,7 +131,7 @@ class LeaseLifeTest {
         start("permits: 1", file);
         Answer after = a.acquire("k", "pool", "{}");
         assertThat(after.number("token"))
-                .as("above all that the first could have given out")
+                .as("above all tokens of the first process")
                 .isGreaterThan(before.number("token") + 300_000_000L);
         a.release(after.json("id"));
     }
@@ -156,7 +156,7 @@ class LeaseLifeTest {
         a.release("0".repeat(32));
         a.acquire("n", "pool", "{\"permits\":9}");
         RunningGateway.eventually(() -> assertThat(output.getOut()).contains("never-fits"));
-        // What happens on two threads at once may be written in either order.
+        // Concurrent events may be written in either order.
         assertThat(records(output))
                 .anySatisfy(line -> assertThat(line)
                         .contains("\"event\":\"lease-granted\",\"at\":\"", "\"tenant\":\"a\",\"holder\":\"batch-7\"")
@@ -196,7 +196,7 @@ class LeaseLifeTest {
     }
 
     @Test
-    void a_place_that_was_given_back_and_what_was_held_at_the_end_are_in_the_audit_log(CapturedOutput output) {
+    void given_up_places_and_leases_released_by_a_shutdown_are_in_the_audit_log(CapturedOutput output) {
         start("permits: 1", AUDITED);
         String held = a.acquire("k", "pool", "{}").json("id");
         String left = b.acquire("w", "pool", "{}").json("id");

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A lease costs its tenant one unit, when it is granted. Each test has a tenant of its own. */
+/** A lease costs its tenant one unit, when it is granted. Each test has its own tenant. */
 class LeaseQuotaTest {
 
     @RegisterExtension
@@ -52,7 +52,7 @@ class LeaseQuotaTest {
     }
 
     @Test
-    void a_lease_is_charged_once_however_often_it_is_asked_for_and_the_answer_tells_what_is_left() {
+    void a_lease_is_charged_once_and_its_answer_shows_the_balance() {
         LeasingTenant once = tenant("once");
         Answer one = once.acquire("1", "pool", "{\"permits\":2}");
         assertThat(one.status()).isEqualTo(201);
@@ -85,7 +85,7 @@ class LeaseQuotaTest {
     }
 
     @Test
-    void a_lease_that_is_granted_while_nobody_waits_for_the_answer_is_charged_then() {
+    void a_lease_granted_between_two_calls_is_charged_then() {
         Answer all = HOLDER.acquire("all2", "pool", "{\"permits\":2}");
         LeasingTenant silent = tenant("silent");
         Answer waits = silent.acquire("1", "pool", "{}");
@@ -98,7 +98,7 @@ class LeaseQuotaTest {
     }
 
     @Test
-    void a_charge_that_is_refused_gives_the_permits_back_and_is_told_whenever_it_is_asked_for() {
+    void a_refused_charge_releases_the_permits_and_is_repeated_to_later_calls() {
         Answer all = HOLDER.acquire("all3", "pool", "{\"permits\":2}");
         LeasingTenant late = tenant("late");
         Answer first = late.acquire("1", "pool", "{}");
@@ -108,7 +108,7 @@ class LeaseQuotaTest {
         assertThat(left(late)).isZero();
         LeaseApiTest.assertProblem(late.acquire("5", "pool", "{}"), 429, "quota");
         assertThat(GATEWAY.pool("pool").waiting())
-                .as("whose quota is used up does not even queue")
+                .as("a tenant with a used-up quota does not even queue")
                 .isEqualTo(2);
         HOLDER.release(all.json("id"));
         RunningGateway.eventually(
@@ -121,7 +121,7 @@ class LeaseQuotaTest {
     }
 
     @Test
-    void who_waits_for_the_answer_hears_that_the_charge_was_refused() {
+    void a_waiting_call_gets_the_refused_charge() {
         Answer all = HOLDER.acquire("all4", "pool", "{\"permits\":2}");
         LeasingTenant several = tenant("several");
         var waiting = several.acquiring("1", "pool", "{\"maxWait\":\"30s\"}");
@@ -147,7 +147,7 @@ class LeaseQuotaTest {
     }
 
     @Test
-    void a_quota_on_trial_counts_and_refuses_nobody() {
+    void a_quota_in_dry_run_counts_and_refuses_nothing() {
         LeasingTenant trial = tenant("trial");
         trial.release(trial.acquire("1", "pool", "{}").json("id"));
         trial.release(trial.acquire("2", "pool", "{}").json("id"));

@@ -12,7 +12,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
- * Each call to leases that is refused leaves one record, of whichever protocol it is, and whatever it is refused for.
+ * Each refused call to leases leaves one record, in both protocols and for every reason.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseRefusalRecordsTest {
@@ -61,7 +61,7 @@ class LeaseRefusalRecordsTest {
                 .toList();
     }
 
-    /** The records that there are, in their order, and no others; each begins with what all have, and ends as is told. */
+    /** Exactly these records, in this order; each has the common beginning, and ends as given. */
     private static void assertRefusals(CapturedOutput output, String... ends) {
         RunningGateway.eventually(() -> assertThat(refusals(output)).hasSize(ends.length));
         assertThat(refusals(output))
@@ -77,7 +77,7 @@ class LeaseRefusalRecordsTest {
     }
 
     @Test
-    void calls_of_the_lease_api(CapturedOutput output) {
+    void refused_lease_calls_are_in_the_audit_log(CapturedOutput output) {
         start();
         String body = "{\"permits\":5,\"holder\":\"nightly\"}";
         String lease = a.acquire("k", "pool", "{}").json("id");
@@ -122,7 +122,7 @@ class LeaseRefusalRecordsTest {
     }
 
     @Test
-    void calls_of_throttles_clients(CapturedOutput output) {
+    void refused_throttle_calls_are_in_the_audit_log(CapturedOutput output) {
         start();
         String holder = peer(a);
         String peer = peer(a);
@@ -177,9 +177,9 @@ class LeaseRefusalRecordsTest {
         return client.future("PUT", "/peers/" + peer + "/" + semaphore, count).join();
     }
 
-    /** What pools and quotas refuse is written down when they do, whoever waits for the answer. */
+    /** A refusal by a pool or a quota is recorded at once, even if no call waits for the answer. */
     @Test
-    void what_a_pool_or_a_quota_refuses_is_told_once(CapturedOutput output) {
+    void a_refusal_by_a_pool_or_a_quota_is_logged_once(CapturedOutput output) {
         start();
         String lease = a.acquire("k", "busy", "{}").json("id");
         a.acquire("k2", "busy", "{\"maxWait\":\"1s\"}");
@@ -210,7 +210,7 @@ class LeaseRefusalRecordsTest {
     }
 
     @Test
-    void what_is_written_by_somebody_else_is_escaped_and_cut(CapturedOutput output) {
+    void values_from_clients_are_escaped_and_truncated(CapturedOutput output) {
         start();
         a.acquire("k", "%22%0A%7B%22event%22:%22forged%22", "{}");
         a.acquireAll("k", "{\"pools\":{\"" + MANY + "\":1}}");
@@ -236,7 +236,7 @@ class LeaseRefusalRecordsTest {
     }
 
     @Test
-    void calls_of_nobody_are_told_as_those_to_the_gateway_are(CapturedOutput output) {
+    void refused_unidentified_calls_are_logged_like_requests(CapturedOutput output) {
         start();
         LeasingTenant nobody = new LeasingTenant(gateway, "");
         nobody.acquire("k", "pool", "{\"permits\":0}");
@@ -247,16 +247,16 @@ class LeaseRefusalRecordsTest {
     }
 
     @Test
-    void who_cannot_be_asked_for_is_told_by_its_address(CapturedOutput output) {
+    void a_caller_with_malformed_credentials_is_logged_with_its_address(CapturedOutput output) {
         start();
         LeasingTenant nobody = new LeasingTenant(gateway, "");
         nobody.future("GET", "/peers/", "", "Authorization", "Basic ?").join();
         assertRefusals(output, "Z\",\"peer\":\"127.0.0.1\",\"reason\":\"bad-request\"");
     }
 
-    /** Connections that there are stay open for as long as something is answered. */
+    /** Open connections stay open while a call is being answered. */
     @Test
-    void while_the_gateway_ends_calls_on_connections_that_are_kept_are_refused(CapturedOutput output) throws Exception {
+    void during_a_shutdown_calls_on_open_connections_are_refused(CapturedOutput output) throws Exception {
         start();
         a.acquire("held", "low", "{}");
         CompletableFuture<Answer> waiting = a.acquiring("k", "low", "{\"maxWait\":\"30s\",\"holder\":\"nightly\"}");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Holders come back after a restart with receipts of what they held, and those without one queue like everybody. */
+/** After a restart, holders restore their leases with receipts; holders without a receipt wait like all others. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseRestoreTest {
 
@@ -78,7 +78,7 @@ class LeaseRestoreTest {
     // ---- with a receipt ----
 
     @Test
-    void a_receipt_restores_past_the_queue_what_was_held_before_and_nobody_gets_more_until_enough_has_come_back() {
+    void a_receipt_restores_a_lease_past_the_queue_even_beyond_the_pool() {
         start();
         Answer before = held(a, 2);
         restart();
@@ -107,7 +107,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void every_answer_about_a_lease_that_is_held_has_a_receipt_and_each_is_good_until_the_lease_expires() {
+    void every_answer_about_a_held_lease_has_a_receipt_that_is_valid_until_its_expiry() {
         start();
         Answer granted = held(a, 1);
         String id = granted.json("id");
@@ -154,10 +154,10 @@ class LeaseRestoreTest {
                 .contains("fairgate_lease_restores_total{result=\"refused\",tenant=\"a\"} 1");
     }
 
-    // ---- what is no proof ----
+    // ---- invalid receipts ----
 
     @Test
-    void a_receipt_that_was_altered_or_is_of_another_tenant_or_lease_or_of_other_permits_is_refused() {
+    void an_altered_or_foreign_receipt_is_refused() {
         start();
         Answer before = held(a, 2);
         String id = before.json("id");
@@ -191,7 +191,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void a_receipt_is_worth_nothing_when_its_lease_would_have_expired() {
+    void a_receipt_expires_with_its_lease() {
         start();
         Answer before = a.acquire("k", "pool", "{\"ttl\":\"50ms\"}");
         restart();
@@ -200,7 +200,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void receipts_under_an_older_key_are_good_as_long_as_the_server_has_it() {
+    void receipts_of_an_older_key_are_valid_while_the_server_has_the_key() {
         start();
         Answer old = held(a, 1);
         restart(KEYS + OTHER_KEY + "," + KEY);
@@ -213,7 +213,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void after_the_window_nothing_is_restored_any_more() {
+    void after_the_window_nothing_is_restored() {
         start();
         Answer before = held(a, 1);
         restart("--fairgate.leases.restore-window=0s");
@@ -225,7 +225,7 @@ class LeaseRestoreTest {
     // ---- once ----
 
     @Test
-    void calls_that_come_at_once_restore_one_lease() {
+    void concurrent_calls_restore_one_lease() {
         start();
         Answer before = held(a, 2);
         String id = before.json("id");
@@ -245,7 +245,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void a_lease_that_this_process_saw_released_is_not_restored_also_when_it_has_forgotten_most_that_ended() {
+    void a_released_lease_is_not_restored_even_when_most_ended_leases_are_forgotten() {
         String few = "--fairgate.leases.max-open=1";
         start(few);
         Answer before = held(a, 2);
@@ -273,7 +273,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void nobody_ends_the_lease_of_another_tenant_by_releasing_it_before_it_is_restored() {
+    void a_tenant_cannot_release_a_lease_of_another_before_its_restore() {
         start();
         Answer before = held(a, 2);
         restart();
@@ -282,10 +282,10 @@ class LeaseRestoreTest {
         a.release(before.json("id"));
     }
 
-    // ---- what collecting receipts is worth ----
+    // ---- collected receipts ----
 
     @Test
-    void a_tenant_that_collected_receipts_of_leases_that_it_gave_back_restores_no_more_than_it_may_hold() {
+    void receipts_of_released_leases_restore_no_more_than_the_tenant_may_hold() {
         start();
         List<Answer> collected = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
@@ -301,7 +301,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void all_tenants_together_restore_no_more_than_the_pool_has_and_the_rest_queues() {
+    void all_tenants_together_restore_at_most_the_pool_and_the_others_wait() {
         start();
         Answer ofA = held(a, 2);
         a.release(ofA.json("id"));
@@ -324,7 +324,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void what_a_smaller_cap_no_longer_allows_is_refused() {
+    void a_restore_beyond_a_reduced_cap_is_refused() {
         start();
         Answer before = held(a, 3);
         pool = "permits: 2";
@@ -336,7 +336,7 @@ class LeaseRestoreTest {
     // ---- without a receipt ----
 
     @Test
-    void a_tenant_that_never_had_a_lease_restores_nothing_past_the_queue_nor_beyond_what_there_is() {
+    void without_a_receipt_a_restore_waits_in_the_queue() {
         start();
         Answer early = held(b, 2);
         String waits =
@@ -355,7 +355,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void a_server_without_a_key_gives_out_no_receipts_and_queues_who_comes_back() {
+    void a_server_without_a_key_issues_no_receipts_and_queues_restores() {
         startWithout();
         Answer before = held(a, 2);
         assertThat(before.json()).doesNotContainKey("receipt");
@@ -373,7 +373,7 @@ class LeaseRestoreTest {
     }
 
     @Test
-    void an_id_that_is_in_use_otherwise_is_a_conflict() {
+    void an_id_that_is_already_in_use_is_a_conflict() {
         start();
         a.restore(ID, TWO);
         LeaseApiTest.assertProblem(b.restore(ID, TWO), 409, "restore-conflict");
@@ -389,9 +389,9 @@ class LeaseRestoreTest {
         LeaseApiTest.assertProblem(a.restore("x", TWO), 400, "bad-request");
     }
 
-    /** The restore that is first is refused by the pool and becomes an acquisition while the others come to it. */
+    /** The pool refuses the first restore, which becomes an acquisition while the others join it. */
     @Test
-    void calls_that_come_at_once_and_are_not_believed_wait_for_one_lease() {
+    void concurrent_restores_without_a_receipt_wait_for_one_lease() {
         pool = "permits: 50";
         start();
         List<Answer> before = new ArrayList<>();

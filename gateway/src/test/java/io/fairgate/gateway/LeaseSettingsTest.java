@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The settings of the lease port: what cannot be meant stops the start and is told. */
+/** Invalid settings of the lease port stop the start and are reported. */
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseSettingsTest {
 
@@ -24,7 +24,7 @@ class LeaseSettingsTest {
     final RunningGateway gateway = new RunningGateway();
 
     @Test
-    void a_port_that_is_taken_stops_the_start_and_says_which(CapturedOutput output) throws Exception {
+    void a_port_in_use_stops_the_start_and_is_named(CapturedOutput output) throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThatThrownBy(() ->
                             gateway.start(POLICY, LeasingTenant.ON, "--fairgate.leases.port=" + taken.getLocalPort()))
@@ -48,7 +48,7 @@ class LeaseSettingsTest {
             address=203.0.113.1    | expected: an address of this machine
             enable=true            | fairgate.leases.enable: unknown setting
             """)
-    void a_setting_that_cannot_be_meant_stops_the_start(String setting, String told, CapturedOutput output) {
+    void an_invalid_setting_stops_the_start(String setting, String told, CapturedOutput output) {
         assertStops(setting);
         assertThat(output.getErr()).contains(told).doesNotContain("\tat ");
     }
@@ -63,7 +63,7 @@ class LeaseSettingsTest {
             throttle.levels.x=high | throttle.levels.x: high (expected: a whole number of 32 bits)
             throttle.levels.x=4294967296 | throttle.levels.x: 4294967296 (expected: a whole number of 32 bits)
             """)
-    void what_its_reader_refuses_is_told_in_one_line(String setting, String told, CapturedOutput output) {
+    void an_invalid_setting_is_reported_in_one_line(String setting, String told, CapturedOutput output) {
         assertStops(setting);
         assertThat(output.getErr()).isEqualToNormalizingNewlines("fairgate.leases." + told + "\n");
     }

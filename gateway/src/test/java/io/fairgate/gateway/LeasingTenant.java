@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** One tenant that leases permits of a gateway, over HTTP. */
+/** A tenant that leases permits of a gateway over HTTP. */
 record LeasingTenant(RunningGateway gateway, String tenant) {
 
     static final String ON = "--fairgate.leases.enabled=true";
@@ -20,7 +20,7 @@ record LeasingTenant(RunningGateway gateway, String tenant) {
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    /** Starts a gateway that leases, in front of nothing. */
+    /** Starts a gateway with leases and without an upstream. */
     static RunningGateway start(RunningGateway gateway, String policy, String... options) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
         all.add(ON);
@@ -34,7 +34,7 @@ record LeasingTenant(RunningGateway gateway, String tenant) {
         return gateway.context().getBean(LeaseApiServer.class).port();
     }
 
-    /** Calls with the tenant's header; an empty body is none. */
+    /** Calls with the tenant's header; an empty text means no body. */
     CompletableFuture<Answer> future(String method, String path, String body, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port(gateway) + path))
                 .timeout(Duration.ofSeconds(60))

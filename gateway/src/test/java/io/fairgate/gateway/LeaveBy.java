@@ -13,7 +13,7 @@ import reactor.core.publisher.Sinks;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
 
-/** The ways in which a client leaves that does not wait for its answer any more. */
+/** The ways in which a client can leave before its answer. */
 enum LeaveBy {
     FIN,
     RST,
@@ -41,7 +41,7 @@ enum LeaveBy {
                 : new Http1(new RawClient(gateway.port()).post(path, tenant, 4), this);
     }
 
-    /** Over HTTP/2: all of the body is there, as long as it is said to be, and its end never comes. */
+    /** Over HTTP/2: the body has its full declared length, but its end never arrives. */
     static Client endlessPost(RunningGateway gateway, String path, String tenant, String body) {
         ByteBuf bytes = Unpooled.wrappedBuffer(body.getBytes(StandardCharsets.US_ASCII));
         return new Http2(gateway, path, tenant, "POST", Flux.just(bytes).concatWith(Mono.never()));
@@ -65,7 +65,7 @@ enum LeaveBy {
         }
     }
 
-    /** Its connection, which others have as well, stays when it leaves; only the stream ends. */
+    /** Only the stream ends; the connection, which others use too, stays open. */
     private static final class Http2 implements Client {
 
         private final Sinks.Empty<Void> answered = Sinks.empty();

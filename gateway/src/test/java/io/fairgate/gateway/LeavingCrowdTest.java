@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Twenty clients of which most leave at some moment, and an upstream that does not notice: it never works on more than the pool
- * has permits. At the end nothing is in flight, nothing waits and no buffer is lost (the fixture checks that).
+ * Twenty clients, most of which leave at some moment, and an upstream that does not notice: it never works on more requests than
+ * the pool has permits. At the end nothing is in flight, nothing waits and no buffer is lost (the fixture checks that).
  */
 class LeavingCrowdTest {
 
@@ -45,8 +45,7 @@ class LeavingCrowdTest {
 
     @ParameterizedTest
     @EnumSource(LeaveBy.class)
-    void an_upstream_never_works_on_more_than_the_permits_when_it_is_too_slow_and_tried_again(LeaveBy way)
-            throws Exception {
+    void an_upstream_never_works_on_more_than_the_permits_with_timeouts_and_retries(LeaveBy way) throws Exception {
         upstream.on("/fair/work", work);
         gateway.start(
                 TestPolicy.onePool(upstream.url(), POOL)
@@ -72,7 +71,7 @@ class LeavingCrowdTest {
         assertThat(work.begun()).isGreaterThan(PERMITS);
         assertThat(work.highest()).isBetween(2, PERMITS);
         eventually(() -> assertThat(work.now()).isZero());
-        // Idle ones, some of which were opened for requests that were given up before they were sent.
+        // Idle connections, some of which were opened for requests that were cancelled before they were sent.
         eventually(() -> assertThat(upstream.connections()).isLessThanOrEqualTo(2 * PERMITS));
     }
 

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 
 /**
- * A network between a client and a server, on loopback. It forwards every request; an answer it may lose, together with the
- * connection: the server has acted by then, and nobody is told.
+ * A network between a client and a server, on loopback. It forwards every request, but may lose an answer together with the
+ * connection: the server has then acted, and the client does not know.
  */
 final class LossyRelay implements AutoCloseable {
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an operator sees, and that nobody else does. */
+/** The pages for operators, and that clients cannot reach them. */
 class ManagementTest {
 
     @RegisterExtension
@@ -30,7 +30,7 @@ class ManagementTest {
     @RegisterExtension
     static final ScriptedUpstream upstream = new ScriptedUpstream();
 
-    /** With a port that is known beforehand, as in production; Spring Cloud Gateway compares with what is configured. */
+    /** With a fixed port, as in production; Spring Cloud Gateway compares with the configured one. */
     @BeforeAll
     static void start() throws IOException {
         int port;
@@ -67,7 +67,7 @@ class ManagementTest {
     }
 
     @Test
-    void a_saturated_pool_shows_who_holds_and_who_waits_and_is_still_healthy() {
+    void a_saturated_pool_shows_its_tenants_and_is_healthy() {
         CountDownLatch end = new CountDownLatch(1);
         upstream.on("/fair/held", exchange -> {
             exchange.await(end);
@@ -140,7 +140,7 @@ class ManagementTest {
     @ValueSource(
             strings = {"env", "beans", "heapdump", "configprops", "gateway/routes", "shutdown", "loggers", "threaddump"
             })
-    void pages_that_nobody_asked_for_are_not_on_the_management_port_either(String page) {
+    void pages_that_are_not_enabled_are_not_on_the_management_port(String page) {
         assertThat(Answer.to(gateway.managementUrl("/actuator/" + page)).status())
                 .isEqualTo(404);
     }
@@ -155,7 +155,7 @@ class ManagementTest {
     @Test
     void the_management_port_answers_on_loopback_only() throws Exception {
         InetAddress other = addressOfThisMachine();
-        // On a machine that has only loopback there is nobody to keep out.
+        // On a machine with loopback only there are no other addresses to test.
         assumeThat(other).as("an address besides loopback").isNotNull();
         assertThatThrownBy(() -> {
                     try (Socket socket = new Socket()) {

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Work of an upstream that does not notice closed connections. It measures for itself when it worked for which tenant, and
- * counts how much it did at once.
+ * Work of an upstream that does not notice closed connections. It measures when it worked for which tenant, and counts its
+ * concurrent work.
  */
 final class MeasuredWork {
 
@@ -35,7 +35,7 @@ final class MeasuredWork {
     private final AtomicInteger highest = new AtomicInteger();
     private final CountDownLatch end = new CountDownLatch(1);
 
-    /** Answers requests of this tenant, each after so many milliseconds. */
+    /** Answers requests of this tenant, each after this many milliseconds. */
     ScriptedUpstream.Script of(String tenant, int millis) {
         return exchange -> {
             work(tenant, 1, millis);
@@ -43,7 +43,7 @@ final class MeasuredWork {
         };
     }
 
-    /** Works for so many milliseconds, or until {@link #end}. */
+    /** Works for this many milliseconds, or until {@link #end}. */
     void work(String tenant, int permits, int millis) throws InterruptedException {
         highest.accumulateAndGet(now.addAndGet(permits), Math::max);
         begun.computeIfAbsent(tenant, name -> new AtomicInteger()).incrementAndGet();
@@ -71,7 +71,7 @@ final class MeasuredWork {
         return highest.get();
     }
 
-    /** When the pieces of work of this tenant began, in order; those that have not ended are missing. */
+    /** The beginnings of this tenant's completed pieces of work, in order. */
     List<Long> begins(String tenant) {
         return pieces.stream()
                 .filter(piece -> piece.tenant().equals(tenant))
@@ -80,7 +80,7 @@ final class MeasuredWork {
                 .toList();
     }
 
-    /** The part of so many permits that work of this tenant needed between two moments; all of it has ended. */
+    /** The part of this many permits that completed work of this tenant needed between two moments. */
     double share(String tenant, int permits, long begin, long end) {
         long used = pieces.stream()
                 .filter(piece -> piece.tenant().equals(tenant))

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A page of metrics where there are more tenants than have time series of their own. */
+/** A page of metrics with more tenants than may have their own time series. */
 class MetricsOfManyTenantsTest {
 
     private static final List<String> MEMBERS = List.of("a", "b", "c", "d", "e");
@@ -41,7 +41,7 @@ class MetricsOfManyTenantsTest {
     }
 
     @Test
-    void the_most_active_and_those_that_the_policy_names_are_by_name_and_every_request_is_counted_once() {
+    void active_and_named_tenants_have_series_and_every_request_is_counted_once() {
         int requests = 0;
         for (int round = 0; round < 3; round++) {
             for (String tenant : MEMBERS) {

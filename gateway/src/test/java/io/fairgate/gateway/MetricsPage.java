@@ -25,7 +25,7 @@ record MetricsPage(Map<String, String> types, Map<String, Double> samples) {
         return parse(Answer.to(gateway.managementUrl("/actuator/prometheus")).body());
     }
 
-    /** The same as it is now: while a pool is contended, a page may show what the page before has looked up. */
+    /** A page with current values: while a pool is contended, a page may show what the page before has looked up. */
     static MetricsPage upToDate(RunningGateway gateway) {
         of(gateway);
         return of(gateway);
@@ -62,7 +62,7 @@ record MetricsPage(Map<String, String> types, Map<String, Double> samples) {
         return tags;
     }
 
-    /** One sample, 0 when there is none; tags as name, value, name, value. */
+    /** One sample, or 0 if it is missing; tags as name, value, name, value. */
     double value(String name, String... tags) {
         return samples.getOrDefault(sample(name, tags), 0.0);
     }
@@ -79,7 +79,7 @@ record MetricsPage(Map<String, String> types, Map<String, Double> samples) {
         return name + wanted;
     }
 
-    /** The sets of tag names with which a sample comes; just one when the meter is used well. */
+    /** The sets of tag names of a sample; there must be only one. */
     Set<Set<String>> tagNames(String name) {
         Set<Set<String>> all = new HashSet<>();
         for (String sample : samples.keySet()) {
@@ -95,7 +95,7 @@ record MetricsPage(Map<String, String> types, Map<String, Double> samples) {
         return all;
     }
 
-    /** The values of a tag in all samples whose name begins so. */
+    /** The values of a tag in all samples whose name has this prefix. */
     Set<String> tagValues(String prefix, String tag) {
         Set<String> values = new TreeSet<>();
         for (String sample : samples.keySet()) {

@@ -49,7 +49,7 @@ class MetricsTest {
                   - { id: fair, uri: "UPSTREAM", predicates: [ "Path=/fair/**" ], filters: [ "FairShare=pool" ] }
                   - { id: short, uri: "UPSTREAM", predicates: [ "Path=/short/**" ], filters: [ "FairShare=short" ] }
                 """.replace("UPSTREAM", upstream.url()));
-        // Some traffic, so that what is counted only when it happens has happened.
+        // Some traffic, so that all counters exist.
         ask("/fair/x", "a");
         ask("/fair/x", "metered");
         ask("/fair/x", "metered");
@@ -109,13 +109,13 @@ class MetricsTest {
     }
 
     @Test
-    void tenants_that_are_not_members_are_one() {
+    void tenants_that_are_not_members_share_one_series() {
         assertThat(MetricsPage.of(gateway).tagValues("fairgate_", "tenant"))
                 .containsExactlyInAnyOrder("a", "b", "metered", "_other");
     }
 
     @Test
-    void gauges_say_who_holds_and_who_waits_while_they_do() {
+    void gauges_show_held_permits_and_waiting_requests() {
         List<CompletableFuture<Answer>> requests = new ArrayList<>();
         requests.add(future("/fair/held", "a"));
         requests.add(future("/fair/held", "a"));
@@ -160,7 +160,7 @@ class MetricsTest {
         CompletableFuture<Answer> held = future("/fair/held", "b");
         gateway.awaitInFlight("pool", 1);
         double atFirst = permitSeconds(MetricsPage.of(gateway));
-        // It grows while the permit is held, not only when it is given back.
+        // It grows while the permit is held, not only at the release.
         RunningGateway.eventually(() ->
                 assertThat(permitSeconds(MetricsPage.of(gateway)) - atFirst).isGreaterThan(0.2));
         end.countDown();
@@ -183,7 +183,7 @@ class MetricsTest {
     }
 
     @Test
-    void waits_are_told_apart_by_how_they_ended_and_refusals_by_their_reason() {
+    void waits_are_counted_by_outcome_and_refusals_by_reason() {
         MetricsPage before = MetricsPage.of(gateway);
         CompletableFuture<Answer> held = future("/short/held", "a");
         gateway.awaitInFlight("short", 1);
@@ -204,7 +204,7 @@ class MetricsTest {
     }
 
     @Test
-    void quotas_show_what_is_left_and_refusals_by_them_have_no_pool() {
+    void quotas_show_their_balance_and_their_refusals_have_no_pool() {
         MetricsPage page = MetricsPage.of(gateway);
         assertThat(page.value("fairgate_quota_limit", "tenant", "metered", "quota", "hourly"))
                 .isEqualTo(1);

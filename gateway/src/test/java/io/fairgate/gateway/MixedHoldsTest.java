@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Tenants with requests of seconds beside tenants with requests of milliseconds, all of which want more than they get: both
- * kinds have half of the permit-time.
+ * Tenants with requests of seconds beside tenants with requests of milliseconds, all of them backlogged: both kinds get half of
+ * the permit-time.
  *
- * <p>The upstream measures it for the long requests. For short ones it cannot: the time that the gateway and the network
- * take is permit-time too, and a large part of it. So the ratio of both is read from the gateway's own meters.
+ * <p>The upstream measures it for the long requests. It cannot for the short ones, because a large part of their permit-time is
+ * spent in the gateway and the network. So the ratio of both is read from the gateway's own meters.
  *
  * <p>Two pools are under load at once, because their requests mostly wait.
  */
@@ -25,7 +25,7 @@ class MixedHoldsTest {
 
     private static final int LONG_MILLIS = 3_000;
 
-    /** Of its long requests, in order, each tenant is measured from the beginning of one to the beginning of another. */
+    /** Each tenant is measured from the beginning of one of its long requests to the beginning of a later one. */
     private static final int FIRST = 1;
 
     private static final int LAST = 4;
@@ -39,7 +39,7 @@ class MixedHoldsTest {
     private static final Load ONE_PERMIT = new Load(1, 10);
     private static final Load TEN_PERMITS = new Load(10, 20);
 
-    /** A pool with as many tenants of either kind as it has permits, and what they do. */
+    /** A pool with as many tenants of each kind as it has permits, and their load. */
     private static final class Load {
 
         final int permits;
@@ -85,7 +85,7 @@ class MixedHoldsTest {
             requests.keep(requestsAtOnce, GATEWAY.url(path), tenant);
         }
 
-        /** Until each tenant has begun so many. */
+        /** Waits until each tenant has begun this many requests. */
         private void awaitLongRequests(int count) {
             Awaitility.await()
                     .pollInterval(Duration.ofMillis(10))
@@ -100,16 +100,15 @@ class MixedHoldsTest {
                     .sum();
         }
 
-        /** When one of its requests begins, a tenant has what it is entitled to: its own account is what decides. */
+        /** When one of its requests begins, a tenant has its share, because its account decides about the grant. */
         double permitsByUpstream(String tenant) {
             List<Long> begins = work.begins(tenant);
             return work.share(tenant, 1, begins.get(FIRST), begins.get(LAST));
         }
 
         void assertHalf() {
-            // Read while long requests are on their way, which count in part; and a hold is metered from the start of
-            // the
-            // request on, some time after the grant on a busy machine.
+            // Read while long requests are in flight, which count in part; and a hold is metered from the start of the
+            // request, which on a busy machine is some time after the grant.
             assertThat(longShare).as("by the gateway's meters").isCloseTo(0.5, within(0.1));
             assertThat(longTenants.stream().mapToDouble(this::permitsByUpstream).average())
                     .as("by what the upstream measured")

@@ -17,8 +17,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Which module may know what, for all modules at once: this one has every other on its path. A module is known by its
- * packages.
+ * The allowed dependencies of all modules, tested here because this module has all others on its path. A module is recognised by
+ * its packages.
  */
 @AnalyzeClasses(packages = "io.fairgate", importOptions = ImportOption.DoNotIncludeTests.class)
 class ModuleRulesTest {

@@ -11,9 +11,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Netty's leak detector, which keeps what it finds: buffers that were collected without having been released. Netty
- * makes it because the system property {@code io.netty.customResourceLeakDetector} names it. Reading the log instead
- * would not do, for Spring Boot sets up the log anew whenever a gateway starts.
+ * Netty's leak detector, which records buffers that were collected without a release. Netty creates it because the system
+ * property {@code io.netty.customResourceLeakDetector} names it. Reading the log instead would not work, because Spring Boot
+ * configures the log again for each gateway.
  */
 public final class NettyLeaks<T> extends ResourceLeakDetector<T> {
 
@@ -26,7 +26,7 @@ public final class NettyLeaks<T> extends ResourceLeakDetector<T> {
         DETECTORS.incrementAndGet();
     }
 
-    /** Netty wants it to be there, and does not call it. */
+    /** Netty requires this constructor, but does not call it. */
     public NettyLeaks(Class<?> resourceType, int samplingInterval, long maxActive) {
         this(resourceType, samplingInterval);
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a client is told that gets no permit: 429 when its tenant's own limit is why, 503 when the pool is. */
+/** Answers to requests without a permit: 429 for a limit of the tenant itself, 503 for the pool. */
 class PermitRefusalTest {
 
     private static final String QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded";
@@ -74,7 +74,7 @@ class PermitRefusalTest {
         return future(path, tenant).join();
     }
 
-    /** One of the three permits stays reserved, so two requests of others fill the pool. */
+    /** One of the three permits stays reserved, so two requests of other tenants fill the pool. */
     private void holdPermits(String tenant, int count) {
         int before = gateway.pool("pool").inFlight();
         for (int i = 0; i < count; i++) {
@@ -129,7 +129,7 @@ class PermitRefusalTest {
     }
 
     @Test
-    void a_request_for_more_permits_than_the_tenant_may_ever_have_is_not_told_to_come_again() {
+    void a_request_beyond_the_tenants_cap_is_refused_without_retry_after() {
         Answer refused = ask("/double/x", "capped");
         assertTenantsOwn(refused, "too-large");
         assertThat(refused.lines("Retry-After")).isEmpty();
@@ -138,19 +138,19 @@ class PermitRefusalTest {
     }
 
     @Test
-    void what_others_reserve_counts_as_more_than_the_tenant_may_have_and_is_not_told() {
+    void a_request_beyond_the_reservations_of_others_does_not_disclose_them() {
         Answer refused = ask("/all/x", "quiet");
         assertTenantsOwn(refused, "too-large");
         assertThat(refused.lines("Retry-After")).isEmpty();
         assertThat(refused.lines("RateLimit-Policy"))
-                .as("it has no limit of its own")
+                .as("the tenant has no limit")
                 .isEmpty();
         assertThat(refused.lines("RateLimit")).isEmpty();
         assertThat(ask("/all/x", "owner").status()).isEqualTo(200);
     }
 
     @Test
-    void a_request_that_waited_as_long_as_it_may_learns_that_capacity_is_short() {
+    void a_request_that_reaches_max_wait_is_503() {
         holdPermits("noisy", 2);
         Answer refused = ask("/single/x", "quiet");
         assertPools(refused, "max-wait");
@@ -158,7 +158,7 @@ class PermitRefusalTest {
     }
 
     @Test
-    void when_the_queue_of_the_pool_is_full_the_longest_queue_loses_its_latest() {
+    void a_full_queue_refuses_the_newest_request_of_the_longest_queue() {
         holdPermits("noisy", 2);
         CompletableFuture<Answer> first = future("/single/first", "noisy");
         gateway.awaitWaiting("pool", 1);

@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The permit is held until the last byte of the answer is written, however slowly it comes. */
+/** The permit is held until the last byte of the answer is written, also of a slow answer. */
 class PermitToTheLastByteTest {
 
     @RegisterExtension

@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Requests that come on a connection before the ones in front of them have been answered (RFC 9112, section 9.3.2). */
+/** Requests that arrive on a connection before the earlier ones are answered (RFC 9112, section 9.3.2). */
 class PipelinedRequestsTest {
 
     @RegisterExtension
@@ -17,7 +17,7 @@ class PipelinedRequestsTest {
 
     /** Reactor Netty 1.3.7 read no more from such a connection (its issue 4361): docs/decisions/0002-versions.md. */
     @Test
-    void a_connection_is_read_on_after_a_request_that_had_queued_was_refused_at_once() throws Exception {
+    void after_a_refused_pipelined_request_the_connection_is_read_further() throws Exception {
         CountDownLatch answerFirst = new CountDownLatch(1);
         upstream.on("/fair/slow", exchange -> {
             exchange.await(answerFirst);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which quotas a request is charged to: of which routes, and whose. */
+/** The quotas to which a request is charged, by route, tenant and group. */
 class QuotaScopeTest {
 
     @RegisterExtension
@@ -54,7 +54,7 @@ class QuotaScopeTest {
     }
 
     @Test
-    void a_quota_that_is_not_enforced_refuses_nothing_is_told_to_no_client_and_counted() {
+    void a_quota_in_dry_run_refuses_nothing_is_not_sent_to_clients_and_is_counted() {
         for (int i = 0; i < 3; i++) {
             Answer answer = ask("/plain/x", "tries");
             assertThat(answer.status()).isEqualTo(200);
@@ -69,7 +69,7 @@ class QuotaScopeTest {
     }
 
     @Test
-    void a_quota_of_some_routes_holds_on_those_only() {
+    void a_quota_with_routes_applies_only_to_these_routes() {
         assertThat(ask("/five/x", "scoped").status()).isEqualTo(200);
         assertThat(ask("/five/x", "scoped").status()).isEqualTo(429);
         Answer elsewhere = ask("/plain/x", "scoped");
@@ -77,7 +77,7 @@ class QuotaScopeTest {
         assertThat(elsewhere.lines("RateLimit")).isEmpty();
     }
 
-    /** The price of a route for everything: see "Paths" in docs/quotas.md. */
+    /** The disadvantage of a catch-all route: see "Paths" in docs/quotas.md. */
     @ParameterizedTest
     @CsvSource({
         "/five/x, true",
@@ -90,7 +90,7 @@ class QuotaScopeTest {
         "/x/../five/x, false",
         "/FIVE/x, false"
     })
-    void a_route_is_chosen_by_the_path_as_it_came(String path, boolean isFive) throws IOException {
+    void a_route_is_chosen_by_the_original_path(String path, boolean isFive) throws IOException {
         try (RawClient client = new RawClient(gateway.port())) {
             client.send("GET " + path + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Tenant-Id: paths\r\n\r\n");
             assertThat(client.readAll())
@@ -102,7 +102,7 @@ class QuotaScopeTest {
     }
 
     @Test
-    void tenants_of_a_group_share_its_quota_which_is_called_by_both_names() {
+    void tenants_share_the_quota_of_their_group_which_is_named_with_the_group() {
         assertThat(ask("/plain/x", "one").field("RateLimit")).isEqualTo("\"corp/all\";r=2");
         assertThat(ask("/plain/x", "two").field("RateLimit")).isEqualTo("\"corp/all\";r=1");
         assertThat(ask("/plain/x", "one").status()).isEqualTo(200);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What quotas do to requests. Each test has a tenant of its own; a window of an hour does not end meanwhile. */
+/** Requests with quotas. Each test has its own tenant; a window of an hour does not end during a test. */
 class QuotaTest {
 
     @RegisterExtension
@@ -80,7 +80,7 @@ class QuotaTest {
     }
 
     @Test
-    void an_answer_that_passes_says_how_the_quotas_stand_and_how_long_it_waited() {
+    void an_admitted_answer_has_the_quota_fields_and_the_wait() {
         Answer answer = ask("/fair/x", "free");
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.lines("RateLimit-Policy"))
@@ -96,7 +96,7 @@ class QuotaTest {
     }
 
     @Test
-    void a_tenant_without_quotas_is_told_of_none() {
+    void a_tenant_without_quotas_gets_no_quota_fields() {
         Answer answer = ask("/fair/x", "holder");
         assertThat(answer.lines("RateLimit-Policy")).isEmpty();
         assertThat(answer.lines("RateLimit")).isEmpty();
@@ -119,7 +119,7 @@ class QuotaTest {
                 .containsEntry("reason", "quota")
                 .containsEntry("violated-policies", List.of("hourly"));
         assertThat(refused.json("decision")).matches("[0-9a-f]{16}");
-        // One unit comes back every half hour; a tenth of that spreads those who were refused together.
+        // One unit is refilled every half hour; a tenth of that spreads the retries of requests refused together.
         assertThat(Integer.parseInt(refused.field("Retry-After"))).isBetween(1740, 1980);
         assertThat(refused.lines("RateLimit-Policy")).containsExactly("\"hourly\";q=2;w=3600");
         assertThat(refused.field("RateLimit")).matches("\"hourly\";r=0;t=(35[4-9]\\d|3600)");
@@ -136,7 +136,7 @@ class QuotaTest {
     }
 
     @Test
-    void a_request_that_waited_in_vain_is_not_charged() {
+    void a_request_that_is_refused_after_a_wait_is_not_charged() {
         CompletableFuture<Answer> held = future("/fair/held", "holder");
         gateway.awaitInFlight("pool", 1);
         assertThat(ask("/fair/x", "in-vain").status()).isEqualTo(503);
@@ -148,7 +148,7 @@ class QuotaTest {
     }
 
     @Test
-    void a_quota_that_is_used_up_while_a_request_waits_refuses_it_and_its_permit_goes_on() {
+    void a_quota_used_up_during_a_wait_refuses_the_request_and_frees_its_permit() {
         CompletableFuture<Answer> held = future("/patient/held", "holder");
         gateway.awaitInFlight("patient", 1);
         CompletableFuture<Answer> first = future("/patient/x", "while-waiting");
@@ -161,7 +161,7 @@ class QuotaTest {
     }
 
     @Test
-    void quotas_hold_on_routes_without_a_pool_and_are_the_same_on_all_routes() {
+    void quotas_apply_to_all_routes_also_without_a_pool() {
         Answer plain = ask("/plain/x", "everywhere");
         assertThat(plain.status()).isEqualTo(200);
         assertThat(plain.field("RateLimit")).startsWith("\"hourly\";r=0;t=");
@@ -171,7 +171,7 @@ class QuotaTest {
     }
 
     @Test
-    void limits_of_the_upstreams_own_are_passed_on() {
+    void limits_of_the_upstream_are_passed_on() {
         upstream.on(
                 "/fair/limited",
                 exchange -> exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"

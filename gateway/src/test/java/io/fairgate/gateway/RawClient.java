@@ -7,7 +7,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** A client that writes bytes and can leave in every way there is. */
+/** A client that writes bytes and can leave in every possible way. */
 final class RawClient implements AutoCloseable {
 
     private final Socket socket;
@@ -28,7 +28,7 @@ final class RawClient implements AutoCloseable {
         return send("GET " + path + " HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: " + tenant + "\r\n\r\n");
     }
 
-    /** Sends a POST whose body has that many bytes; stops early when the gateway takes no more, as a client would. */
+    /** Sends a POST with a body of this many bytes; stops early if the gateway reads no more, as a client would. */
     RawClient post(String path, String tenant, int bytes) throws IOException {
         send("POST " + path + " HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: " + tenant + "\r\nContent-Length: " + bytes
                 + "\r\n\r\n");
@@ -47,7 +47,7 @@ final class RawClient implements AutoCloseable {
         return all.toString(StandardCharsets.ISO_8859_1);
     }
 
-    /** Everything until this text has come. */
+    /** Reads until this text has arrived. */
     String readUntil(String text) throws IOException {
         InputStream in = socket.getInputStream();
         StringBuilder read = new StringBuilder();
@@ -66,7 +66,7 @@ final class RawClient implements AutoCloseable {
         return socket.getInputStream().available();
     }
 
-    /** Sends nothing any more, and goes on reading. */
+    /** Closes the sending side, and continues to read. */
     RawClient shutdownOutput() throws IOException {
         socket.shutdownOutput();
         return this;

@@ -22,7 +22,7 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** A client that speaks HTTP/2 from its first byte (prior knowledge), frame by frame, and does what no real one would. */
+/** A client that speaks HTTP/2 from its first byte (prior knowledge), frame by frame, also in unusual ways. */
 final class RawHttp2Client implements AutoCloseable {
 
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -131,7 +131,7 @@ final class RawHttp2Client implements AutoCloseable {
         readUntil(() -> false);
     }
 
-    /** Sends nothing any more, and goes on reading. */
+    /** Closes the sending side, and continues to read. */
     void shutdownOutput() throws IOException {
         socket.shutdownOutput();
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a file of records holds after one of them did not fit. */
+/** The contents of a file of records after a record that did not fit. */
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "it has no limit for the size of files")
 class RecordFileTest {
 
@@ -22,12 +22,12 @@ class RecordFileTest {
     Path folder;
 
     @Test
-    void a_record_of_which_only_a_part_fits_is_not_in_the_file_at_all() throws Exception {
+    void a_record_that_does_not_fit_is_not_written_in_part() throws Exception {
         Path file = folder.resolve("audit.log");
         Process limited = new ProcessBuilder(
                         "sh",
                         "-c",
-                        // 512 bytes, or 1024 where a shell counts so.
+                        // 512 bytes, or 1024 in some shells.
                         "ulimit -f 1 && exec \"$@\"",
                         "sh",
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -43,7 +43,7 @@ class RecordFileTest {
         assertThat(Files.readString(file)).matches("(x{299}\n)+");
     }
 
-    /** Writes records to a file until one does not fit. Such a limit is one of a process, and stays. */
+    /** Writes records to a file until one does not fit. The limit applies to a whole process, and cannot be removed. */
     static final class OtherProcess {
         private OtherProcess() {}
 

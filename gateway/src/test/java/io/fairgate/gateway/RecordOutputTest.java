@@ -23,7 +23,7 @@ import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Where the lines of the audit log and of the access log go, and that they are JSON and nothing else. */
+/** The outputs of the audit log and of the access log, whose lines are nothing but JSON. */
 class RecordOutputTest {
 
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -78,7 +78,7 @@ class RecordOutputTest {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void on_standard_output_a_record_is_a_line_of_json_once_and_without_anything_before_it(CapturedOutput output) {
+    void on_standard_output_each_record_is_one_line_of_json(CapturedOutput output) {
         start(ACCESS_LOG);
         ask();
         RunningGateway.eventually(() -> assertThat(output.getOut().lines().filter(line -> line.contains("\"path\":")))
@@ -97,7 +97,7 @@ class RecordOutputTest {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void with_a_directory_each_log_has_a_file_and_standard_output_has_none_of_it(CapturedOutput output) {
+    void with_a_directory_each_log_has_a_file_instead_of_standard_output(CapturedOutput output) {
         start(ACCESS_LOG, directory());
         ask();
         RunningGateway.eventually(() -> assertThat(lines("access.log")).hasSize(2));
@@ -110,7 +110,7 @@ class RecordOutputTest {
     }
 
     @Test
-    void a_file_that_is_full_is_put_aside_compressed_under_its_day() throws IOException {
+    void a_full_file_is_rotated_and_compressed_with_its_day() throws IOException {
         Files.writeString(folder.resolve("audit.log"), "x".repeat(2000));
         start(directory(), "--fairgate.log-files.max-size=1KB");
         ask();
@@ -123,7 +123,7 @@ class RecordOutputTest {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void a_record_that_a_full_disk_does_not_take_is_counted_and_told_once(CapturedOutput output) throws IOException {
+    void a_record_lost_on_a_full_disk_is_counted_and_reported_once(CapturedOutput output) throws IOException {
         start(directory());
         RecordFile file = (RecordFile) logger("audit").getAppender("fairgate-audit");
         file.setOutputStream(new OutputStream() {
@@ -161,7 +161,7 @@ class RecordOutputTest {
     }
 
     @Test
-    void a_gateway_that_has_ended_leaves_the_logs_as_they_were_and_every_record_written() {
+    void a_gateway_writes_every_record_before_its_end_and_resets_the_logs() {
         start(ACCESS_LOG, directory());
         ask();
         gateway.close();

@@ -26,7 +26,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
- * What a policy file that changes does to a gateway that runs.
+ * Changes of the policy file of a running gateway.
  */
 class ReloadTest {
 
@@ -84,7 +84,7 @@ class ReloadTest {
     }
 
     @Test
-    void tenants_pools_and_routes_change_all_at_once() {
+    void tenants_pools_and_routes_change_together() {
         start(policy());
         assertThat(status("/fair/x", "newcomer")).isEqualTo(403);
         assertThat(status("/other/x", "a")).isEqualTo(404);
@@ -113,7 +113,7 @@ class ReloadTest {
     }
 
     @Test
-    void a_file_with_mistakes_changes_nothing_and_is_told_of() {
+    void a_file_with_mistakes_changes_nothing_and_is_reported() {
         start(policy());
         Answer report = reload(policy().replace("permits: 2", "permits: 9")
                 .replace("a: { plan: plan }", "a: { plan: plam }")
@@ -162,7 +162,7 @@ class ReloadTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"order: first", "metadata: x", "predicates: Path=/other/**", "filters: StripPrefix=1"})
-    void a_route_that_cannot_even_be_bound_is_a_mistake_like_any_other(String line) {
+    void a_malformed_route_is_a_mistake_like_any_other(String line) {
         start(policy());
         Answer report = reload(policy().replace("  - id: plain\n", "  - id: plain\n    " + line + "\n"));
 
@@ -172,7 +172,7 @@ class ReloadTest {
     }
 
     @Test
-    void a_file_that_is_gone_changes_nothing() throws IOException {
+    void a_missing_file_changes_nothing() throws IOException {
         start(policy());
         Files.delete(file.path());
 
@@ -184,7 +184,7 @@ class ReloadTest {
     }
 
     @Test
-    void permits_that_are_held_and_places_in_the_queue_stay() {
+    void held_permits_and_places_in_the_queue_stay() {
         start(policy());
         CompletableFuture<Answer> first = future("/fair/held", "a");
         CompletableFuture<Answer> second = future("/fair/held", "b");
@@ -208,7 +208,7 @@ class ReloadTest {
     }
 
     @Test
-    void a_balance_stays() {
+    void quota_balances_stay() {
         String metered =
                 policy().replace("plan: {}", "plan: { quotas: [ { name: hourly, limit: 3, per: 1h, burst: 3 } ] }");
         start(metered);
@@ -225,7 +225,7 @@ class ReloadTest {
     }
 
     @Test
-    void a_pool_that_goes_and_comes_again_while_it_is_used_is_the_same() {
+    void a_pool_that_is_removed_and_named_again_while_in_use_is_the_same() {
         start(policy());
         CompletableFuture<Answer> first = future("/fair/held", "a");
         CompletableFuture<Answer> second = future("/fair/held", "b");
@@ -265,12 +265,12 @@ class ReloadTest {
     @ParameterizedTest
     @ExtendWith(OutputCaptureExtension.class)
     @ValueSource(strings = {"tenants: [", "\"SetStatus=\" ]"})
-    void a_refused_file_is_told_once_though_it_is_seen_after_it_was_read(String mistake, CapturedOutput output) {
+    void a_refused_file_is_reported_once(String mistake, CapturedOutput output) {
         start(policy());
         PolicyReload reload = gateway.context().getBean(PolicyReload.class);
         String bad = mistake.startsWith("tenants") ? mistake : policy().replace("\"FairShare=pool\" ]", mistake);
 
-        // Told of the file before, when this one has been moved over it already; and then of this one.
+        // The watcher reports the old file when the new one has already replaced it, and then the new one.
         file.write(bad);
         assertThat(reload.reloadUnlessRefused().result()).isEqualTo(Result.REFUSED);
         assertThat(reload.reloadUnlessRefused().mistakes()).hasSize(1);

@@ -36,7 +36,7 @@ class ReloadUnderLoadTest {
     private final AtomicReference<String> failed = new AtomicReference<>("");
     private volatile boolean over;
 
-    /** So slow a rate that nothing of what is used comes back meanwhile. */
+    /** A rate so slow that no used unit is refilled during the test. */
     private String policy(SplittableRandom random) {
         return TestPolicy.onePool(
                         upstream.url(), "permits: %d, max-wait: 60s".formatted(random.nextInt(1, MOST_PERMITS + 1)))

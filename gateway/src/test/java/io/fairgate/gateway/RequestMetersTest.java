@@ -12,7 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The request meters of Spring and Spring Cloud Gateway, which are off unless an operator wants them. */
+/** The request meters of Spring and Spring Cloud Gateway, which are off by default. */
 class RequestMetersTest {
 
     private static final List<String> SPRINGS_OWN =
@@ -24,7 +24,7 @@ class RequestMetersTest {
     @RegisterExtension
     final RunningGateway gateway = new RunningGateway();
 
-    /** One request is served, another client leaves before the headers of its answer; what meters of requests there are then. */
+    /** The request meters after a served request and a client that left before the headers of its answer. */
     private Set<String> metersOfRequests(String... options) throws IOException {
         CountDownLatch mayEnd = new CountDownLatch(1);
         upstream.on("/fair/held", exchange -> {
@@ -56,13 +56,12 @@ class RequestMetersTest {
     }
 
     @Test
-    void there_are_none_by_default_also_after_a_client_that_left_early() throws IOException {
+    void by_default_there_are_no_request_meters() throws IOException {
         assertThat(metersOfRequests()).isEmpty();
     }
 
     @Test
-    void springs_own_properties_switch_them_on_without_the_timers_that_a_client_that_left_stays_in()
-            throws IOException {
+    void springs_properties_enable_request_meters_without_leaking_timers() throws IOException {
         assertThat(metersOfRequests(
                         "--management.observations.enable.http.server.requests=true",
                         "--spring.cloud.gateway.server.webflux.observability.enabled=true",

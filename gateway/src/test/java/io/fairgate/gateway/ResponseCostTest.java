@@ -22,7 +22,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * What a request turns out to have taken of its quotas. A test that looks at the balance of a tenant has one of its own.
+ * The actual cost of a request. A test that reads the balance of a tenant has its own tenant.
  */
 class ResponseCostTest {
 
@@ -111,7 +111,7 @@ class ResponseCostTest {
         webSockets.disposeNow(Duration.ofSeconds(30));
     }
 
-    /** What a request takes. It is settled before its permit comes back; until then it has taken the estimate. */
+    /** The cost of a request. It is settled before its permit is released; until then the estimate is charged. */
     private static long taken(Runnable request) {
         long before = balances.of("odd", "plain").get(0);
         request.run();
@@ -139,7 +139,7 @@ class ResponseCostTest {
     }
 
     @Test
-    void a_response_without_a_body_takes_a_unit() throws IOException {
+    void a_response_without_a_body_costs_one_unit() throws IOException {
         upstream.on("/bytes/empty", exchange -> exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
         upstream.on("/bytes/204", exchange -> exchange.send("HTTP/1.1 204 No Content\r\n\r\n"));
         upstream.on("/bytes/304", exchange -> exchange.send("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n"));
@@ -170,7 +170,7 @@ class ResponseCostTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"first", "last", "replaced"})
-    void what_the_upstream_says_counts_also_when_the_route_does_not_tell_the_client(String route) {
+    void the_cost_from_the_upstream_counts_even_if_the_client_does_not_get_it(String route) {
         upstream.on(
                 "/kept/" + route + "/x",
                 exchange -> exchange.send("HTTP/1.1 200 OK\r\nX-Cost: 3\r\nContent-Length: 0\r\n\r\n"));
@@ -195,7 +195,7 @@ class ResponseCostTest {
                 "X-Cost: 2\\nX-Cost: x           | 2",
                 "X_Cost: 2                       | 5",
             })
-    void whatever_the_field_holds_the_cost_is_bounded(String lines, long units) {
+    void the_cost_from_any_field_value_is_bounded(String lines, long units) {
         upstream.on(
                 "/field/odd",
                 exchange -> exchange.send(
@@ -204,7 +204,7 @@ class ResponseCostTest {
     }
 
     @Test
-    void case_64_what_was_not_sent_upstream_is_given_back() {
+    void a_request_that_was_not_sent_is_given_back() {
         for (int i = 0; i < 5; i++) {
             assertThat(ask("/lost/x", "lost").status()).isEqualTo(502);
             balances.await("lost", 10);
@@ -212,7 +212,7 @@ class ResponseCostTest {
     }
 
     @Test
-    void what_failed_upstream_stays_charged() {
+    void a_request_that_failed_upstream_stays_charged() {
         upstream.on("/five/broken", exchange -> exchange.send("HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"));
         upstream.on("/bytes/reset", ScriptedUpstream.Exchange::reset);
         assertThat(ask("/bytes/reset", "failed").status()).isEqualTo(502);
@@ -222,7 +222,7 @@ class ResponseCostTest {
     }
 
     @Test
-    void what_the_upstream_said_before_it_failed_counts() {
+    void the_cost_from_a_later_failing_response_counts() {
         upstream.on(
                 "/field/500", exchange -> exchange.send("HTTP/1.1 500 No\r\nX-Cost: 2\r\nContent-Length: 0\r\n\r\n"));
         upstream.on("/field/broken", exchange -> {
@@ -236,7 +236,7 @@ class ResponseCostTest {
     }
 
     @Test
-    void of_a_request_that_is_sent_again_the_last_response_tells_and_nobody_when_there_is_none() {
+    void after_a_retry_the_cost_from_the_last_response_counts() {
         AtomicInteger sent = new AtomicInteger();
         upstream.on("/again/x", exchange -> {
             boolean first = sent.getAndIncrement() % 2 == 0;
@@ -257,7 +257,7 @@ class ResponseCostTest {
     }
 
     @Test
-    void a_client_that_leaves_in_the_middle_has_taken_what_was_estimated() throws Exception {
+    void a_client_that_leaves_during_the_response_is_charged_the_estimate() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         upstream.on("/bytes/held", exchange -> {
             exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\nx");
@@ -274,7 +274,7 @@ class ResponseCostTest {
 
     @ParameterizedTest
     @CsvSource({"/socket/field, 2", "/socket/bytes, 5"})
-    void a_websocket_takes_what_its_handshake_was_answered_with_or_the_estimate(String path, long units) {
+    void a_websocket_is_charged_by_its_handshake_or_the_estimate(String path, long units) {
         assertThat(taken(() -> {
                     try (RawClient client = new RawClient(gateway.port())) {
                         client.send("GET " + path

@@ -96,7 +96,7 @@ class RouteCheckTest {
                 "{ name: Retry, args: { retries: 3, exceptions: [ java.io.IOException ], series: [ SERVER_ERROR, CLIENT_ERROR ] } }",
                 "{ name: CacheRequestBody, args: { bodyClass: java.lang.String } }"
             })
-    void a_filter_as_it_is_documented_is_accepted(String filter) {
+    void a_documented_filter_is_accepted(String filter) {
         assertThatCode(() -> check(policy("Path=/x/{segment}", filter))).doesNotThrowAnyException();
     }
 
@@ -121,7 +121,7 @@ class RouteCheckTest {
                 "{ name: Query, args: { param: green } }",
                 "{ name: Weight, args: { weight.group: g, weight.weight: 5 } }"
             })
-    void a_predicate_as_it_is_documented_is_accepted(String predicate) {
+    void a_documented_predicate_is_accepted(String predicate) {
         assertThatCode(() -> check(policy(predicate, "StripPrefix=1"))).doesNotThrowAnyException();
     }
 
@@ -135,7 +135,7 @@ class RouteCheckTest {
             SetStatus=nonsense                                         | filters[0]: SetStatus:
             StripPrefix=two                                            | filters[0]: StripPrefix: For input string: "two"
             """)
-    void a_filter_that_would_not_do_what_is_written_is_refused_at_its_line(String filter, String mistake) {
+    void a_filter_with_ignored_or_invalid_arguments_is_refused_at_its_line(String filter, String mistake) {
         assertThatThrownBy(() -> check(policy("Path=/x", filter)))
                 .isInstanceOf(InvalidPolicyException.class)
                 .hasMessageStartingWith("test.yml:14: routes[0]." + mistake);
@@ -148,14 +148,14 @@ class RouteCheckTest {
             { name: Weight, args: { grop: g } }     | predicates[0]: Weight: grop would be ignored (expected: one of 
             Before=tomorrow                         | predicates[0]: Before: Text 'tomorrow' could not be parsed
             """)
-    void a_predicate_that_would_not_do_what_is_written_is_refused_at_its_line(String predicate, String mistake) {
+    void a_predicate_with_ignored_or_invalid_arguments_is_refused_at_its_line(String predicate, String mistake) {
         assertThatThrownBy(() -> check(policy(predicate, "StripPrefix=1")))
                 .isInstanceOf(InvalidPolicyException.class)
                 .hasMessageStartingWith("test.yml:12: routes[0]." + mistake);
     }
 
     @Test
-    void all_mistakes_are_told_at_once() {
+    void all_mistakes_are_reported_together() {
         assertThatThrownBy(() -> check(policy("Pat=/x", "RequestSize=1KB")))
                 .hasMessageContaining("test.yml:12: routes[0].predicates[0]: unknown predicate \"Pat\"")
                 .hasMessageContaining("test.yml:14: routes[0].filters[0]: RequestSize: ");

@@ -24,11 +24,11 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * A gateway on free loopback ports, in this process, for one test. When the test ends nothing may be in flight or
- * waiting, no Netty buffer may have leaked, and no event loop may have been blocked (BlockHound throws there).
+ * A gateway on free loopback ports, in this process, for one test. At the end of the test nothing may be in flight or waiting, no
+ * Netty buffer may have leaked, and no event loop may have been blocked (BlockHound throws there).
  *
- * <p>As a static extension it serves all tests of its class, which start it in {@code @BeforeAll}; what may not be left
- * is checked after each of them all the same.
+ * <p>As a static extension it serves all tests of its class, which start it in {@code @BeforeAll}; the checks still run after
+ * each test.
  */
 final class RunningGateway implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
 
@@ -97,7 +97,7 @@ final class RunningGateway implements BeforeAllCallback, AfterEachCallback, Afte
                 assertThat(pool(pool).inFlight()).as("in flight in %s", pool).isEqualTo(count));
     }
 
-    /** What happens on other threads is waited for; how long it takes on a busy machine is not judged. */
+    /** Waits for events on other threads, for as long as a busy machine needs. */
     static void eventually(org.awaitility.core.ThrowingRunnable assertion) {
         Awaitility.await()
                 .pollInterval(Duration.ofMillis(10))
@@ -105,7 +105,7 @@ final class RunningGateway implements BeforeAllCallback, AfterEachCallback, Afte
                 .untilAsserted(assertion);
     }
 
-    /** Only a static extension hears of this. */
+    /** Called for a static extension only. */
     @Override
     public void beforeAll(ExtensionContext tests) {
         ofTheClass = true;

@@ -23,9 +23,8 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * An upstream that does what a test says, byte by byte, and counts by itself how many requests it has at once. It
- * listens on loopback; its threads are daemons, so it dies with the test; as a
- * static extension, with the last test of its class.
+ * An upstream that does what a test says, byte by byte, and counts its concurrent requests. It listens on loopback with daemon
+ * threads, and ends with the test or, as a static extension, with the last test of its class.
  */
 final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, AfterAllCallback {
 
@@ -66,7 +65,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         return server.getLocalPort();
     }
 
-    /** What came of the requests: all but the bodies, in the order of their arrival. */
+    /** The heads of the requests, in the order of their arrival. */
     List<String> heads() {
         return List.copyOf(heads);
     }
@@ -93,7 +92,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         return now.get();
     }
 
-    /** Only a static extension hears of this. */
+    /** Called for a static extension only. */
     @Override
     public void beforeAll(ExtensionContext tests) {
         ofTheClass = true;
@@ -162,7 +161,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
             try {
                 while (in.read() >= 0) {}
             } catch (IOException e) {
-                // Closed the hard way is closed as well.
+                // A reset is a close as well.
             }
         }
 

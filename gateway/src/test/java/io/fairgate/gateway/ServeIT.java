@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command line: where the policy comes from, Spring's options, and what is said when something is wrong. */
+/** The command line: the source of the policy, Spring's options, and the messages for mistakes. */
 class ServeIT {
 
     private final Path folder;
@@ -55,7 +55,7 @@ class ServeIT {
     }
 
     @Test
-    void a_broken_policy_has_all_its_mistakes_named_by_serve_and_by_check() throws Exception {
+    void serve_and_check_report_all_mistakes_of_a_policy() throws Exception {
         String broken = policy().replace("permits:", "permitz:").replace("trusted-from:", "trustedfrom:");
         Files.writeString(folder.resolve("broken.yml"), broken);
         Started serve = fairgate.start(folder, "serve", "--config", "broken.yml");
@@ -72,7 +72,7 @@ class ServeIT {
     }
 
     @Test
-    void a_sound_policy_passes_the_check() throws Exception {
+    void a_valid_policy_passes_the_check() throws Exception {
         Files.writeString(folder.resolve("sound.yml"), policy());
         Started check = fairgate.start(folder, "check", "sound.yml");
         assertThat(check.awaitExit()).isZero();
@@ -80,7 +80,7 @@ class ServeIT {
     }
 
     @Test
-    void a_route_that_cannot_be_used_is_named_with_its_line() throws Exception {
+    void an_invalid_route_is_reported_with_its_line() throws Exception {
         Started process = fairgate.serve(folder, policy().replace("FairShare=pool", "FairShare=pool,1,2s,4"));
         assertThat(process.awaitExit()).isOne();
         assertThat(process.err().lines())
@@ -93,7 +93,7 @@ class ServeIT {
     }
 
     @Test
-    void a_typo_among_the_options_is_not_taken_for_one_of_spring() throws Exception {
+    void a_misspelt_option_is_not_passed_to_spring() throws Exception {
         List<Started> processes = List.of(
                 fairgate.start(folder, "--confg=x"),
                 fairgate.start(folder, "serve", "-x"),
@@ -109,7 +109,7 @@ class ServeIT {
     }
 
     @Test
-    void help_and_version_are_told() throws Exception {
+    void help_and_version_are_printed() throws Exception {
         Started help = fairgate.start(folder, "--help");
         Started version = fairgate.start(folder, "--version");
         Started serveVersion = fairgate.start(folder, "serve", "--version");
@@ -122,7 +122,7 @@ class ServeIT {
     }
 
     @Test
-    void the_policy_of_this_folder_is_served_and_the_log_says_what_matters() throws Exception {
+    void the_policy_of_the_current_folder_is_served_and_the_log_describes_it() throws Exception {
         Started gateway = fairgate.serve(folder, policy());
         assertAnswers(gateway);
         assertThat(gateway.out().lines().map(line -> line.replaceFirst(".* : ", "")))
@@ -135,7 +135,7 @@ class ServeIT {
     }
 
     @Test
-    void the_environment_names_the_policy_and_an_option_wins_over_application_yml() throws Exception {
+    void the_environment_names_the_policy_and_options_override_application_yml() throws Exception {
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
         Files.writeString(elsewhere.resolve("a.yml"), policy());
         Files.writeString(folder.resolve("application.yml"), """
@@ -149,7 +149,7 @@ class ServeIT {
     }
 
     @Test
-    void the_option_wins_over_the_environment_and_a_port_in_use_is_told_in_one_sentence() throws Exception {
+    void the_option_overrides_the_environment_and_a_port_in_use_is_one_sentence() throws Exception {
         Files.writeString(folder.resolve("right.yml"), policy());
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Started process = fairgate.start(

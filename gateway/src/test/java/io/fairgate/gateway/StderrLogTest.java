@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which names are levels, and from when on one counts. */
+/** The names of levels, and when a level takes effect. */
 class StderrLogTest {
 
     @ParameterizedTest
@@ -28,14 +28,14 @@ class StderrLogTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"LOUD", "3", "WARN ", "throttle=info"})
-    void what_is_none_is_told_with_those_that_there_are(String level) {
+    void an_unknown_level_is_reported_with_the_known_ones(String level) {
         assertThat(StderrLog.mistake(level))
                 .isEqualTo(level + " (expected: one of OFF, ERROR, WARN, INFO, DEBUG, TRACE)");
     }
 
-    /** Asked by whoever is told of each change of a level, which is when another thread could log. */
+    /** Called at each change of a level, when another thread could log. */
     @Test
-    void whatever_is_logged_while_it_is_set_up_is_of_a_level_that_is_wanted() {
+    void events_during_the_setup_respect_the_level() {
         LoggerContext context = new LoggerContext();
         Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         AppendersAtChanges changes = new AppendersAtChanges();
@@ -64,7 +64,7 @@ class StderrLogTest {
         return new LoggingEvent("", logger, level, "text", null, new Object[0]);
     }
 
-    /** Where the top logger writes whenever its level changes. */
+    /** Lets the root logger write at each change of its level. */
     private static final class AppendersAtChanges implements LoggerContextListener {
         final List<String> seen = new ArrayList<>();
 

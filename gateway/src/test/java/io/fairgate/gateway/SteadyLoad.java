@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Phaser;
 import org.jspecify.annotations.Nullable;
 
-/** A number of requests of each tenant at any time: each is sent again as soon as it is answered. */
+/** A constant number of open requests of each tenant: each is sent again as soon as it is answered. */
 final class SteadyLoad {
 
     private final HttpClient client =
@@ -21,7 +21,7 @@ final class SteadyLoad {
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private volatile boolean over;
 
-    /** Keeps so many requests of this tenant open, more than it is granted permits, so that some wait at any time. */
+    /** Keeps this many requests of the tenant open: more than its permits, so that some always wait. */
     SteadyLoad keep(int requests, String url, String tenant) {
         HttpRequest request = HttpRequest.newBuilder(URI.create(url))
                 .header("X-Tenant-Id", tenant)

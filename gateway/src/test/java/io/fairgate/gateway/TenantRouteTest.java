@@ -49,7 +49,7 @@ class TenantRouteTest {
             """;
 
     @Test
-    void tenants_have_upstreams_of_their_own() {
+    void tenants_have_their_own_upstreams() {
         start(PREMIUM + REST);
         assertThat(body("a")).isEqualTo("premium");
         assertThat(body("b")).isEqualTo("premium");
@@ -65,13 +65,13 @@ class TenantRouteTest {
     }
 
     @Test
-    void who_is_nobody_is_told_so_where_only_tenants_have_routes() {
+    void an_unidentified_request_gets_401_if_only_tenants_have_routes() {
         start(PREMIUM);
         Answer nobody = Answer.to(gateway.url("/x"));
         assertThat(nobody.status()).isEqualTo(401);
         assertThat(nobody.json("reason")).isEqualTo("missing");
         assertThat(Answer.to(gateway.url("/x"), "X-Tenant-Id", "a b").status()).isEqualTo(400);
-        assertThat(body("c")).as("another tenant's routes are none of its").isEqualTo("404");
+        assertThat(body("c")).as("a tenant without a route").isEqualTo("404");
         assertThat(Answer.to(gateway.url("/elsewhere")).status()).isEqualTo(404);
         assertThat(upstream.requests()).isEmpty();
         assertThat(Answer.to(gateway.managementUrl("/actuator/prometheus")).body())

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code throttle} as a process of its own: its options and its file, what it says, and how it ends. */
+/** {@code throttle} as a process: its options, its file, its messages and its end. */
 class ThrottleIT {
 
     private static final Pattern SERVES =
@@ -73,7 +73,7 @@ class ThrottleIT {
     }
 
     @Test
-    void a_signal_ends_it_at_once_with_0_and_whoever_is_blocked_is_told() throws Exception {
+    void a_signal_ends_it_at_once_with_0_and_answers_blocked_calls() throws Exception {
         Files.writeString(folder.resolve("throttle.toml"), "[semaphores]\nA = 1\n");
         Started process = fairgate.start(folder, "throttle", "--port", "0");
         int port = port(process);
@@ -92,7 +92,7 @@ class ThrottleIT {
     }
 
     @Test
-    void without_a_file_it_says_so_and_has_no_semaphores() throws Exception {
+    void without_a_file_it_reports_that_and_has_no_semaphores() throws Exception {
         Started unnamed = fairgate.start(folder, "throttle", "--port", "0");
         Started named = fairgate.start(folder, "throttle", "-c", "no/such.toml", "--port", "0");
         assertThat(body(port(unnamed), "GET", "/remainder?semaphore=A", "")).isEqualTo("Unknown semaphore");
@@ -103,7 +103,7 @@ class ThrottleIT {
     }
 
     @Test
-    void a_file_that_is_no_configuration_is_named_with_its_line() throws Exception {
+    void a_malformed_configuration_is_reported_with_its_line() throws Exception {
         Files.writeString(folder.resolve("throttle.toml"), "[semaphores]\nA = 1\nB = \n");
         Started process = fairgate.start(folder, "throttle", "--port", "0");
         assertThat(process.awaitExit()).isOne();
@@ -114,7 +114,7 @@ class ThrottleIT {
     }
 
     @Test
-    void a_port_in_use_and_an_address_elsewhere_are_told_in_one_line() throws Exception {
+    void a_port_in_use_and_a_foreign_address_are_reported_in_one_line() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Started inUse = fairgate.start(folder, "throttle", "--port", Integer.toString(taken.getLocalPort()));
             Started elsewhere = fairgate.start(folder, "throttle", "--address", "192.0.2.1", "--port", "0");
@@ -130,7 +130,7 @@ class ThrottleIT {
     }
 
     @Test
-    void how_much_it_logs_is_set_by_the_file_and_before_that_by_the_environment() throws Exception {
+    void the_log_level_is_set_by_the_file_and_before_that_by_the_environment() throws Exception {
         Files.writeString(folder.resolve("throttle.toml"), "[logging.stderr]\nlevel = \"DEBUG\"\n");
         Started byFile = fairgate.start(folder, "throttle", "--port", "0");
         Started byEnvironment = fairgate.start(folder, Map.of("THROTTLE_LOG", "ERROR"), "throttle", "--port", "0");
@@ -141,7 +141,7 @@ class ThrottleIT {
     }
 
     @Test
-    void a_level_that_is_none_is_told_and_it_serves_all_the_same() throws Exception {
+    void an_unknown_level_is_reported_and_the_server_still_serves() throws Exception {
         Files.writeString(folder.resolve("throttle.toml"), "[logging.stderr]\nlevel = \"LOUD\"\n");
         Started byFile = fairgate.start(folder, "throttle", "--port", "0");
         Started byEnvironment = fairgate.start(folder, Map.of("THROTTLE_LOG", "quiet"), "throttle", "--port", "0");

@@ -21,7 +21,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
- * Throttle's clients at a gateway: the same tenants, pools, bounds and quotas as everybody else.
+ * Throttle's clients at a gateway have the same tenants, pools, bounds and quotas as requests.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ThrottleInServeTest {
@@ -118,7 +118,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void one_key_switches_it_on_beside_the_lease_api() {
+    void one_key_enables_throttle_beside_the_lease_api() {
         start(POLICY);
         assertSays(call("", "GET", "/", ""), 200, "Hello from Throttle!");
         assertSays(call("", "GET", "/health", ""), 200, "Ok");
@@ -128,7 +128,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void it_may_be_there_alone() {
+    void throttle_may_run_without_the_lease_api() {
         start(POLICY, "--fairgate.leases.enabled=false");
         assertSays(call("", "GET", "/", ""), 200, "Hello from Throttle!");
         LeaseApiTest.assertProblem(call("", "GET", "/v1/openapi.json", ""), 404, "not-found");
@@ -136,7 +136,7 @@ class ThrottleInServeTest {
         assertSays(lock("a:", peer, "single", 1), 200, peer);
     }
 
-    /** They are one tenant, and invent its names. */
+    /** They are one tenant, with invented names. */
     @Test
     void unknown_ids_together_leave_room_for_the_leases_of_others() {
         start(POLICY.replace("  plans:", "  unknown: plan\n  plans:"), "--fairgate.leases.max-open=20");
@@ -147,7 +147,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void without_the_key_nobody_speaks_it() {
+    void without_the_key_throttle_is_disabled() {
         LeasingTenant.start(gateway, POLICY);
         LeaseApiTest.assertProblem(call("", "GET", "/", ""), 404, "not-found");
         LeaseApiTest.assertProblem(call("a:" + KEY_OF_A, "GET", "/peers/", ""), 404, "not-found");
@@ -199,7 +199,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void what_is_no_name_and_secret_is_nobody_though_there_is_a_default_tenant() {
+    void malformed_credentials_are_refused_even_with_a_default_tenant() {
         start(POLICY, "--fairgate.leases.throttle.default-tenant=batch");
         LeasingTenant client = new LeasingTenant(gateway, "");
         for (String credentials : List.of("Basic", "Basic ", "Basic ä", "Basic YQ==", "Basic gIA6")) {
@@ -222,7 +222,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void who_says_nothing_is_the_default_tenant() {
+    void a_client_without_credentials_is_the_default_tenant() {
         start(POLICY, "--fairgate.leases.throttle.default-tenant=batch");
         String peer = peer("");
         assertSays(lock("", peer, "single", 1), 200, peer);
@@ -234,7 +234,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void a_default_tenant_or_a_pool_that_there_is_not_is_told_at_the_start() {
+    void an_unknown_default_tenant_or_pool_stops_the_start() {
         assertThatThrownBy(() -> start(POLICY, "--fairgate.leases.throttle.default-tenant=nobody"))
                 .rootCause()
                 .hasMessageContaining("fairgate.leases.throttle.default-tenant")
@@ -263,7 +263,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void a_peer_lasts_no_longer_than_the_pools_allow_whose_locks_it_holds() {
+    void a_peer_lasts_no_longer_than_the_pools_of_its_locks_allow() {
         start(POLICY);
         String a = "a:" + KEY_OF_A;
         String peer = peer(a);
@@ -282,7 +282,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void a_lock_costs_a_unit_of_the_quotas_and_is_503_when_they_are_used_up(CapturedOutput output) {
+    void a_lock_costs_one_unit_and_is_503_beyond_the_quota(CapturedOutput output) {
         start(POLICY, "--logging.level.io.fairgate.audit=info");
         String peer = peer("counted:");
         for (int i = 0; i < 2; i++) {
@@ -301,7 +301,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void what_was_given_while_nobody_waited_is_charged_as_well() {
+    void a_lock_granted_between_two_calls_is_charged_too() {
         start(POLICY);
         String a = "a:" + KEY_OF_A;
         String holder = peer(a);
@@ -319,7 +319,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void a_count_beyond_what_the_tenant_may_ever_hold_is_refused_for_good() {
+    void a_count_beyond_the_tenants_cap_is_refused_permanently() {
         start(POLICY);
         String peer = peer("b:" + KEY_OF_B);
         assertSays(
@@ -380,7 +380,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void what_is_restored_waits_for_its_turn_and_never_makes_a_pool_hold_more_than_it_has() {
+    void a_restore_waits_for_its_turn_and_never_exceeds_the_pool() {
         start(POLICY);
         String holder = peer("a:" + KEY_OF_A);
         lock("a:" + KEY_OF_A, holder, "pool", 4);
@@ -415,7 +415,7 @@ class ThrottleInServeTest {
     }
 
     @Test
-    void at_the_end_who_is_blocked_is_told_and_what_is_held_comes_back() {
+    void a_shutdown_answers_blocked_calls_and_releases_held_locks() {
         start(POLICY);
         String holder = peer("a:");
         lock("a:", holder, "single", 1);

@@ -49,12 +49,12 @@ final class TokenIssuer {
         }
     }
 
-    /** What everybody may read of these keys. */
+    /** The public part of these keys. */
     static String published(JWK... keys) {
         return new JWKSet(Arrays.asList(keys)).toString(true);
     }
 
-    /** As an issuer would fill them in for a tenant. */
+    /** The claims of an ordinary token of a tenant. */
     static JWTClaimsSet.Builder claims(Object tenant) {
         return new JWTClaimsSet.Builder()
                 .issuer(ISSUER)

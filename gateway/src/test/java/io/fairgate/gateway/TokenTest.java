@@ -50,7 +50,7 @@ class TokenTest {
     private static final ECKey EC = TokenIssuer.ec("ec-1");
     /** Not published at the beginning. */
     private static final RSAKey NEXT = TokenIssuer.rsa("rsa-2");
-    /** Of somebody else, who calls it like the issuer's. */
+    /** A foreign key with the id of the issuer's key. */
     private static final RSAKey FORGED = TokenIssuer.rsa("rsa-1");
     /** Published, but too short to be used. */
     private static final RSAKey SHORT = TokenIssuer.rsa("short", 1024);
@@ -168,7 +168,7 @@ class TokenTest {
         return signed(header.apply(header(RS256, key)).build(), key, claims("a").build());
     }
 
-    /** What passes where a public key is taken for the secret of an HMAC. */
+    /** A token that passes if a public key is taken as the secret of an HMAC. */
     private static String confused() throws Exception {
         SignedJWT token = new SignedJWT(header(HS256, RSA).build(), claims("a").build());
         token.sign(new MACSigner(RSA.toRSAPublicKey().getEncoded()));
@@ -177,7 +177,7 @@ class TokenTest {
 
     @ParameterizedTest(name = "{0}: {2} {3}")
     @MethodSource("tokens")
-    void a_token_is_its_tenants_or_is_refused(String what, String token, int status, String reason) {
+    void a_token_names_its_tenant_or_is_refused(String what, String token, int status, String reason) {
         Answer answer = both.ask("/x", "Authorization", "Bearer " + token);
         assertThat(answer.status()).as(what).isEqualTo(status);
         if (status != 200) {
@@ -191,7 +191,7 @@ class TokenTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"bearer ", "BEARER  ", "Bearer\t", "Bearer \t "})
-    void however_a_token_is_written_down_it_is_verified(String scheme) throws Exception {
+    void a_token_is_verified_in_every_spelling_of_its_field(String scheme) throws Exception {
         String good = both.raw("/x", "X-Tenant-Id: a", "Authorization: " + scheme + rs(claims("a")));
         assertThat(good).startsWith("HTTP/1.1 200 ");
         String forged = both.raw(
@@ -203,7 +203,7 @@ class TokenTest {
     }
 
     @Test
-    void what_is_beside_a_token_must_say_the_same() {
+    void identities_beside_a_token_must_agree() {
         String token = "Bearer " + rs(claims("a"));
         assertThat(both.ask("/x", "Authorization", token, "X-Tenant-Id", "a").status())
                 .isEqualTo(200);
@@ -221,13 +221,13 @@ class TokenTest {
     }
 
     @Test
-    void a_token_of_a_megabyte_is_refused_before_anybody_looks_at_it() throws Exception {
+    void a_token_of_a_megabyte_is_refused_unread() throws Exception {
         assertThat(both.raw("/x", "Authorization: Bearer " + "x".repeat(20_000)))
                 .startsWith("HTTP/1.1 431 ");
     }
 
     @Test
-    void where_no_keys_can_be_had_a_token_is_neither_good_nor_bad() {
+    void without_keys_a_token_is_neither_valid_nor_invalid() {
         Answer answer = both.ask("/x", "X-Token", rs(claims("a")));
         assertThat(answer.status()).isEqualTo(503);
         assertThat(answer.json("reason")).isEqualTo("identity-unavailable");
@@ -238,9 +238,9 @@ class TokenTest {
                 .contains("fairgate_keyset_fetches_total{result=\"failure\"}");
     }
 
-    /** The keys for this header cannot be had: whoever wanted them would say that. */
+    /** The keys for this header are unavailable, so a fetch would be visible in the answer. */
     @Test
-    void a_token_that_no_key_could_make_good_is_refused_before_any_is_asked_for() {
+    void a_token_that_is_invalid_with_every_key_is_refused_without_a_fetch() {
         for (String token : List.of(
                 signed(RS512, RSA, claims("a").build()), rs(header -> header.keyID("k".repeat(300)), RSA), "x.y.z")) {
             assertThat(both.ask("/x", "X-Token", token).status()).isEqualTo(401);

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 
 /**
- * What most servers do with a request that they have received: they work on it to the end, and notice only then that the
- * connection was closed. Counts what it is at work on.
+ * An upstream that, as most servers, works on a request to its end and only then notices that the connection was closed. Counts
+ * its concurrent requests.
  */
 final class UninterruptedWork implements ScriptedUpstream.Script {
 

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever an upstream does, the client is told, and the permit comes back once: after each fault the only permit of the
- * pool is used again.
+ * After every fault of an upstream the client gets an answer and the permit is released once: the only permit of the pool is
+ * used again.
  */
 class UpstreamFaultsTest {
 
@@ -93,7 +93,7 @@ class UpstreamFaultsTest {
     }
 
     @Test
-    void an_upstream_that_stalls_after_its_headers_leaves_none_of_them_in_the_answer() throws Exception {
+    void an_upstream_that_stalls_before_its_body_is_504_without_its_headers() throws Exception {
         upstream.on("/fair/x", exchange -> {
             exchange.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nETag: \"1\"\r\nSet-Cookie: a=b\r\n"
                     + "Content-Encoding: gzip\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n");
@@ -108,7 +108,7 @@ class UpstreamFaultsTest {
     }
 
     @Test
-    void a_failure_is_counted_and_its_cause_is_for_the_operator_only() throws Exception {
+    void a_failure_is_counted_and_its_cause_is_only_logged() throws Exception {
         upstream.on("/fair/x", ScriptedUpstream.Exchange::reset);
         start();
         String answer = get("/fair/x");
@@ -191,8 +191,7 @@ class UpstreamFaultsTest {
     }
 
     @Test
-    void with_close_a_client_that_leaves_before_the_headers_closes_the_upstreams_connection_and_gives_its_permit_back()
-            throws Exception {
+    void with_close_a_client_that_leaves_before_the_headers_releases_its_permit() throws Exception {
         CountDownLatch arrived = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
         upstream.on("/fair/x", exchange -> {
@@ -209,7 +208,7 @@ class UpstreamFaultsTest {
     }
 
     @Test
-    void a_client_that_leaves_in_the_body_closes_the_upstreams_connection_and_gives_its_permit_back() throws Exception {
+    void a_client_that_leaves_in_the_body_closes_the_upstream_connection() throws Exception {
         CountDownLatch closed = new CountDownLatch(1);
         upstream.on("/fair/x", exchange -> {
             exchange.send(CHUNKED_START);
@@ -284,7 +283,7 @@ class UpstreamFaultsTest {
         }
     }
 
-    /** What still comes; a reset is an end as good as any. */
+    /** Reads the rest; a reset counts as the end. */
     private static String restOf(RawClient client) throws IOException {
         try {
             return client.readAll();
@@ -293,9 +292,9 @@ class UpstreamFaultsTest {
         }
     }
 
-    /** What has come of it would be another request than the client's. */
+    /** The received part would be another request than the client's. */
     @Test
-    void a_request_whose_chunks_break_off_is_400_and_no_upstream_gets_it_as_a_whole_one() throws Exception {
+    void a_request_with_broken_chunks_is_400_and_never_complete_at_the_upstream() throws Exception {
         Queue<String> got = new ConcurrentLinkedQueue<>();
         upstream.on("/fair/x", exchange -> {
             try {

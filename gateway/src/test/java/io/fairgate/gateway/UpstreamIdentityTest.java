@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
 
-/** What the upstream is told, and what neither side can slip past the gateway. */
+/** The identity headers that the upstream gets, and those that are removed in both directions. */
 class UpstreamIdentityTest {
 
     @RegisterExtension
@@ -59,25 +59,25 @@ class UpstreamIdentityTest {
                 "X-Fencing-Token: 7",
                 "x_fencing_token: 7"
             })
-    void what_a_client_sends_under_our_names_ends_here_and_the_tenant_goes_on_once(String line) throws Exception {
+    void identity_headers_of_clients_are_removed_and_the_tenant_is_forwarded_once(String line) throws Exception {
         both.raw("/fair/x", "X-Tenant-Id: a", line);
         assertThat(ofOurs(both.got())).containsExactly("X-Tenant-Id: a");
     }
 
     @Test
-    void names_that_only_begin_like_ours_are_not_ours() throws Exception {
+    void headers_that_only_begin_with_our_names_are_forwarded() throws Exception {
         both.raw("/fair/x", "X-Tenant-Id: a", "X-Tenant-Ids: 1", "X-Http2: 2", "X-Fencing-Tokens: 3");
         assertThat(both.got()).contains("X-Tenant-Ids: 1", "X-Http2: 2", "X-Fencing-Tokens: 3");
     }
 
     @Test
-    void an_unknown_id_goes_on_as_it_was_named() throws Exception {
+    void an_unknown_id_is_forwarded_unchanged() throws Exception {
         both.raw("/fair/x", "X-Tenant-Id: somebody");
         assertThat(ofOurs(both.got())).containsExactly("X-Tenant-Id: somebody");
     }
 
     @Test
-    void what_the_upstream_answers_under_our_names_ends_here() throws Exception {
+    void identity_headers_of_the_upstream_are_removed() throws Exception {
         String answer = both.raw("/fair/x", "X-Tenant-Id: a");
         assertThat(ofOurs(answer)).isEmpty();
         assertThat(answer).contains("X-Upstream: kept");
@@ -96,7 +96,7 @@ class UpstreamIdentityTest {
     }
 
     @Test
-    void over_http2_it_is_the_same() {
+    void over_http2_the_tenant_is_forwarded_once() {
         String answered = HttpClient.newConnection()
                 .protocol(HttpProtocol.H2C)
                 .headers(headers -> headers.add("x-tenant-id", "a").add("x_tenant_id", "b"))

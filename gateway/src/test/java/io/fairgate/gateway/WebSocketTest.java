@@ -14,7 +14,7 @@ import reactor.netty.Connection;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
-/** A WebSocket holds its permit until it closes, whoever closes it and however. */
+/** A WebSocket holds its permit until either side closes it, in any way. */
 class WebSocketTest {
 
     private static final String UPGRADE =
@@ -57,7 +57,7 @@ class WebSocketTest {
     }
 
     @Test
-    void a_websocket_holds_its_permit_and_gives_it_back_when_it_is_closed() throws IOException {
+    void a_websocket_holds_its_permit_until_it_is_closed() throws IOException {
         startWithOnePermit("10m");
         try (RawClient client = connect()) {
             client.send(CLOSE_FRAME);
@@ -66,21 +66,21 @@ class WebSocketTest {
     }
 
     @Test
-    void a_websocket_that_drops_without_a_close_frame_gives_its_permit_back() throws IOException {
+    void a_websocket_that_drops_without_a_close_frame_releases_its_permit() throws IOException {
         startWithOnePermit("10m");
         connect().reset();
         gateway.awaitInFlight("pool", 0);
     }
 
     @Test
-    void a_websocket_whose_client_just_closes_gives_its_permit_back() throws IOException {
+    void a_websocket_whose_client_just_closes_releases_its_permit() throws IOException {
         startWithOnePermit("10m");
         connect().close();
         gateway.awaitInFlight("pool", 0);
     }
 
     @Test
-    void a_websocket_whose_upstream_goes_gives_its_permit_back() throws IOException {
+    void a_websocket_whose_upstream_closes_releases_its_permit() throws IOException {
         startWithOnePermit("10m");
         RawClient client = connect();
         for (Connection connection : connections) {
@@ -100,7 +100,7 @@ class WebSocketTest {
     }
 
     @Test
-    void an_upgrade_without_a_permit_is_refused_before_it_is_switched() throws IOException {
+    void an_upgrade_without_a_permit_is_refused_before_the_switch() throws IOException {
         startWithOnePermit("10m");
         try (RawClient holder = connect();
                 RawClient second = new RawClient(gateway.port())) {
@@ -112,7 +112,7 @@ class WebSocketTest {
     }
 
     @Test
-    void a_websocket_is_charged_also_where_no_pool_is_asked() throws IOException {
+    void a_websocket_is_charged_also_on_a_route_without_a_pool() throws IOException {
         gateway.start(TestPolicy.onePool("ws://127.0.0.1:" + upstream.port(), "permits: 1")
                 .replace("plan: {}", "plan: { quotas: [ { name: hourly, limit: 1, per: 1h } ] }")
                 .replace("filters: [ \"FairShare=pool\" ]", ""));
@@ -127,7 +127,7 @@ class WebSocketTest {
     }
 
     @Test
-    void on_trial_a_claim_is_held_for_as_long_as_the_websocket() throws IOException {
+    void in_dry_run_permits_are_held_as_long_as_the_websocket() throws IOException {
         gateway.start(
                 TestPolicy.onePool("ws://127.0.0.1:" + upstream.port(), "permits: 1, max-wait: 60s, enforce: false"));
         try (RawClient first = connect();

@@ -30,12 +30,11 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
 /**
- * Clients that leave at random moments and an upstream that resets, stalls and streams at random: the upstream never
- * sees more requests at once than the pool has permits, every request of a client that stays gets an answer, and at the
- * end nothing is in flight (the fixture checks that). The upstream counts by itself, on one event loop. What comes in one go
- * that loop takes in any order, and it reads a connection in pieces, one in each of its rounds; so it counts a request only
- * some rounds later, when it has read all that came with it: such as the end of a connection that the gateway had closed
- * before it sent the request, behind a body of many pieces.
+ * Clients that leave at random moments, and an upstream that resets, stalls and streams at random: the upstream never gets more
+ * concurrent requests than the pool has permits, every request of a client that stays gets an answer, and at the end nothing is
+ * in flight (the fixture checks that). The upstream counts on one event loop. That loop handles simultaneous events in any order,
+ * and reads one piece of each connection in each round. So it counts a request only some rounds later, when it has also read the
+ * earlier events, such as the end of a connection that the gateway closed before it sent the request.
  */
 class WhateverHappensTest {
 
@@ -97,9 +96,8 @@ class WhateverHappensTest {
                 });
             default -> Flux.just("stalls").concatWith(Flux.never());
         };
-        // Only who reads notices that the other side has gone. It leaves before the end of its answer does: who has
-        // that
-        // may have sent the next request before we come to count.
+        // Only a side that reads notices that the other has closed. The request counts as ended before its answer
+        // ends, because the gateway may then send the next request before this loop counts.
         Mono<Void> read = request.receive().then().onErrorComplete();
         return Mono.when(
                         read,
@@ -108,7 +106,7 @@ class WhateverHappensTest {
                 .doFinally(end -> leave.run());
     }
 
-    /** A timer is looked at once in a round, and what it adds is for the next. */
+    /** The loop checks timers once in a round, and a timer that is added then belongs to the next round. */
     private static void afterRounds(EventLoop loop, int rounds, Runnable task) {
         var unused =
                 loop.schedule(rounds == 0 ? task : () -> afterRounds(loop, rounds - 1, task), 0, TimeUnit.NANOSECONDS);
@@ -128,7 +126,7 @@ class WhateverHappensTest {
     }
 
     @Test
-    void the_upstream_never_sees_more_than_the_permits_and_nobody_is_forgotten() throws Exception {
+    void the_upstream_never_gets_more_than_the_permits_and_no_request_is_forgotten() throws Exception {
         gateway.start(
                 TestPolicy.onePool("http://127.0.0.1:" + upstream.port(), "permits: " + PERMITS + ", max-wait: 20s"),
                 "--fairgate.upstream-body-idle=200ms");

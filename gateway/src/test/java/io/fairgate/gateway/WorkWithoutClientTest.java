@@ -22,8 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What an upstream still works on holds its permit, with the client or without it, and {@code on-client-left} says whether
- * that is so.
+ * A request holds its permit while the upstream works on it, even if the client has left, as {@code on-client-left} says.
  */
 class WorkWithoutClientTest {
 
@@ -32,7 +31,7 @@ class WorkWithoutClientTest {
     /** Long enough for a request to reach the upstream on a busy machine. */
     private static final String RESPONSE_TIMEOUT = TIMEOUT + "2s";
 
-    /** With so many attempts some reach it. */
+    /** So many attempts that some reach the upstream. */
     private static final int RETRIES = 10;
 
     @RegisterExtension
@@ -68,7 +67,7 @@ class WorkWithoutClientTest {
         assertThat(event.await(20, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** The permit is where it was: somebody else waits for it, and the upstream works on one request. */
+    /** The permit is still held: another request waits for it, and the upstream works on one request. */
     private RawClient assertPermitIsHeld() throws IOException {
         RawClient next = new RawClient(gateway.port()).get("/fair/work", "b");
         gateway.awaitWaiting("pool", 1);
@@ -114,7 +113,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void the_tenant_whose_client_has_left_is_charged_for_the_time_and_for_the_request() throws Exception {
+    void a_request_whose_client_left_is_charged_with_its_permit_time() throws Exception {
         upstream.on("/fair/work", work);
         gateway.start(policy("permits: 1")
                 .replace("plan: {}", "plan: { quotas: [ { name: total, limit: 10, per: total } ] }"));
@@ -138,7 +137,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void the_connection_is_closed_when_the_headers_have_come_for_nobody() throws Exception {
+    void the_connection_is_closed_when_headers_arrive_without_a_client() throws Exception {
         CountDownLatch answer = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(1);
@@ -160,7 +159,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void a_permit_comes_back_when_the_upstream_breaks_off_without_an_answer() throws Exception {
+    void the_permit_is_released_when_the_upstream_closes_without_an_answer() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(1);
         upstream.on("/fair/lost", exchange -> {
@@ -201,7 +200,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void a_retry_is_not_sent_while_the_upstream_works_on_what_was_given_up() throws Exception {
+    void a_retry_is_not_sent_while_the_upstream_works_on_the_first_attempt() throws Exception {
         startWithRetries(work);
         try (RawClient client = new RawClient(gateway.port()).get("/fair/work", "a")) {
             assertThat(client.readUntil("}")).contains("504 Gateway Timeout", "upstream-timeout");
@@ -213,7 +212,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void a_retry_is_sent_when_the_upstream_is_done_with_what_was_given_up() throws Exception {
+    void a_retry_is_sent_when_the_upstream_has_ended_the_first_attempt() throws Exception {
         UninterruptedWork each = new UninterruptedWork(() -> 300);
         startWithRetries(each);
         try (RawClient client = new RawClient(gateway.port()).get("/fair/work", "a")) {
@@ -247,10 +246,10 @@ class WorkWithoutClientTest {
         BY_A_TIME_OUT
     }
 
-    @SuppressWarnings("try") // the client is closed in the midst of it as well
+    @SuppressWarnings("try") // the client is also closed earlier
     @ParameterizedTest
     @EnumSource(Giving.class)
-    void a_request_that_was_not_completely_sent_is_broken_off_at_once(Giving up) throws Exception {
+    void an_incompletely_sent_request_is_cancelled_at_once(Giving up) throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CompletableFuture<String> got = new CompletableFuture<>();
         upstream.on("/fair/upload", exchange -> {
@@ -278,7 +277,7 @@ class WorkWithoutClientTest {
 
     @ParameterizedTest
     @EnumSource(Giving.class)
-    void a_body_that_is_there_in_full_length_is_work_though_its_end_never_comes(Giving up) throws Exception {
+    void a_body_of_full_length_counts_as_sent_without_its_end(Giving up) throws Exception {
         if (up == Giving.BY_LEAVING) {
             start("permits: 1");
         } else {
@@ -297,7 +296,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void with_close_the_permit_goes_on_at_once_and_the_upstream_works_on_more() throws Exception {
+    void with_close_the_permit_is_released_while_the_upstream_still_works() throws Exception {
         start("permits: 1, on-client-left: close");
         for (int left = 1; left <= 3; left++) {
             RawClient client = new RawClient(gateway.port()).get("/fair/work", "a");
@@ -310,7 +309,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void a_route_may_say_otherwise_than_its_pool() throws Exception {
+    void a_route_overrides_its_pool() throws Exception {
         upstream.on("/fair/work", work);
         gateway.start(policy("permits: 1")
                 .replace(
@@ -325,7 +324,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void a_policy_that_changes_is_followed_by_the_next_request(@TempDir Path folder) throws Exception {
+    void the_next_request_follows_a_changed_policy(@TempDir Path folder) throws Exception {
         upstream.on("/fair/work", work);
         PolicyFileOnDisk file = new PolicyFileOnDisk(folder.resolve("fairgate.yml"));
         gateway.start(file.write(policy("permits: 2")).path(), "--fairgate.watch-policy=10ms");
@@ -345,8 +344,7 @@ class WorkWithoutClientTest {
     }
 
     @Test
-    void the_access_log_says_once_that_the_client_has_left_and_does_not_wait_for_the_work(@TempDir Path folder)
-            throws Exception {
+    void the_access_log_reports_a_client_that_left_once_and_at_once(@TempDir Path folder) throws Exception {
         start(
                 "permits: 1",
                 "--logging.level.io.fairgate=info",

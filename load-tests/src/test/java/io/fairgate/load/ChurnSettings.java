@@ -3,17 +3,17 @@ package io.fairgate.load;
 import java.net.URI;
 import java.time.Duration;
 
-/** The parameters of a run; {@link LeaseChurnSimulation} says what each is for. */
+/** The parameters of a run, which {@link LeaseChurnSimulation} describes. */
 record ChurnSettings(Ports ports, Shared shared, Party batch, Party api, Duration warmUp, Duration measured) {
 
     record Ports(URI gateway, URI leases, URI management, int upstream) {}
 
     record Shared(String pool, String path) {}
 
-    /** @param weight as the policy has it: what the run expects */
+    /** @param weight the one in the policy, from which the run derives the expected ratio */
     record Party(String tenant, int users, double weight) {}
 
-    /** How long a lease is held and a request takes at the upstream. */
+    /** For how long a lease is held, and how long the upstream works on a request. */
     static final Duration WORK = Duration.ofMillis(50);
 
     ChurnSettings {

@@ -8,8 +8,8 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 
 /**
- * Asks once, before any load, whether the gateway answers the requests that the run is made of. Without it a run against
- * nothing, or against routes of another name, ends half a minute later in a table of failures.
+ * Checks before the load that the gateway answers the requests of the run. Otherwise a wrong port or a wrong route would show
+ * only half a minute later, as a table of failures.
  */
 record GatewayProbe(URI gateway) {
 
@@ -25,7 +25,7 @@ record GatewayProbe(URI gateway) {
     }
 
     private static int status(URI uri, String tenant) {
-        // Without proxy: the build gives this JVM one that leads nowhere.
+        // Without a proxy: the build gives this JVM a proxy that does not exist.
         HttpClient client = HttpClient.newBuilder()
                 .proxy(HttpClient.Builder.NO_PROXY)
                 .version(HttpClient.Version.HTTP_1_1)
@@ -38,7 +38,7 @@ record GatewayProbe(URI gateway) {
         try {
             return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
         } catch (IOException unreachable) {
-            // Not as the cause: its trace is long, names no host, and buries the sentence that helps.
+            // Without the cause: its long stack trace names no host, and would hide the helpful sentence.
             throw new IllegalStateException("no gateway answers at %s (%s); start one, or name it by -Dgateway=URL"
                     .formatted(uri, unreachable));
         } catch (InterruptedException interrupted) {

@@ -6,13 +6,12 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Response times of one kind of request, and how many of them failed. Safe for use by many threads.
  *
- * <p>One counter per millisecond, so memory is bounded by the request timeout and not by the length of the run, and
- * percentiles are exact to Gatling's own resolution. Failures have no time here: a refusal within a millisecond would
- * make a tenant look well served.
+ * <p>There is one counter per millisecond, so memory is bounded by the request timeout and not by the length of the run, and
+ * percentiles are as exact as Gatling's clock. Failures have no time here: fast refusals would make a tenant look well served.
  */
 final class Latencies {
 
-    /** The request timeout of {@code gatling.conf}; slower answers do not exist. */
+    /** The request timeout of {@code gatling.conf}; a slower answer is a failure. */
     static final int MAX_MILLIS = 10_000;
 
     private final AtomicIntegerArray answersByMillis = new AtomicIntegerArray(MAX_MILLIS + 1);
@@ -38,7 +37,7 @@ final class Latencies {
         return failures.sum();
     }
 
-    /** The nearest-rank percentile in milliseconds; not a number when nothing was answered, so no comparison holds. */
+    /** The nearest-rank percentile in milliseconds; NaN without answers, so that every comparison is false. */
     double percentile(double percent) {
         long rank = (long) Math.ceil(answers() * percent / 100);
         if (rank == 0) {

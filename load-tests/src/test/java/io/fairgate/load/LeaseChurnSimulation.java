@@ -29,15 +29,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Do a batch job that leases permits and API traffic share one pool by their weights?
  *
- * <p>A closed loop of both at once. A user of the batch tenant acquires a lease, asks again with the same key as long as it is
- * told to wait (202), holds it for a moment and releases it. A user of the API tenant sends requests through the
- * gateway to an upstream that this simulation brings along. There are more of either than permits, so both always have
- * something waiting. After a warm-up, the permit-time of both is read from the gateway's own meters, at the
- * beginning and at the end of what is measured. The build fails unless
+ * <p>Both run at once, each as a closed loop. A user of the batch tenant acquires a lease, repeats that with the same key while
+ * the answer is 202 (waiting), holds the lease for a moment and releases it. A user of the API tenant sends requests through
+ * the gateway to an upstream that this simulation contains. Each tenant has more users than there are permits, so both are
+ * always backlogged. After a warm-up, the permit-time of both is read from the gateway's meters, at the beginning and at the
+ * end of the measured time. The build fails unless
  * <ul>
  *   <li>no call and no request fails,
  *   <li>the API tenant had {@code apiWeight / batchWeight} times the permit-time of the batch tenant, within a fifth,
- *   <li>some lease had to be asked for again, or the run did not test what it is for, and
+ *   <li>some acquisition was repeated (otherwise no lease had to wait), and
  *   <li>at the end nothing is in flight and nothing waits.
  * </ul>
  *
@@ -49,17 +49,17 @@ import org.jspecify.annotations.Nullable;
  * <table>
  * <caption>Parameters, each as -Dname=value</caption>
  * <tr><td>gateway, leases, management</td><td>http://localhost:8080, :8000, :8081</td><td>its three ports</td></tr>
- * <tr><td>upstreamPort</td><td>9000</td><td>where the route leads to; the simulation answers there</td></tr>
+ * <tr><td>upstreamPort</td><td>9000</td><td>the port of the simulation's upstream, to which the route leads</td></tr>
  * <tr><td>pool, path</td><td>orders, /orders/</td><td>the pool, and a route that takes its permits</td></tr>
- * <tr><td>batchTenant, batchUsers, batchWeight</td><td>batch, 50, 1</td><td>name, users and weight of who leases</td></tr>
- * <tr><td>apiTenant, apiUsers, apiWeight</td><td>api, 50, 3</td><td>the same of who sends requests</td></tr>
- * <tr><td>seconds</td><td>20</td><td>length of what is measured</td></tr>
- * <tr><td>warmUpSeconds</td><td>10</td><td>length of the warm-up: what is slow holds permits for long</td></tr>
+ * <tr><td>batchTenant, batchUsers, batchWeight</td><td>batch, 50, 1</td><td>the tenant with leases</td></tr>
+ * <tr><td>apiTenant, apiUsers, apiWeight</td><td>api, 50, 3</td><td>the tenant with requests</td></tr>
+ * <tr><td>seconds</td><td>20</td><td>length of the measured time</td></tr>
+ * <tr><td>warmUpSeconds</td><td>10</td><td>length of the warm-up: a cold JVM holds permits for longer</td></tr>
  * <tr><td>allowRemote</td><td>false</td><td>true: the gateway may be another machine than this one</td></tr>
  * </table>
  *
- * <p>Shares by weight to within a hundredth are proven in virtual time; here other things are shared as well, such as
- * the processor. The report is written below {@code load-tests/target/gatling}, also when the run fails.
+ * <p>Tests in virtual time prove shares to within a hundredth; here the tenants also share other things, such as the
+ * processor. The report is written below {@code load-tests/target/gatling}, also if the run fails.
  */
 public final class LeaseChurnSimulation extends Simulation {
 
@@ -70,21 +70,21 @@ public final class LeaseChurnSimulation extends Simulation {
     private static final String METERS = "meters";
     private static final String AT_THE_END = "nothing in flight and nothing waiting";
 
-    /** How far the ratio may be from that of the weights. */
+    /** The largest relative distance from the ratio of the weights. */
     private static final double TOLERANCE = 0.2;
 
-    /** Less than a turn takes to come, so that a lease has to be asked for more than once. */
+    /** Shorter than the wait for a lease, so that an acquisition must be repeated. */
     private static final String MAX_WAIT = "400ms";
 
-    /** Of a second each, at most. */
+    /** The most repetitions of one acquisition. */
     private static final int REPEATS = 60;
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(100);
 
-    /** All are still at work when the meters are read for the last time. */
+    /** Keeps all users at work until the meters are read for the last time. */
     private static final Duration AFTERWARDS = Duration.ofSeconds(2);
 
-    /** The judgement begins with the end of the requests, when leases may still be held and waited for. */
+    /** The judgement begins when the requests end; leases may then still be held or waiting. */
     private static final Duration LAST_LEASES = Duration.ofSeconds(20);
 
     private final ChurnSettings settings = ChurnSettings.from(new Parameters(System::getProperty));
@@ -154,7 +154,7 @@ public final class LeaseChurnSimulation extends Simulation {
         return settings.warmUp().plus(settings.measured()).plus(AFTERWARDS);
     }
 
-    // ---- what the tenants do ----
+    // ---- the tenants ----
 
     private PopulationBuilder users(String name, Party party, Duration time, ChainBuilder does) {
         ChainBuilder once = exec(does)
@@ -213,9 +213,9 @@ public final class LeaseChurnSimulation extends Simulation {
                 .exec(session -> measurements.measure(session, RELEASE));
     }
 
-    // ---- what comes of it ----
+    // ---- the result ----
 
-    /** Read while all users are at work: what is measured begins and ends in the midst of it. */
+    /** Reads the meters while all users are at work. */
     private PopulationBuilder meters() {
         return scenario("meters")
                 .pause(settings.warmUp())
@@ -235,7 +235,7 @@ public final class LeaseChurnSimulation extends Simulation {
                 });
     }
 
-    /** Told to Gatling as requests, as in {@link NoisyNeighbourSimulation}. */
+    /** Reports the verdicts to Gatling as requests, as {@link NoisyNeighbourSimulation} does. */
     private PopulationBuilder judgement() {
         AtomicReference<@Nullable MetersPage> end = new AtomicReference<>();
         return scenario("judgement")

@@ -3,7 +3,7 @@ package io.fairgate.load;
 import java.net.URI;
 import java.time.Duration;
 
-/** The parameters of a run; {@link NoisyNeighbourSimulation} says what each is for. */
+/** The parameters of a run, which {@link NoisyNeighbourSimulation} describes. */
 record LoadSettings(
         URI gateway, Routes routes, Tenant noisy, Tenant quiet, Duration warmUp, Duration phase, Limits limits) {
 

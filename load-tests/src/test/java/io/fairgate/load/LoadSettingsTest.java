@@ -34,7 +34,7 @@ class LoadSettingsTest {
 
     // Addresses of RFC 5737, so that the test asks no name server.
     @Test
-    void another_machine_takes_a_deliberate_word() {
+    void another_machine_must_be_allowed_explicitly() {
         String remote = "http://192.0.2.1:8080";
         assertThatThrownBy(() -> settings(Map.of("gateway", remote)))
                 .hasMessageContaining("gateway: http://192.0.2.1:8080 (expected: this machine's loopback");

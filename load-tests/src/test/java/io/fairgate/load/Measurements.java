@@ -6,10 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** One row of {@link Latencies} per kind of request; the rows are fixed before the run, so reading needs no lock. */
+/** The {@link Latencies} of each kind of request. The rows are fixed before the run, so reading needs no lock. */
 final class Measurements {
 
-    /** Where a request keeps how long its answer took. */
+    /** The session attribute with the response time. */
     static final String MILLIS = "millis";
 
     private final Map<String, Latencies> rows = new LinkedHashMap<>();
@@ -21,8 +21,7 @@ final class Measurements {
     }
 
     /**
-     * Counts an answer, which took as long as the session says under {@link #MILLIS}, or a failure; nothing when this kind of
-     * request is not measured.
+     * Counts an answer with the session's {@link #MILLIS}, or a failure. Ignores kinds of requests that are not measured.
      */
     Session measure(Session session, String name) {
         Latencies row = rows.get(name);

@@ -2,11 +2,11 @@ package io.fairgate.load;
 
 import java.util.Locale;
 
-/** A page of the gateway's meters, as Prometheus gets it. */
+/** The gateway's Prometheus page. */
 record MetersPage(String text) {
 
     /**
-     * One sample, not a number when there is none, so that no comparison holds.
+     * One sample; NaN if it is missing, so that every comparison is false.
      *
      * @param sample with its tags in the order of their names, such as {@code up{job="a",zone="b"}}
      */
@@ -18,7 +18,7 @@ record MetersPage(String text) {
                 .orElse(Double.NaN);
     }
 
-    /** Of permits that were held until now: one for a second is 1. */
+    /** The permit-time until now, in permits times seconds. */
     double permitSeconds(String pool, String tenant) {
         return value(
                 String.format(Locale.ROOT, "fairgate_permit_seconds_total{pool=\"%s\",tenant=\"%s\"}", pool, tenant));

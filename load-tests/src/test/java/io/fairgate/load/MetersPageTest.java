@@ -23,7 +23,7 @@ class MetersPageTest {
     }
 
     @Test
-    void what_is_not_there_is_no_number() {
+    void a_missing_sample_is_not_a_number() {
         assertThat(PAGE.permitSeconds("orders", "batch")).isNaN();
         assertThat(PAGE.inFlight("reports")).isNaN();
     }

@@ -3,7 +3,7 @@ package io.fairgate.load;
 import java.net.URI;
 import java.time.Duration;
 
-/** The parameters of a run; {@link MixedHoldsSimulation} says what each is for. */
+/** The parameters of a run, which {@link MixedHoldsSimulation} describes. */
 record MixedHoldsSettings(
         Ports ports, Route route, Side longHolds, Side shortHolds, Duration warmUp, Duration measured) {
 
@@ -14,7 +14,7 @@ record MixedHoldsSettings(
     /**
      * One of the two tenants.
      *
-     * @param weight as the policy has it: what the run expects
+     * @param weight the one in the policy, from which the run derives the expected ratio
      * @param hold how long the upstream works on each of its requests
      */
     record Side(String tenant, int users, double weight, Duration hold) {}

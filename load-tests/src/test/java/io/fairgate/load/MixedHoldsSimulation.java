@@ -25,12 +25,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does a tenant with requests of seconds get its share, and no more, beside one with requests of milliseconds?
+ * Does a tenant with requests of seconds get exactly its share beside a tenant with requests of milliseconds?
  *
- * <p>A closed loop of both at once, to an upstream that this simulation brings along. Both always have something waiting.
- * After a warm-up, the permit-time of both is read from the gateway's own meters, at the beginning and at the end of what is
- * measured. The build fails unless no request fails and the tenant with short requests had {@code shortWeight / longWeight}
- * times the permit-time of the other, within a fifth.
+ * <p>Both run at once, each as a closed loop, to an upstream that this simulation contains. Both are always backlogged. After a
+ * warm-up, the permit-time of both is read from the gateway's meters, at the beginning and at the end of the measured time. The
+ * build fails unless no request fails and the tenant with short requests had {@code shortWeight / longWeight} times the
+ * permit-time of the other, within a fifth.
  *
  * <pre>
  * java -jar gateway/target/fairgate.jar serve --config config/examples/batch.yml
@@ -40,18 +40,19 @@ import org.jspecify.annotations.Nullable;
  * <table>
  * <caption>Parameters, each as -Dname=value</caption>
  * <tr><td>gateway, management</td><td>http://localhost:8080, :8081</td><td>its ports</td></tr>
- * <tr><td>upstreamPort</td><td>9000</td><td>where the route leads to; the simulation answers there</td></tr>
+ * <tr><td>upstreamPort</td><td>9000</td><td>the port of the simulation's upstream, to which the route leads</td></tr>
  * <tr><td>pool, path</td><td>orders, /orders/</td><td>the pool, and a route that takes its permits</td></tr>
  * <tr><td>longTenant, longUsers, longWeight, longMillis</td><td>batch, 5, 1, 3000</td><td>the tenant with long requests</td></tr>
  * <tr><td>shortTenant, shortUsers, shortWeight, shortMillis</td><td>api, 60, 3, 20</td><td>the other</td></tr>
- * <tr><td>seconds</td><td>60</td><td>length of what is measured</td></tr>
+ * <tr><td>seconds</td><td>60</td><td>length of the measured time</td></tr>
  * <tr><td>warmUpSeconds</td><td>15</td><td>length of the warm-up</td></tr>
  * <tr><td>allowRemote</td><td>false</td><td>true: the gateway may be another machine than this one</td></tr>
  * </table>
  *
- * <p>Each tenant needs more users than its share of the permits, which is 2.5 and 7.5 here, so that some of its requests always
- * wait. And an answer must come within the 10 s of {@code gatling.conf}: one to the long tenant takes {@code longUsers / share *
- * longMillis}, which is 6 s. The report is written below {@code load-tests/target/gatling}, also when the run fails.
+ * <p>Each tenant needs more users than its share of the permits (2.5 and 7.5 here), so that some of its requests always wait.
+ * And an answer must come within the 10 s of {@code gatling.conf}: an answer to the long tenant takes
+ * {@code longUsers / share * longMillis}, which is 6 s. The report is written below {@code load-tests/target/gatling}, also if
+ * the run fails.
  */
 public final class MixedHoldsSimulation extends Simulation {
 
@@ -60,12 +61,12 @@ public final class MixedHoldsSimulation extends Simulation {
     private static final String METERS = "meters";
     private static final String MILLIS = "millis=";
 
-    /** How far the ratio may be from that of the weights. */
+    /** The largest relative distance from the ratio of the weights. */
     private static final double TOLERANCE = 0.2;
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(100);
 
-    /** All are still at work when the meters are read for the last time. */
+    /** Keeps all users at work until the meters are read for the last time. */
     private static final Duration AFTERWARDS = Duration.ofSeconds(2);
 
     private final MixedHoldsSettings settings = MixedHoldsSettings.from(new Parameters(System::getProperty));
@@ -126,7 +127,7 @@ public final class MixedHoldsSimulation extends Simulation {
         return settings.route().path() + "?" + MILLIS + side.hold().toMillis();
     }
 
-    /** What the upstream is told by {@link #path}. */
+    /** The duration that {@link #path} gives the upstream. */
     private static Duration work(URI uri) {
         String query = uri.getQuery();
         return query != null && query.startsWith(MILLIS)
@@ -145,7 +146,7 @@ public final class MixedHoldsSimulation extends Simulation {
         return scenario(name).during(wholeRun(), false).on(once).injectOpen(atOnceUsers(side.users()));
     }
 
-    /** Read while all users are at work: what is measured begins and ends in the midst of it. */
+    /** Reads the meters while all users are at work. */
     private PopulationBuilder meters() {
         return scenario("meters")
                 .pause(settings.warmUp())
@@ -155,7 +156,7 @@ public final class MixedHoldsSimulation extends Simulation {
                 .injectOpen(atOnceUsers(1));
     }
 
-    /** Twice, because a page may show what the page before has looked up, while the pool is contended. */
+    /** Reads the page twice, because while a pool is contended a page may show what the page before has looked up. */
     private ChainBuilder read(AtomicReference<@Nullable MetersPage> into) {
         return exec(page()).exec(page()).exec(session -> {
             into.set(new MetersPage(session.getString("page")));
@@ -169,7 +170,7 @@ public final class MixedHoldsSimulation extends Simulation {
                 .check(status().is(200), bodyString().saveAs("page"));
     }
 
-    /** Gatling sees the verdict as a request, as in {@link NoisyNeighbourSimulation}. */
+    /** Reports the verdict to Gatling as a request, as {@link NoisyNeighbourSimulation} does. */
     private PopulationBuilder judgement() {
         return scenario("judgement")
                 .exec(dummy(verdict, 0).withSuccess(session -> Math.abs(ratio() / wanted() - 1) <= TOLERANCE))

@@ -26,9 +26,9 @@ import java.util.Map;
 /**
  * Does a quiet tenant notice a noisy neighbour?
  *
- * <p>A closed loop: every user sends its next request when the last one is answered. After a warm-up that is not
- * measured, the quiet tenant uses the fair route alone; then both tenants use the plain route; then both use the fair
- * route. The build fails unless
+ * <p>The load is a closed loop: every user sends its next request when the last one is answered. After a warm-up, which is not
+ * measured, the quiet tenant uses the fair route alone; then both tenants use the plain route; then both use the fair route.
+ * The build fails unless
  * <ul>
  *   <li>no request of the quiet tenant on the fair route fails,
  *   <li>its median there under noise is at most {@code maxRatio} times its median alone, and
@@ -40,8 +40,8 @@ import java.util.Map;
  * <table>
  * <caption>Parameters, each as -Dname=value</caption>
  * <tr><td>gateway</td><td>http://localhost:8080</td><td>scheme, host and port of the gateway</td></tr>
- * <tr><td>fairPath</td><td>/fair/</td><td>a route that takes fair-share permits</td></tr>
- * <tr><td>plainPath</td><td>/plain/</td><td>a route to an equally narrow upstream without them</td></tr>
+ * <tr><td>fairPath</td><td>/fair/</td><td>a route with fair-share permits</td></tr>
+ * <tr><td>plainPath</td><td>/plain/</td><td>a route without them to an upstream of the same capacity</td></tr>
  * <tr><td>noisyTenant, noisyUsers</td><td>noisy, 64</td><td>name (X-Tenant-Id) and users of the noisy tenant</td></tr>
  * <tr><td>quietTenant, quietUsers</td><td>quiet, 2</td><td>the same of the quiet tenant</td></tr>
  * <tr><td>seconds</td><td>10</td><td>length of each of the three measured phases</td></tr>
@@ -51,8 +51,8 @@ import java.util.Map;
  * <tr><td>allowRemote</td><td>false</td><td>true: the gateway may be another machine than this one</td></tr>
  * </table>
  *
- * <p>Times are whole milliseconds, so the upstream should take some tens of them. The report is written below
- * {@code load-tests/target/gatling}, also when the run fails.
+ * <p>Times are whole milliseconds, so the upstream should take at least 10 to 50 ms. The report is written below
+ * {@code load-tests/target/gatling}, also if the run fails.
  */
 public final class NoisyNeighbourSimulation extends Simulation {
 
@@ -65,7 +65,7 @@ public final class NoisyNeighbourSimulation extends Simulation {
     private static final String NOISY_FAIR = "noisy, fair route";
     private static final String WARM_UP = "warm-up";
 
-    /** Refusals come back at once; a refused user that did not wait would measure the processor of this machine. */
+    /** Refusals come back at once; without a pause, refused users would load the processor of this machine. */
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(100);
 
     private final LoadSettings settings = LoadSettings.from(new Parameters(System::getProperty));
@@ -120,7 +120,7 @@ public final class NoisyNeighbourSimulation extends Simulation {
         return measurements.median(QUIET_PLAIN) / measurements.median(QUIET_FAIR);
     }
 
-    /** Each phase begins when the last user of the one before it has its last answer. */
+    /** Each phase begins when all users of the phase before have their last answers. */
     private static PopulationBuilder inTurn(PopulationBuilder... phases) {
         PopulationBuilder rest = phases[phases.length - 1];
         for (int i = phases.length - 2; i >= 0; i--) {
@@ -137,7 +137,7 @@ public final class NoisyNeighbourSimulation extends Simulation {
                 .exec(session -> measurements.measure(session, session.getString("row")))
                 .doIf(Session::isFailed)
                 .then(pause(PAUSE_AFTER_FAILURE).exec(Session::markAsSucceeded));
-        // The last iteration runs to its end, or its answer would be counted by Gatling and not by the table.
+        // The last iteration runs to its end. Otherwise Gatling would count an answer that the table does not.
         return scenario(name)
                 .feed(listFeeder(users).queue())
                 .during(time, false)
@@ -145,7 +145,7 @@ public final class NoisyNeighbourSimulation extends Simulation {
                 .injectOpen(atOnceUsers(users.size()));
     }
 
-    /** The noisy tenant's users go first, so that the quiet ones find a crowd already there. */
+    /** The noisy tenant's users start first, so that the quiet tenant arrives at a busy route. */
     private List<Map<String, Object>> users(String noisyRow, String quietRow) {
         List<Map<String, Object>> users = new ArrayList<>(users(settings.noisy(), noisyRow));
         users.addAll(users(settings.quiet(), quietRow));
@@ -157,9 +157,9 @@ public final class NoisyNeighbourSimulation extends Simulation {
     }
 
     /**
-     * Gatling's assertions compare a request with a number and not with another request. So each comparison is made
-     * here and told to Gatling as a request of its own, which failed if the comparison does not hold. Throwing from
-     * {@link #after} would fail the build too, but Gatling would then write no report, just when one is wanted.
+     * Gatling's assertions compare a request with a number and not with another request. So each comparison is made here and
+     * reported to Gatling as a request, which fails if the comparison is false. An exception from {@link #after} would fail the
+     * build too, but then Gatling would write no report.
      */
     private PopulationBuilder judgement() {
         return scenario("judgement")
@@ -170,7 +170,7 @@ public final class NoisyNeighbourSimulation extends Simulation {
                 .injectOpen(atOnceUsers(1));
     }
 
-    /** An end for a run whose users hang; the judgement is then missing, and a missing request fails its assertion. */
+    /** Ends a run whose users hang. The judgement is then missing, and a missing request fails its assertion. */
     private Duration longestRun() {
         Duration lastAnswers =
                 Duration.ofMillis(Latencies.MAX_MILLIS).plusSeconds(5).multipliedBy(4);

@@ -7,10 +7,10 @@ import java.util.Arrays;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Named texts that become checked values, or one sentence that says what was found and what was expected. */
+/** Turns named texts into checked values, or refuses them with a sentence: what was found, and what was expected. */
 record Parameters(Source source) {
 
-    /** What the gateway accepts as the name of a tenant. */
+    /** The tenant names that the gateway accepts. */
     static final Pattern TENANT = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
     /** Gatling would read a number sign and a brace as the start of an expression. */
@@ -40,7 +40,7 @@ record Parameters(Source source) {
                 return number;
             }
         } catch (NumberFormatException malformed) {
-            // Said below, in the same words as a number out of range.
+            // Refused below, with the same message as a number out of range.
         }
         throw unexpected(key, text, expected);
     }
@@ -67,7 +67,7 @@ record Parameters(Source source) {
         };
     }
 
-    /** The scheme and authority of a URL; a path would be lost, so it is refused. */
+    /** The scheme and authority of a URL. A path is refused, because it would be ignored. */
     URI origin(String key, String fallback) {
         String text = text(key, fallback);
         try {
@@ -84,7 +84,7 @@ record Parameters(Source source) {
     }
 
     /**
-     * An origin that may be put load on. Loading somebody else's machine is an attack, so it takes a deliberate word,
+     * The origin of the gateway under load. To load another person's machine is an attack, so a remote host needs the explicit
      * {@code allowRemote}.
      */
     URI target(String key, String fallback) {

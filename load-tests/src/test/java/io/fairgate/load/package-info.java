@@ -1,8 +1,8 @@
 /**
- * Gatling scripts that show, from outside and over HTTP, what a tenant feels.
+ * Gatling scripts that show, over HTTP, what a tenant experiences.
  *
- * <p>They compare a run with itself (alone against under noise, plain route against fair route) and never with numbers
- * of another machine, because only the ratios travel.
+ * <p>They compare phases of one run (alone against under noise, plain route against fair route) and never numbers of different
+ * machines, because only ratios hold on another machine.
  */
 @NullMarked
 package io.fairgate.load;

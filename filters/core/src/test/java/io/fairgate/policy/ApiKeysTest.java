@@ -20,7 +20,7 @@ class ApiKeysTest {
     }
 
     @Test
-    void keys_that_share_an_id_are_distinguished_by_the_whole_digest() {
+    void keys_with_the_same_id_are_distinguished_by_the_whole_digest() {
         ApiKeys keys = ApiKeys.of(List.of(new ApiKeys.Key(hash("a"), ACME), new ApiKeys.Key(hash("b"), GLOBEX)));
         assertThat(keys.owner(hash("a"))).isEqualTo(ACME);
         assertThat(keys.owner(hash("b"))).isEqualTo(GLOBEX);
@@ -43,7 +43,7 @@ class ApiKeysTest {
     }
 
     @Test
-    void a_digest_is_the_one_that_every_tool_makes() {
+    void a_digest_is_plain_sha_256() {
         assertThat(ApiKeyHash.of("abc").text())
                 .isEqualTo("sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assertThat(ApiKeyHash.of("abc")).hasToString("sha256:ba7816bf…");
@@ -57,7 +57,7 @@ class ApiKeysTest {
                 "sha256:BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD",
                 "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
             })
-    void what_is_no_digest_is_refused_without_being_shown(String text) {
+    void a_malformed_digest_is_refused_and_not_shown(String text) {
         assertThatThrownBy(() -> ApiKeyHash.parse(text))
                 .hasMessageContaining("not shown because they may be a key")
                 .hasMessageNotContaining("secret")

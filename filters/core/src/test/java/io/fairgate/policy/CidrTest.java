@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Networks that together are everywhere. */
+/** Networks that together contain every address. */
 class CidrTest {
 
     private static boolean coverEverything(String networks) {
@@ -27,7 +27,7 @@ class CidrTest {
                 "0.0.0.0/1 10.0.0.0/8 10.1.0.0/16 0.0.0.0/1 128.0.0.0/1 ::1",
                 "::/1 8000::/2 c000::/2 10.0.0.0/8"
             })
-    void networks_that_leave_no_address_out_are_everywhere(String networks) {
+    void networks_that_contain_every_address_are_everywhere(String networks) {
         assertThat(coverEverything(networks)).isTrue();
     }
 
@@ -41,12 +41,12 @@ class CidrTest {
                 "0.0.0.0/1 128.0.0.0/2 192.0.0.0/3 224.0.0.0/4",
                 "::/1 8000::/2 c000::/3"
             })
-    void networks_that_leave_an_address_out_are_not(String networks) {
+    void networks_that_miss_an_address_are_not_everywhere(String networks) {
         assertThat(coverEverything(networks)).isFalse();
     }
 
     @Test
-    void no_network_is_nowhere() {
+    void an_empty_list_contains_no_address() {
         assertThat(Cidr.coverEverything(List.of())).isFalse();
     }
 }

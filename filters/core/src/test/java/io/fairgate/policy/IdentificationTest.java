@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Mistakes in the identification of tenants, in a policy file and in properties alike. */
+/** Values that are refused from every source of a policy. */
 class IdentificationTest {
 
     @ParameterizedTest
@@ -34,7 +34,7 @@ class IdentificationTest {
                 "ftp://login.example.com/keys",
                 " "
             })
-    void keys_come_only_from_places_that_nothing_in_between_can_change(String location) {
+    void insecure_or_incomplete_locations_of_keys_are_refused(String location) {
         assertThatThrownBy(() -> new KeySetLocation(location, Duration.ofMinutes(5)))
                 .hasMessageStartingWith("jwks: ");
     }
@@ -48,13 +48,13 @@ class IdentificationTest {
                 "keys.json",
                 "/etc/keys.json"
             })
-    void keys_come_from_https_from_this_host_or_from_a_file(String location) {
+    void https_loopback_and_files_are_accepted_as_sources_of_keys(String location) {
         assertThatCode(() -> new KeySetLocation(location, Duration.ofMinutes(5)))
                 .doesNotThrowAnyException();
     }
 
     @Test
-    void only_one_source_reads_a_header_with_and_without_a_scheme() {
+    void a_header_is_read_either_with_or_without_a_scheme() {
         IdentitySource alone = new IdentitySource.ApiKey(new CredentialHeader("Authorization", null, false));
         IdentitySource bearer = new IdentitySource.ApiKey(new CredentialHeader("authorization", "Bearer", false));
         IdentitySource key = new IdentitySource.ApiKey(new CredentialHeader("Authorization", "Key", false));
@@ -64,7 +64,7 @@ class IdentificationTest {
     }
 
     @Test
-    void credentials_that_no_source_reads_are_refused() {
+    void credentials_without_an_identity_source_are_refused() {
         List<IdentitySource> sources =
                 List.of(new IdentitySource.ApiKey(new CredentialHeader("X-Api-Key", null, false)));
         assertThatThrownBy(() ->

@@ -58,7 +58,7 @@ class QuotaSetsTest {
     }
 
     @Test
-    void a_quota_that_names_routes_applies_there_and_nowhere_else() {
+    void a_quota_with_routes_applies_only_to_these_routes() {
         QuotaSets sets = new QuotaSets(policy());
         assertThat(labels(sets.of(ACME, "a"))).containsExactly("own", "reports", "labs/lab", "corp/all");
         assertThat(labels(sets.of(ACME, "b"))).containsExactly("own", "reports", "labs/lab", "corp/all", "corp/search");
@@ -73,7 +73,7 @@ class QuotaSetsTest {
     }
 
     @Test
-    void the_quotas_of_a_tenant_and_of_a_group_are_listed_without_those_above() {
+    void a_tenant_and_a_group_list_only_their_own_quotas() {
         Policy policy = policy();
         assertThat(QuotaSets.own(Objects.requireNonNull(policy.tenant(ACME)), policy))
                 .extracting(OwnedQuota::label)
@@ -88,7 +88,7 @@ class QuotaSetsTest {
     }
 
     @Test
-    void metrics_can_name_only_members() {
+    void metrics_name_only_members() {
         assertThatThrownBy(() -> new Policy(
                         new Identification(List.of()),
                         Map.of(),

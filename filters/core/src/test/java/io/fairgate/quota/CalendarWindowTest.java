@@ -43,14 +43,14 @@ class CalendarWindowTest {
         "MONTH, Europe/Berlin,       2026-03-31T21:59:59Z, 2026-02-28T23:00:00Z, PT743H",
         "MONTH, Europe/Berlin,       2026-10-01T00:00:00Z, 2026-09-30T22:00:00Z, PT745H",
     })
-    void a_window_is_as_long_as_its_zone_makes_it(
+    void the_length_of_a_window_depends_on_its_zone(
             CalendarUnit unit, String zone, Instant now, Instant start, Duration length) {
         assertThat(window(unit, zone, now))
                 .isEqualTo(new CalendarWindow(
                         start.toEpochMilli(), start.plus(length).toEpochMilli()));
     }
 
-    /** Around the last change at one past midnight (Newfoundland, 2010) and the last day left out (Samoa, 2011). */
+    /** Around the last clock change at 00:01 (Newfoundland, 2010) and the last skipped day (Samoa, 2011). */
     @ParameterizedTest(name = "{0} from {1}")
     @CsvSource({
         "HOUR, 2010-11-05T00:00:00Z, 4",
@@ -59,8 +59,7 @@ class CalendarWindowTest {
         "DAY,  2011-12-20T00:00:00Z, 30",
         "WEEK, 2011-12-20T00:00:00Z, 60",
     })
-    void case_58_windows_of_every_zone_follow_each_other_without_gap_or_overlap(
-            CalendarUnit unit, Instant begin, int days) {
+    void windows_of_every_zone_have_no_gap_and_no_overlap(CalendarUnit unit, Instant begin, int days) {
         Instant last = begin.plus(Duration.ofDays(days));
         for (String zone : ZoneId.getAvailableZoneIds()) {
             CalendarWindow window = window(unit, zone, begin);

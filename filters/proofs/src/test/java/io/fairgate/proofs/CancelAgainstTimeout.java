@@ -10,18 +10,18 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** Request 1 is cancelled while its time is up; request 2 waits behind it. */
+/** Request 1 is cancelled while its wait times out; request 2 waits behind it. */
 @JCStressTest
 @State
 @Outcome(
         id = "running, over, waiting, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "Cancelled, and told of nothing.")
+        desc = "The cancellation came first: the request gets no signal.")
 @Outcome(
         id = "running, max-wait, waiting, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "Its time was up, and it was told so before it left.")
-@Outcome(expect = FORBIDDEN, desc = "It was counted twice, or not at all.")
+        desc = "The timer came first: the request gets the refusal.")
+@Outcome(expect = FORBIDDEN, desc = "The request was counted twice, or not at all.")
 public class CancelAgainstTimeout {
 
     private final PoolOfRequests pool = PoolOfRequests.heard(1);

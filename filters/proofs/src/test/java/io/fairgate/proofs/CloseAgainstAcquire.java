@@ -10,18 +10,18 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** The pool closes while a request comes. */
+/** The pool closes while a request arrives. */
 @JCStressTest
 @State
 @Outcome(
         id = "running, not asked, not asked, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "It came first, and closing waits for it.")
+        desc = "The request came first: the pool waits for its end.")
 @Outcome(
         id = "draining, not asked, not asked, not asked, closed, 0 in flight",
         expect = ACCEPTABLE,
-        desc = "It came too late, and was told so.")
-@Outcome(expect = FORBIDDEN, desc = "The pool closed over a request in flight, or never will.")
+        desc = "The close came first: the request is refused.")
+@Outcome(expect = FORBIDDEN, desc = "The pool closed while a request was in flight, or never closes.")
 public class CloseAgainstAcquire {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 1);

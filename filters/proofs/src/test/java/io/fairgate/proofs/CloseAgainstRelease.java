@@ -10,14 +10,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** The pool closes while the last permit comes back and somebody waits for it. */
+/** The pool closes while the last permit is released and a request waits for it. */
 @JCStressTest
 @State
 @Outcome(
         id = "over, not asked, over, not asked, closed, 0 in flight",
         expect = ACCEPTABLE,
-        desc = "The waiting one was served, and the pool is closed.")
-@Outcome(expect = FORBIDDEN, desc = "The pool closed over a request, or never will.")
+        desc = "The waiting request was served, and the pool is closed.")
+@Outcome(expect = FORBIDDEN, desc = "The pool closed before the request was served, or never closes.")
 public class CloseAgainstRelease {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 1);

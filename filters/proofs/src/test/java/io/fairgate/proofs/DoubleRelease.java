@@ -11,14 +11,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** A handle is released twice at once, while two requests wait for its permit. */
+/** Two threads release the same handle, while two requests wait for its permit. */
 @JCStressTest
 @State
 @Outcome(
         id = "running, not asked, waiting, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "One permit came back, and one request has it.")
-@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+        desc = "One permit was released, and one request has it.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class DoubleRelease {
 
     private final HeldPermits handle;

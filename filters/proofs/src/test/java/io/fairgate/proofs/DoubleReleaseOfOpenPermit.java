@@ -11,14 +11,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** A handle of an open permit is released twice at once by one, while another takes what is open. */
+/** One thread releases a handle of the fast path twice, while another thread takes the permit. */
 @JCStressTest
 @State
 @Outcome(
         id = "running, not asked, waiting, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "One permit came back, and one request has it.")
-@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+        desc = "One permit was released, and one request has it.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class DoubleReleaseOfOpenPermit {
 
     private final HeldPermits handle;

@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
         id = "over, running, not asked, not asked, 1 in flight",
         expect = ACCEPTABLE,
         desc = "The cancellation came first: one release.")
-@Outcome(expect = FORBIDDEN, desc = "The permit came back twice, or not at all.")
+@Outcome(expect = FORBIDDEN, desc = "The permit was released twice, or not at all.")
 public class ErrorAgainstCancel {
 
     private final PoolOfRequests pool = PoolOfRequests.heard(1);

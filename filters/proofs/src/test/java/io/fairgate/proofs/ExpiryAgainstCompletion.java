@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
         id = "over, running, not asked, not asked, 1 in flight",
         expect = ACCEPTABLE,
         desc = "The work completed first: one release.")
-@Outcome(expect = FORBIDDEN, desc = "The permit came back twice, or not at all.")
+@Outcome(expect = FORBIDDEN, desc = "The permit was released twice, or not at all.")
 public class ExpiryAgainstCompletion {
 
     private final PoolOfRequests pool = PoolOfRequests.timed(1);

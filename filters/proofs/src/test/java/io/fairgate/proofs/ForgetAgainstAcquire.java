@@ -10,16 +10,19 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** A tenant that nobody has configured gives its last permit back, and so is forgotten, while it comes again. Somebody had to wait before, so the scheduler knows of each step. */
+/**
+ * A tenant that is not configured releases its last permit, which makes the scheduler forget it, while its next request
+ * arrives. The fast path is closed.
+ */
 @JCStressTest
 @State
 @Outcome(
         id = "over, not asked, running, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "The tenant that came again is counted.")
+        desc = "The new request of the tenant is counted.")
 @Outcome(
         expect = FORBIDDEN,
-        desc = "The pool counts permits for a tenant that it has forgotten, or none for one that holds some.")
+        desc = "The pool counts permits for a forgotten tenant, or none for a tenant that holds some.")
 public class ForgetAgainstAcquire {
 
     private final PoolOfRequests pool = PoolOfRequests.nearlyCalm(2, 2);

@@ -10,14 +10,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** The permit of request 0 goes to request 1 while that is cancelled; request 2 waits behind it. */
+/** The permit of request 0 goes to request 1 while request 1 is cancelled; request 2 waits behind it. */
 @JCStressTest
 @State
 @Outcome(
         id = "over, over, running, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "Whoever won, the cancelled request has nothing and the next has the permit.")
-@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+        desc = "In both orders the cancelled request has nothing, and the next request has the permit.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class GrantAgainstCancel {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 1);

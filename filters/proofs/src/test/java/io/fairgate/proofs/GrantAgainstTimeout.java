@@ -10,18 +10,18 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** The permit of request 0 goes to request 1 while the time of that is up; request 2 waits behind it. */
+/** The permit of request 0 goes to request 1 while the wait of request 1 times out; request 2 waits behind it. */
 @JCStressTest
 @State
 @Outcome(
         id = "over, running, waiting, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "The grant came first: the timer finds nothing to do.")
+        desc = "The grant came first: the timer does nothing.")
 @Outcome(
         id = "over, max-wait, running, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "The timer came first: the permit goes to the next.")
-@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+        desc = "The timer came first: the next request gets the permit.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class GrantAgainstTimeout {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 1);

@@ -10,11 +10,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** The pool gets a second permit while a request comes that would have to wait. */
+/** The pool gets a second permit while a request arrives that would have to wait. */
 @JCStressTest
 @State
-@Outcome(id = "running, not asked, running, not asked, 2 in flight", expect = ACCEPTABLE, desc = "Both have a permit.")
-@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+@Outcome(
+        id = "running, not asked, running, not asked, 2 in flight",
+        expect = ACCEPTABLE,
+        desc = "Both requests have a permit.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class GrowAgainstAcquire {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 2);

@@ -3,14 +3,14 @@ package io.fairgate.proofs;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Watches, without asking the pool, that never more run at once than there are permits. What is counted is one number, because a
- * flag and a count beside it would differ for a moment, and in that moment the watch would be wrong and not the pool.
+ * Checks, without asking the pool, that never more requests run at once than there are permits. All of its state is one number:
+ * a flag and a separate count would differ for a moment, and then the guard would be wrong and not the pool.
  */
 final class Guard {
 
     private static final int ONE_PASSES = 1 << PoolOfRequests.REQUESTS;
 
-    /** A bit for each request that runs, and above them the number of those that just pass through. */
+    /** A bit for each running request, and above these bits the number of calls that are in {@code pass}. */
     private final AtomicInteger running = new AtomicInteger();
 
     private final int most;
@@ -24,7 +24,7 @@ final class Guard {
         count(running.updateAndGet(now -> now | 1 << request));
     }
 
-    /** To be called before the permit goes back; true for who ends it. */
+    /** Called before the permit is released; true for the thread that ends the request. */
     boolean ends(int request) {
         return isRunning(running.getAndUpdate(now -> now & ~(1 << request)), request);
     }
@@ -45,7 +45,7 @@ final class Guard {
         return (now & 1 << request) != 0;
     }
 
-    /** Not thrown at once, because who is told of it then would be the pool. */
+    /** Reported later: an exception at once would go to the pool. */
     boolean sawTooMany() {
         return sawTooMany;
     }

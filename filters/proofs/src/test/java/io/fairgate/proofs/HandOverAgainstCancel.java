@@ -10,18 +10,18 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** Who waits for a handle is cancelled while the permit is handed over to it; request 2 waits behind it. */
+/** A request for a handle is cancelled while the handle is handed over to it; request 2 waits behind it. */
 @JCStressTest
 @State
 @Outcome(
         id = "over, not asked, running, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "Nobody has the handle, and the next has the permit.")
+        desc = "The cancellation came first: the next request has the permit.")
 @Outcome(
         id = "handle, over, not asked, waiting, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "It was handed over before: its holder has to release it.")
-@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+        desc = "The handle was handed over first: its holder must release it.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class HandOverAgainstCancel {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 1);

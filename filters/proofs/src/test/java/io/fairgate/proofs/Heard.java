@@ -5,7 +5,7 @@ import io.fairgate.permit.RefusalReason;
 import io.fairgate.tenant.TenantId;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts what the pool tells: to tell twice is a mistake that leaves no other trace. */
+/** Counts the events of the pool: a duplicate event leaves no other trace. */
 final class Heard implements PoolListener {
 
     private final AtomicInteger released = new AtomicInteger();
@@ -15,7 +15,7 @@ final class Heard implements PoolListener {
         return released.get();
     }
 
-    /** Refused, or gone before their turn came. */
+    /** Requests that were refused, or cancelled before their grant. */
     int notServed() {
         return notServed.get();
     }

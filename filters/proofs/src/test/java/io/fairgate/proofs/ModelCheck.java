@@ -15,12 +15,12 @@ import java.util.List;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 
 /**
- * The pool under a model checker: for each scenario, orders in which the steps of its threads can interleave, as many as
- * {@link #ORDERS} says, those with few switches between threads first. Each must end as some order of the whole operations
- * would ({@link SequentialPool}), or, where time comes in, with nothing lost and nobody forgotten.
+ * The pool under a model checker. For each scenario it tries {@link #ORDERS} orders in which the steps of the threads can
+ * interleave, those with few switches between threads first. The outcome must be that of some order of whole operations
+ * ({@link SequentialPool}), or, where time matters, with no permit lost and no request forgotten.
  *
- * <p>There are no operations before the parallel ones but those that a scenario names. Lincheck would else draw some, which
- * may take all permits, and then nothing is raced for and everything is proven.
+ * <p>Only the operations that a scenario names run before the parallel ones. Otherwise Lincheck would add random ones, which
+ * may take all permits; then there would be no race.
  */
 public enum ModelCheck {
     ONE_OPEN_PERMIT(
@@ -90,9 +90,9 @@ public enum ModelCheck {
             "acquire 0, acquire 2 then close | release 0",
             "acquire 0 then close | release 0 | acquire 2");
 
-    /** Orders that are tried for each scenario. */
+    /** Orders for each scenario. */
     private static final int ORDERS = Integer.getInteger("fairgate.orders", 30);
-    /** Scenarios that are drawn at random for each pool. */
+    /** Random scenarios for each pool. */
     private static final int DRAWN = Integer.getInteger("fairgate.drawn", 1);
 
     private final Class<? extends PoolUnderModelCheck> pool;
@@ -112,7 +112,7 @@ public enum ModelCheck {
         return scenarios.stream().map(scenario -> name() + ": " + scenario).toList();
     }
 
-    /** All scenarios of the pool, and some that are drawn at random. One call, for each transforms all classes anew. */
+    /** Checks all scenarios of the pool, and some random ones, in one call, because each call transforms all classes again. */
     void checkAll() {
         Scenarios on = new Scenarios(pool);
         ModelCheckingOptions options = options();
@@ -122,7 +122,7 @@ public enum ModelCheck {
         options.executionGenerator(Scenarios.Drawn.class).iterations(DRAWN).check(pool);
     }
 
-    /** Looks through one scenario: one of {@link #proofs} of one of the pools. */
+    /** Checks one scenario: one of {@link #proofs} of one of the pools. */
     public static void check(String proof) {
         ModelCheck check = Arrays.stream(values())
                 .filter(candidate -> candidate.proofs().contains(proof))
@@ -146,15 +146,15 @@ public enum ModelCheck {
                 .invocationsPerIteration(ORDERS)
                 // The scenarios are small already.
                 .minimizeFailedScenario(false)
-                // What one thread at a time does; but "grant" asks the claims, which others change meanwhile.
+                // Used by one thread at a time. Only "grant" asks the claims, which other threads change meanwhile.
                 .addGuarantee(forClasses(FairScheduler.class.getName())
                         .methods(method -> !method.equals("grant"))
                         .treatAsAtomic())
-                // Those who watch.
+                // The test's own observers.
                 .addGuarantee(forClasses(Guard.class.getName(), Heard.class.getName())
                         .allMethods()
                         .treatAsAtomic())
-                // What one thread does alone, before and after.
+                // Called by one thread alone, before and after the race.
                 .addGuarantee(forClasses(PoolOfRequests.class.getName())
                         .methods(
                                 "outcome",
@@ -167,7 +167,7 @@ public enum ModelCheck {
                         .ignore());
     }
 
-    /** Whoever loads a class first would do so in the middle of a scenario. */
+    /** Otherwise a class would be loaded in the middle of a scenario. */
     public static void loadClasses() {
         PoolOfRequests pool = PoolOfRequests.nearlyCalmAndTimed(1);
         for (int i = 0; i < PoolOfRequests.REQUESTS; i++) {

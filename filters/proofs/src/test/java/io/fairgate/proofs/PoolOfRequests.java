@@ -25,24 +25,24 @@ import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Sinks;
 
 /**
- * A pool, and a few requests that are known by their number, all of it driven from outside, step by step.
+ * A pool and a few numbered requests, driven step by step from outside.
  */
 final class PoolOfRequests {
 
-    /** Requests that there can be. */
+    /** The number of requests. */
     static final int REQUESTS = 4;
 
-    /** Drains for which nobody waits until the pool opens, less the few that a test then does. */
+    /** Drains without a wait until the pool opens its fast path, less the few drains of a test. */
     private static final int NEARLY_CALM = 62;
 
-    /** Seconds that the works of numbers 0 and 2 may take, where holds end. */
+    /** The longest hold, in seconds, of requests 0 and 2 in a timed pool. */
     private static final int HOLD = 5;
-    /** By then everything is over that has an end. */
+    /** The second at which every bounded wait and hold is over. */
     private static final int LATE = 1_000;
 
     private static final TenantId TENANT = TenantId.of("a");
 
-    /** What the pool could tell nobody: errors of its own, that is bugs. */
+    /** An error that the pool could not deliver, which is a bug. */
     private static volatile @Nullable Throwable dropped;
 
     static {
@@ -81,30 +81,30 @@ final class PoolOfRequests {
     }
 
     /**
-     * A pool whose permits lie open: nobody has ever waited.
+     * A pool whose fast path is open, because no request has ever waited.
      *
-     * @param most permits that it will ever have
+     * @param most the largest size that the pool will have
      */
     static PoolOfRequests open(int permits, int most) {
         return new PoolOfRequests(permits, most, null, false);
     }
 
-    /** The same, and somebody listens, who must hear of each once. */
+    /** The same with a listener, which must get each event once. */
     static PoolOfRequests heard(int permits) {
         return new PoolOfRequests(permits, permits, new Heard(), false);
     }
 
-    /** The same, and the holds of numbers 0 and 2 end. */
+    /** The same with bounded holds of requests 0 and 2. */
     static PoolOfRequests timed(int permits) {
         return new PoolOfRequests(permits, permits, new Heard(), true);
     }
 
-    /** A pool in which somebody had to wait, so long ago that its permits are about to lie open again. */
+    /** A pool whose fast path is about to open again: the last wait was long ago. */
     static PoolOfRequests nearlyCalm(int permits, int most) {
         return calmed(open(permits, most));
     }
 
-    /** The same, and somebody listens, and the holds of numbers 0 and 2 end. */
+    /** The same with a listener, and with bounded holds of requests 0 and 2. */
     static PoolOfRequests nearlyCalmAndTimed(int permits) {
         PoolOfRequests calming = calmed(timed(permits));
         Objects.requireNonNull(calming.heard).forget();
@@ -129,9 +129,9 @@ final class PoolOfRequests {
         return new PoolSettings(permits, REQUESTS, Duration.ofDays(1), PoolSettings.MAX_DURATION);
     }
 
-    // ---- what threads do ----
+    // ---- operations of the threads ----
 
-    /** Number 2 has a home of its own, on which it starts; those with an odd number take what can be had at once first. */
+    /** Request 2 starts on its own executor. Requests with odd numbers first try to take a permit without waiting. */
     void acquire(int request) {
         if (request % 2 == 0) {
             requests[request].ask(pool, permitRequests[request]);
@@ -147,7 +147,7 @@ final class PoolOfRequests {
         return request == 2 ? timed.withHome(Runnable::run) : timed;
     }
 
-    /** Different ones, and longer than all else lasts. */
+    /** Different for each request, and longer than any hold. */
     private static int waitSeconds(int request) {
         return 10 + request;
     }
@@ -172,12 +172,12 @@ final class PoolOfRequests {
         timers.advanceTo(waitSeconds(request));
     }
 
-    /** Every hold is over that has an end and started at the beginning. */
+    /** Ends every bounded hold that started at the beginning. */
     void expire() {
         timers.advanceTo(HOLD);
     }
 
-    /** Asks for number 0, whose work takes a moment to end when it is cut short. */
+    /** Acquires for request 0, whose cancelled work takes a moment to end. */
     void acquireToSettle() {
         requests[0].ask(pool, permitRequests[0].withSettled(settled.asMono()));
     }
@@ -190,7 +190,7 @@ final class PoolOfRequests {
         timers.advanceTo(PermitRequest.SETTLE_WITHIN.toSeconds());
     }
 
-    /** A permit that belongs to no request. */
+    /** Takes a permit that belongs to no request. */
     HeldPermits held() {
         return Objects.requireNonNull(take(), "a permit is free");
     }
@@ -203,7 +203,7 @@ final class PoolOfRequests {
         waitForHandle.cancel();
     }
 
-    /** Takes a permit if there is one, and gives it back at once: to everybody else as if nothing had been. */
+    /** Takes a permit if one is free, and releases it at once: for all others nothing changes. */
     void pass() {
         HeldPermits held = take();
         if (held != null) {
@@ -224,9 +224,9 @@ final class PoolOfRequests {
         pool.close(Duration.ZERO).subscribe(nothing -> {}, e -> {}, () -> closed.set(true));
     }
 
-    // ---- what came of it, once all threads have left ----
+    // ---- the outcome, when all threads have ended ----
 
-    /** What has become of every request and of the pool, or what is broken. Ends them all. */
+    /** The state of every request and of the pool, or what is broken. Ends all requests. */
     String outcome() {
         try {
             String outcome = whatBecameOfAll();
@@ -239,8 +239,8 @@ final class PoolOfRequests {
     }
 
     /**
-     * The same, long after. To ask the pool what is in flight has it look at everything, and a timer that was forgotten is
-     * set then: so time goes by before.
+     * The same, after a long time. The time passes first, because a question to the pool makes it look at everything, and
+     * would set a timer that was forgotten.
      */
     String outcomeWhenLate() {
         try {
@@ -255,7 +255,7 @@ final class PoolOfRequests {
     private void requireNobodyForgotten() {
         boolean waits = Arrays.stream(requests).anyMatch(Request::isWaiting);
         long running = Arrays.stream(requests).filter(Request::isRunning).count();
-        require(!waits || running >= permits, "somebody waits while a permit is free");
+        require(!waits || running >= permits, "a request waits while a permit is free");
     }
 
     private String whatBecameOfAll() {
@@ -270,7 +270,7 @@ final class PoolOfRequests {
         return outcome.append(status().inFlight()).append(" in flight").toString();
     }
 
-    /** What holds whatever order the steps came in. */
+    /** Requires what must hold after every order of the steps. */
     private void requireConsistent() {
         require(!guard.sawTooMany(), "more ran at once than there were permits");
         require(dropped == null, "the pool dropped an error: " + dropped);
@@ -286,28 +286,28 @@ final class PoolOfRequests {
             notServed += requests[i].isNotServed() ? 1 : 0;
         }
         if (heard != null) {
-            require(heard.released() == ended + passed.get(), "a release was told twice, or not at all");
-            require(heard.notServed() == notServed, "that somebody left was told twice, or not at all");
+            require(heard.released() == ended + passed.get(), "a release was reported twice, or not at all");
+            require(heard.notServed() == notServed, "a refusal or a cancellation was reported twice, or not at all");
         }
         PoolStatus status = status();
         running += waitForHandle.isHeld() ? 1 : 0;
-        require(status.inFlight() == running, "the pool counts other permits in flight than there are");
+        require(status.inFlight() == running, "the pool has a wrong number of permits in flight");
         require(
                 status.tenants().stream().mapToInt(TenantStatus::inFlight).sum() == running,
-                "the tenants hold other permits than there are in flight");
-        require(status.waiting() == waiting, "the pool counts others waiting than there are");
-        require(waiting == 0 || running >= permits, "somebody waits while a permit is free");
+                "the tenants have a wrong number of permits in flight");
+        require(status.waiting() == waiting, "the pool has a wrong number of waiting requests");
+        require(waiting == 0 || running >= permits, "a request waits while a permit is free");
     }
 
     private void requireTimeEndsIt() {
         timers.advanceTo(LATE);
-        // Who got a permit just now.
+        // Again, for requests that were granted just now.
         timers.advanceTo(2 * LATE);
         for (Request request : requests) {
-            require(!request.isWaiting(), "somebody waits for ever");
+            require(!request.isWaiting(), "a request waits for ever");
         }
         boolean running = requests[0].isRunning() || requests[2].isRunning();
-        require(!holdsEnd || !running, "a work runs for ever");
+        require(!holdsEnd || !running, "a bounded hold does not end");
     }
 
     private void requireNothingLeft() {
@@ -317,8 +317,8 @@ final class PoolOfRequests {
         }
         waitForHandle.release();
         PoolStatus status = status();
-        require(status.inFlight() == 0 && status.waiting() == 0, "something was left in the pool");
-        require(closed.get() == closing, "closing has to complete, and does so only when asked for");
+        require(status.inFlight() == 0 && status.waiting() == 0, "the pool is not empty");
+        require(closed.get() == closing, "the close did not complete, or completed without being asked for");
         List<HeldPermits> all = takeAll();
         require(all.size() == (closing ? 0 : permits), "permits were lost or gained");
         all.forEach(HeldPermits::release);
@@ -341,10 +341,10 @@ final class PoolOfRequests {
     private PoolStatus status() {
         PoolStatus[] status = new PoolStatus[1];
         pool.snapshot().subscribe(now -> status[0] = now);
-        return Objects.requireNonNull(status[0], "nobody else is at work in the pool");
+        return Objects.requireNonNull(status[0], "no other thread is in the pool");
     }
 
-    /** Takes what it is given, whether or not it has left meanwhile: what it was given is its own to release. */
+    /** Keeps the handle that it is given, also after its cancellation: a handle that was given must be released. */
     private static final class WaitForHandle extends BaseSubscriber<HeldPermits> {
 
         private volatile @Nullable HeldPermits held;

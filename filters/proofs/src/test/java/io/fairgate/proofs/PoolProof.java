@@ -6,11 +6,11 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Several classes, so that they run in several JVMs at once: a model checker lets only one thread go on at a time. */
+/** Has several subclasses, which run in several JVMs at once: the model checker runs only one thread at a time. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class PoolProof {
 
-    /** Pools that are looked through. */
+    /** The pools to check. */
     abstract Stream<ModelCheck> checks();
 
     @BeforeAll
@@ -20,7 +20,7 @@ abstract class PoolProof {
 
     @ParameterizedTest
     @MethodSource("checks")
-    void each_order_of_its_steps_ends_well(ModelCheck check) {
+    void every_order_of_the_steps_has_an_allowed_outcome(ModelCheck check) {
         check.checkAll();
     }
 }

@@ -4,7 +4,7 @@ import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 
-/** What threads may do to a pool, and what then has to be the same as if they had done it one after the other. */
+/** The operations of the threads, and the outcome, which must be as if the operations had run one after the other. */
 @Param(name = "request", gen = IntGen.class, conf = "0:3")
 public abstract class PoolUnderModelCheck {
 
@@ -34,12 +34,12 @@ public abstract class PoolUnderModelCheck {
         pool.pass();
     }
 
-    /** Done by nobody in parallel: when all is over. */
+    /** Not an operation: it runs when all threads have ended. */
     public String outcome() {
         return pool.outcome();
     }
 
-    /** One permit, and then two. */
+    /** A pool with one permit, and later two. */
     public abstract static class Grows extends PoolUnderModelCheck {
         Grows(PoolOfRequests pool) {
             super(pool);
@@ -85,7 +85,7 @@ public abstract class PoolUnderModelCheck {
             pool.close();
         }
 
-        /** To the size that it has: to be at work in the pool. */
+        /** Keeps the size: this only makes the thread work in the pool. */
         @Operation
         public void resize() {
             pool.resize(1);
@@ -93,8 +93,8 @@ public abstract class PoolUnderModelCheck {
     }
 
     /**
-     * Time and the size of the pool, too. What becomes of a request then depends on whether its time is up before another
-     * thread has looked at it, so all that can be said is what holds in each case.
+     * Adds time and a smaller pool. Then the outcome of a request depends on whether its time ends before another thread looks
+     * at it, so the check is limited to what must always hold.
      */
     public abstract static class AtAnyTime extends PoolUnderModelCheck {
         AtAnyTime(PoolOfRequests pool) {

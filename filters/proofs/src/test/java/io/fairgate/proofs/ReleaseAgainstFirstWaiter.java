@@ -10,14 +10,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** An open permit is put back while somebody comes who would have to wait for it: the permits are shut meanwhile. */
+/** A permit of the fast path is released while a request arrives that would have to wait, which closes the fast path. */
 @JCStressTest
 @State
 @Outcome(
         id = "over, not asked, running, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "Whoever came first, the one that asked has the permit.")
-@Outcome(expect = FORBIDDEN, desc = "The wake-up was lost: somebody waits, and the permit is free.")
+        desc = "In both orders the new request has the permit.")
+@Outcome(expect = FORBIDDEN, desc = "The wake-up was lost: the request waits, and the permit is free.")
 public class ReleaseAgainstFirstWaiter {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 1);

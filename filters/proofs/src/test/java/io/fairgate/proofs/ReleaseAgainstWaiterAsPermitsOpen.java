@@ -10,14 +10,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** The same while permits are about to lie open again, after somebody had waited long ago. */
+/** The same while the fast path is about to open again, long after the last wait. */
 @JCStressTest
 @State
 @Outcome(
         id = "over, not asked, running, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "Whoever came first, the one that asked has the permit.")
-@Outcome(expect = FORBIDDEN, desc = "The wake-up was lost: somebody waits, and the permit is free.")
+        desc = "In both orders the new request has the permit.")
+@Outcome(expect = FORBIDDEN, desc = "The wake-up was lost: the request waits, and the permit is free.")
 public class ReleaseAgainstWaiterAsPermitsOpen {
 
     private final PoolOfRequests pool = PoolOfRequests.nearlyCalm(1, 1);

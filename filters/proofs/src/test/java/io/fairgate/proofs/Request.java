@@ -13,10 +13,10 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
 /**
- * One request and its work, with as few steps of their own as can be.
+ * One request and its work, with as few steps of their own as possible.
  *
- * <p>The work ends when it has started and somebody has said that it may. To say so is therefore the same before and after
- * the start, which may come late when another thread brings it about; a plain "end it now" would have to know which.
+ * <p>The work ends when it has started and a thread has allowed its end. That has the same effect before and after the start,
+ * which another thread may bring about later; a plain "end it now" would have to distinguish the two.
  */
 final class Request implements CoreSubscriber<Integer> {
 
@@ -34,9 +34,9 @@ final class Request implements CoreSubscriber<Integer> {
     private volatile boolean completed;
     private volatile @Nullable Throwable error;
     private volatile @Nullable Subscription subscription;
-    /** What tells the pool that the work is complete. */
+    /** Completes the work. */
     private volatile @Nullable Runnable complete;
-    /** What tells it that the work has failed. */
+    /** Fails the work. */
     private volatile @Nullable Runnable failing;
 
     Request(int number, Guard guard) {
@@ -44,16 +44,16 @@ final class Request implements CoreSubscriber<Integer> {
         this.guard = guard;
     }
 
-    // ---- what threads do to it ----
+    // ---- operations of the threads ----
 
-    /** Asks for a permit to be held until the work is over, the first time that anything is asked. */
+    /** Asks for a permit for the work. Only the first call of this and of {@link #takeOrAsk} has an effect. */
     void ask(PermitPool pool, PermitRequest request) {
         if (asked.compareAndSet(false, true)) {
             pool.withPermit(request, new Work()).subscribe(this);
         }
     }
 
-    /** As {@link #ask}, and takes what can be had without waiting first. */
+    /** As {@link #ask}, but first tries to take a permit without waiting. */
     void takeOrAsk(PermitPool pool, PermitRequest request) {
         if (asked.compareAndSet(false, true)) {
             HeldPermits held = pool.tryAcquire(request);
@@ -75,19 +75,19 @@ final class Request implements CoreSubscriber<Integer> {
             @Override
             public void cancel() {
                 end();
-                // Also when it has just been released, for that must make no difference.
+                // Also if it has just been released: a second release must have no effect.
                 held.release();
             }
         };
         step(STARTED);
     }
 
-    /** Says that the work may end; it does so at once if it has started. */
+    /** Allows the work to end; it ends at once if it has started. */
     void mayEnd() {
         step(MAY_END);
     }
 
-    /** Has no effect before the request is known to the pool, nor after it was answered. */
+    /** Has no effect before the pool knows the request, nor after its answer. */
     void cancel() {
         Subscription known = subscription;
         if (known != null) {
@@ -96,7 +96,7 @@ final class Request implements CoreSubscriber<Integer> {
         }
     }
 
-    /** As soon as the request is known to the pool: for races that hardly ever meet otherwise. Another thread is asking. */
+    /** Cancels as soon as the pool knows the request, for which another thread asks: a race that is rare otherwise. */
     void cancelOnceKnown() {
         while (subscription == null) {
             Thread.onSpinWait();
@@ -104,7 +104,7 @@ final class Request implements CoreSubscriber<Integer> {
         cancel();
     }
 
-    /** The work fails, if it has started and not ended yet. */
+    /** Lets the work fail if it has started and not ended. */
     void fail() {
         Runnable failure = failing;
         if (failure != null && end()) {
@@ -126,12 +126,12 @@ final class Request implements CoreSubscriber<Integer> {
         guard.starts(number);
     }
 
-    /** Before the permit goes back; true for who ends it. */
+    /** Called before the permit is released; true for the thread that ends the request. */
     private boolean end() {
         return guard.ends(number);
     }
 
-    // ---- what became of it ----
+    // ---- the outcome ----
 
     boolean isRunning() {
         return guard.isRunning(number);
@@ -141,7 +141,7 @@ final class Request implements CoreSubscriber<Integer> {
         return starts.get() == 1 && !isRunning();
     }
 
-    /** Refused, or gone before its turn came. */
+    /** Refused, or cancelled before its grant. */
     boolean isNotServed() {
         return asked.get() && !isWaiting() && starts.get() == 0;
     }
@@ -165,7 +165,7 @@ final class Request implements CoreSubscriber<Integer> {
         return completed || cancelled ? "over" : "running";
     }
 
-    /** What no order of steps excuses. */
+    /** Requires what must hold after every order of the steps. */
     void requireConsistent() {
         require(signals.get() <= 1, "it was answered twice");
         require(starts.get() <= 1, "its work was started twice");
@@ -179,7 +179,7 @@ final class Request implements CoreSubscriber<Integer> {
         }
     }
 
-    // ---- what the pool tells it ----
+    // ---- signals of the pool ----
 
     @Override
     public void onSubscribe(Subscription subscription) {
@@ -202,7 +202,7 @@ final class Request implements CoreSubscriber<Integer> {
         completed = true;
     }
 
-    /** Nothing is wrong with the pool then, also when nobody is left to be told of it. */
+    /** The expected error of a work: no bug of the pool, even if it cannot be delivered. */
     static final class WorkFailed extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -211,7 +211,7 @@ final class Request implements CoreSubscriber<Integer> {
         }
     }
 
-    /** A subscription to something that has nothing to give. */
+    /** A subscription without elements. */
     private abstract static class Ending implements Subscription {
         @Override
         public void request(long n) {}

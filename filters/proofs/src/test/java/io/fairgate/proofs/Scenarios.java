@@ -11,7 +11,7 @@ import org.jetbrains.kotlinx.lincheck.execution.RandomExecutionGenerator;
 import org.jetbrains.lincheck.datastructures.CTestConfiguration;
 import org.jetbrains.lincheck.datastructures.RandomProvider;
 
-/** What threads do to a pool at once. Each scenario ends by asking for the outcome, once all have left. */
+/** Parallel operations of several threads. Each scenario ends with the outcome, when all threads have ended. */
 final class Scenarios {
 
     private static final String THEN = " then ";
@@ -23,8 +23,8 @@ final class Scenarios {
     }
 
     /**
-     * A scenario in words, as {@code acquire 0, acquire 2 then release 0 | cancel 2}: what one thread does before, against
-     * which nothing is raced, and what each of several threads does then. The first part may be missing.
+     * A scenario in words, as {@code acquire 0, acquire 2 then release 0 | cancel 2}: first what one thread does before the
+     * race, and then what each of the racing threads does. The first part may be missing.
      */
     ExecutionScenario of(String words) {
         int then = words.indexOf(THEN);
@@ -52,7 +52,7 @@ final class Scenarios {
                 method, Stream.of(words).skip(1).<Object>map(Integer::valueOf).toList());
     }
 
-    /** Random ones. */
+    /** Draws random scenarios. */
     public static final class Drawn extends RandomExecutionGenerator {
 
         private final Actor outcome;

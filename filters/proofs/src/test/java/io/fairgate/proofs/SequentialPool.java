@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
 
-/** What one thread alone would see: the same operations on a counter and a queue. Its methods are found by their names. */
+/** The specification: the same operations on a counter and a queue, without races. Lincheck finds its methods by name. */
 public abstract class SequentialPool {
 
     private final String[] outcomes = new String[PoolOfRequests.REQUESTS];
@@ -92,7 +92,7 @@ public abstract class SequentialPool {
         }
     }
 
-    /** Does nothing, and finds nothing wrong. */
+    /** Does nothing, and always has the same outcome. */
     public static final class Silent {
         public void acquire(int request) {}
 

@@ -11,16 +11,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * The work of request 0 is cancelled, and takes a moment to end: it has ended while the time that it has for that is up.
- * Request 1 waits behind it.
+ * The cancelled work of request 0 takes a moment to end. It ends while the time limit for that is reached. Request 1 waits
+ * behind it.
  */
 @JCStressTest
 @State
 @Outcome(
         id = "over, running, not asked, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "Whoever came first, there is one release.")
-@Outcome(expect = FORBIDDEN, desc = "The permit came back twice, or not at all.")
+        desc = "In both orders there is one release.")
+@Outcome(expect = FORBIDDEN, desc = "The permit was released twice, or not at all.")
 public class SettledAgainstTimeUp {
 
     private final PoolOfRequests pool = PoolOfRequests.heard(1);

@@ -10,14 +10,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** Request 2 takes an open permit and starts on an executor of its own, and is cancelled as soon as the pool knows it. */
+/** Request 2 takes a permit of the fast path, starts on its own executor, and is cancelled as soon as the pool knows it. */
 @JCStressTest
 @State
 @Outcome(
         id = "not asked, not asked, over, not asked, 0 in flight",
         expect = ACCEPTABLE,
-        desc = "Cancelled, and its permit lies open again.")
-@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+        desc = "The request is over, and its permit is free.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class StartAgainstCancel {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 1);

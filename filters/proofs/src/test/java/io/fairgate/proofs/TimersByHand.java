@@ -9,18 +9,18 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Time that stands still until a test says how late it is; who says so runs the timers that are due then. Nothing else of
- * Reactor's schedulers is in the way of a model checker.
+ * Time that stands still until a test advances it; the thread that advances it runs the timers that are due. No other part of
+ * Reactor's schedulers disturbs the model checker.
  */
 final class TimersByHand implements Scheduler {
 
-    /** Timers that can be set at once: a pool has one, a work that settles another, and closing a third. */
+    /** The most timers at once: one of the pool, one of a work that settles, and one of the close. */
     private static final int MOST = 4;
 
     private final AtomicLong now = new AtomicLong();
     private final AtomicReferenceArray<@Nullable Timer> timers = new AtomicReferenceArray<>(MOST);
 
-    /** It is that late now, or later already. */
+    /** Advances the time; it never goes back. */
     void advanceTo(long seconds) {
         long late = now.accumulateAndGet(TimeUnit.SECONDS.toNanos(seconds), Math::max);
         for (int i = 0; i < MOST; i++) {
@@ -59,7 +59,7 @@ final class TimersByHand implements Scheduler {
                 return () -> timers.compareAndSet(at, timer, null);
             }
         }
-        throw new IllegalStateException("more timers than a pool has");
+        throw new IllegalStateException("more than " + MOST + " timers");
     }
 
     @Override

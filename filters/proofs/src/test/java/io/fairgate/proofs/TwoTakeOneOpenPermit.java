@@ -10,18 +10,18 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** Two requests come for one open permit. */
+/** Two requests arrive for the only permit of the fast path. */
 @JCStressTest
 @State
 @Outcome(
         id = "running, not asked, waiting, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "The first has it, the second waits.")
+        desc = "The first has the permit, the second waits.")
 @Outcome(
         id = "waiting, not asked, running, not asked, 1 in flight",
         expect = ACCEPTABLE,
-        desc = "The second has it, the first waits.")
-@Outcome(expect = FORBIDDEN, desc = "A permit was lost or given twice, or somebody was forgotten.")
+        desc = "The second has the permit, the first waits.")
+@Outcome(expect = FORBIDDEN, desc = "A permit was lost or granted twice, or a request was forgotten.")
 public class TwoTakeOneOpenPermit {
 
     private final PoolOfRequests pool = PoolOfRequests.open(1, 1);

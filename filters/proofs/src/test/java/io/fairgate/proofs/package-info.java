@@ -1,6 +1,6 @@
 /**
- * Proofs of the embedded pool of permits: every order of steps that a few threads can take, within bounds, looked
- * through by a model checker. {@code docs/proofs.md} says what is proven and what has turned each test red.
+ * Proofs of the embedded permit pool, by a model checker and by stress tests. {@code docs/proofs.md} says what is proven and
+ * how the proofs themselves are tested.
  */
 @NullMarked
 package io.fairgate.proofs;

@@ -4,8 +4,8 @@ import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.LoopResources;
 
 /**
- * Servers of tests on an event loop of their own. The loops that everything in a process shares are shut down with each
- * application context, and a server that loses its loop at that moment may never be told that it is closed.
+ * Test servers on their own event loop. The shared loops of a process are shut down with each application context, and a server
+ * that loses its loop at that moment may never learn that it is closed.
  */
 public final class OwnLoop {
     private static final LoopResources LOOP = LoopResources.create("upstream", 1, true);

@@ -1,4 +1,4 @@
-/** The starter in somebody else's gateway, and the parts that need no gateway. */
+/** The starter in another application's gateway, and the parts that need no gateway. */
 @NullMarked
 package io.fairgate.spring;
 

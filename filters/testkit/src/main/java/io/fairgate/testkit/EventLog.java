@@ -60,7 +60,7 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
         }
     }
 
-    /** How long a request waited, and how much of that as the first of its tenant. */
+    /** How long a request waited, and for how long of that as the first of its tenant. */
     public record Wait(int tenant, long grantedAt, long nanos, long nanosAsHead) {}
 
     public EventLog {
@@ -73,7 +73,7 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
         return permitNanos(span -> span.inFlight()[tenant], from, to) / 1e9;
     }
 
-    /** The part of all permit-time used between two moments that was this tenant's. */
+    /** The tenant's part of all permit-time used between two moments. */
     public double share(int tenant, Duration from, Duration to) {
         return permitNanos(span -> span.inFlight()[tenant], from, to) / permitNanos(Span::inFlightInAll, from, to);
     }
@@ -93,7 +93,7 @@ public record EventLog(Workload workload, List<Event> events, List<Span> spans) 
                 .orElseThrow();
     }
 
-    /** The longest time without a permit while the tenant had something waiting, from a moment on. */
+    /** The longest time, from a moment on, in which the tenant had waiting requests and no permit. */
     public Duration longestStarving(int tenant, Duration from) {
         long longest = 0;
         long current = 0;

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The Java examples of a page of the documentation. A test class runs them: its lines between {@code // example} and
+ * The Java examples of a page of the documentation. A test class contains and runs them, between {@code // example} and
  * {@code // end}, in the order of the page.
  */
 public final class ExamplesOfPage {
@@ -23,7 +23,7 @@ public final class ExamplesOfPage {
     private ExamplesOfPage() {}
 
     /**
-     * Asserts that the page shows exactly what the test runs. To be called in a module of {@code filters/}.
+     * Asserts that the page shows exactly the examples of the test. To be called in a module of {@code filters/}.
      *
      * @param page name of a file in {@code docs/}
      */

@@ -7,11 +7,11 @@ import io.fairgate.testkit.EventLog.Span;
  *
  * <pre>{@code |dS_f/w_f - dS_g/w_g| <= (H + k * D) * (U_f/w_f + U_g/w_g)}</pre>
  *
- * with the gain H, the longest hold D, the most permits U that each has held until then, and k = 1 when every request
- * asks for one permit, else 2: permits may have to be collected for a large request first. What a tenant held before both
- * were backlogged counts too: it may have a debt, which it pays back while the other is served. This is the bound of SFQ(D)
- * (Jin, Chase, Kaur, 2004), for a fixed gain, an unlimited memory, and no caps or guarantees. It applies to tenants whose
- * requests ask for one permit each: what idles for a large request is charged to its tenant, and is not in the events.
+ * with the gain H, the longest hold D, the most permits U that each has held until then, and k = 1 if every request asks for
+ * one permit, else 2, because permits may have to be collected for a large request. Permits that a tenant held before both were
+ * backlogged count too: it may have a debt, which it pays back while the other is served. This is the bound of SFQ(D) (Jin,
+ * Chase, Kaur, 2004), for a fixed gain, an unlimited memory, and no caps or guarantees. It applies to tenants whose requests
+ * ask for one permit each: permits collected for a large request are charged to its tenant, but are not in the events.
  *
  * @param observed the largest drift, in seconds per weight, of the pair and time that came closest to the bound
  * @param allowed the bound of that pair and time

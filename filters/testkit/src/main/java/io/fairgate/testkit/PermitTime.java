@@ -42,7 +42,7 @@ public final class PermitTime implements Simulation.Observer {
         return used[tenant] / sum;
     }
 
-    /** The longest time for which the tenant had something waiting and was granted nothing. */
+    /** The longest time in which the tenant had waiting requests and got no grant. */
     public double longestGapSeconds(int tenant) {
         return longestGap[tenant] / 1e9;
     }

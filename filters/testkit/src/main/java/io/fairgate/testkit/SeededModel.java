@@ -11,11 +11,10 @@ import org.jspecify.annotations.Nullable;
  * Runs random sequences of operations against a subject that checks itself after each operation, and shrinks a failing
  * sequence.
  *
- * <p>Each scenario has a seed of its own. When one fails, operations are left out, in ever smaller runs, as long as the
- * rest still fails; then the error message shows the seed and the remaining operations. {@code -Dfairgate.seed=SEED} runs
- * one scenario alone. Shrinking requires that every sequence is applicable: let an operation name its object by an index
- * modulo the number of objects, and do nothing when there is none. {@code -Dfairgate.scenarios=PERCENT} runs only a part of
- * the scenarios, for repeated runs.
+ * <p>Each scenario has its own seed. When a scenario fails, smaller and smaller groups of operations are left out while the rest
+ * still fails; then the error message shows the seed and the remaining operations. {@code -Dfairgate.seed=SEED} runs only one
+ * scenario. Shrinking requires that every sequence is applicable: let an operation name its object by an index modulo the number
+ * of objects, and do nothing if there is none. {@code -Dfairgate.scenarios=PERCENT} runs only a part of the scenarios.
  *
  * @param <O> an operation; the error message shows its {@code toString}
  */
@@ -35,7 +34,7 @@ public final class SeededModel<O> {
         /** Executes the operation and checks the result; throws when it is wrong. */
         void apply(O operation);
 
-        /** Checks that only make sense after the last operation. */
+        /** Checks the state after the last operation. */
         default void end() {}
     }
 

@@ -137,7 +137,7 @@ public final class Simulation {
         }
     }
 
-    /** If the request still waits, its client leaves, and another one comes. */
+    /** If the request still waits, its client leaves, and another client arrives. */
     private void leave(Request request) {
         if (waiting.remove(request)) {
             scheduler.cancel(request, now);

@@ -27,7 +27,7 @@ public final class TestTime implements Scheduler {
         virtual.advanceTimeBy(duration);
     }
 
-    /** Runs what is due now. */
+    /** Runs the tasks that are due now. */
     public void runDue() {
         virtual.advanceTime();
     }

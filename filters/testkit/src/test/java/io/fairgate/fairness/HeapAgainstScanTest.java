@@ -11,10 +11,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * The scheduler with its heaps and the same rules on {@link ScanBacklog}, side by side on random steps: the same claims
- * are granted in the same order, and the same is told of every tenant and group, to the last bit. Two thirds of the pools
- * are trees, with groups in groups and classes of requests, in which tenants move while they wait and hold. The scan adds
- * all accounts up anew each time, so that a sum that drifted would show (hard case 30).
+ * The scheduler with its heaps and the same rules on {@link ScanBacklog}, side by side on random steps: both grant the same
+ * claims in the same order, and report the same of every tenant and group, to the last bit. Two thirds of the pools have nested
+ * groups and classes of requests, and tenants that move while they wait and hold. The scan adds up all accounts each time, so a
+ * sum that drifted would show.
  */
 class HeapAgainstScanTest {
 
@@ -22,7 +22,7 @@ class HeapAgainstScanTest {
     private static final int STEPS = 500;
 
     @Test
-    void heaps_grant_the_very_sequence_that_a_scan_grants() {
+    void the_heaps_grant_in_the_order_of_a_scan() {
         assertThat((long) LIVES * STEPS).isGreaterThanOrEqualTo(10_000_000);
         new SeededModel<Step>(LIVES, STEPS).check(HeapAgainstScanTest::pool);
     }
@@ -40,7 +40,7 @@ class HeapAgainstScanTest {
                 RandomTree.settings(random));
     }
 
-    /** What happens next; {@code number} is a size, an index or a seed. */
+    /** The next event; {@code number} is a size, an index or a seed. */
     record Step(Kind kind, int tenant, int requestClass, int number, long pause, boolean grants) {
         enum Kind {
             ARRIVE,
@@ -112,7 +112,7 @@ class HeapAgainstScanTest {
         }
     }
 
-    /** One of the two schedulers, with the claims that it knows. */
+    /** One of the two schedulers, with its claims. */
     private static final class Side {
         private final FairScheduler scheduler;
         private final List<Item> waiting = new ArrayList<>();

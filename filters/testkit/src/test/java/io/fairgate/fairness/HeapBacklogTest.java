@@ -14,9 +14,9 @@ class HeapBacklogTest {
         return ShareSettings.EQUAL.withGuaranteed(5 + random.nextInt(50), 0);
     }
 
-    /** With many of them, for a few are in order once each has been looked at. */
+    /** With many shares: few would be in order as soon as each has been checked. */
     @Test
-    void promised_ones_are_in_order_again_when_the_guarantees_of_all_have_changed() {
+    void shares_below_their_guarantees_are_reordered_when_all_guarantees_change() {
         Random random = new Random(1);
         for (int round = 0; round < 500; round++) {
             HeapBacklog heap = new HeapBacklog();

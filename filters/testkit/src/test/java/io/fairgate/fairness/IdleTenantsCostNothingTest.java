@@ -14,9 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * No step looks at a tenant that is idle and owes nothing, however many are configured: such tenants are made unreadable
- * here, so that a step that looks at one of them fails. What happens is what happens in a pool that has the active tenants
- * alone.
+ * No step looks at an idle tenant without a debt, however many tenants are configured. Here such tenants are unreadable, so that
+ * a step that looks at one of them fails. All results are those of a pool with only the active tenants.
  */
 class IdleTenantsCostNothingTest {
 
@@ -70,8 +69,8 @@ class IdleTenantsCostNothingTest {
         }
     }
 
-    /** Without settings, without a way up to the pool, and forgotten by whoever asks whether it can be. */
-    @SuppressWarnings("NullAway") // that is the point
+    /** Without settings and without a way up to the pool; any check whether it can be forgotten says yes. */
+    @SuppressWarnings("NullAway") // to make it unreadable
     private static void makeUnreadable(Share share) {
         share.settings = null;
         share.siblings = new Siblings(new HeapBacklog(), new Gain(1, 0), 1, 0);
@@ -97,13 +96,13 @@ class IdleTenantsCostNothingTest {
 
     @ParameterizedTest
     @EnumSource
-    void twenty_of_twenty_thousand_live_as_if_they_were_alone(Shape shape) throws ReflectiveOperationException {
+    void twenty_active_of_twenty_thousand_members_behave_as_if_alone(Shape shape) throws ReflectiveOperationException {
         FairScheduler many = scheduler(shape, MEMBERS);
         assertThat(life(many, shape)).isEqualTo(life(scheduler(shape, ACTIVE), shape));
         assertThat(tree(many).tenants()).hasSize(MEMBERS);
     }
 
-    /** Queues that fill and overflow, grants, a look at the pool and at each tenant, and the refusal of all at the end. */
+    /** Full and overflowing queues, grants, the status of the pool and of each tenant, and the refusal of all at the end. */
     private static List<String> life(FairScheduler scheduler, Shape shape) {
         List<String> seen = new ArrayList<>();
         List<QueuedRequest> holding = new ArrayList<>();
@@ -141,7 +140,7 @@ class IdleTenantsCostNothingTest {
     }
 
     @Test
-    void the_trap_works() throws ReflectiveOperationException {
+    void an_unreadable_tenant_fails_the_test() throws ReflectiveOperationException {
         FairScheduler scheduler = scheduler(Shape.FLAT, ACTIVE + 1);
         assertThatThrownBy(() -> scheduler.status(0)).isInstanceOf(RuntimeException.class);
     }

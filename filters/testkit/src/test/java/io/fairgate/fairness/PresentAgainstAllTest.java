@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is found among the present nodes alone is what a look at all of them finds, on random steps in random trees: whose
- * queue is the longest, and how tenants and groups stand.
+ * A search among the present nodes alone finds the same as a scan of all nodes, on random steps in random hierarchies: the
+ * longest queue, and the status of tenants and groups.
  */
 class PresentAgainstAllTest {
 
@@ -51,7 +51,7 @@ class PresentAgainstAllTest {
     }
 
     private static final class Item extends QueuedRequest {
-        /** The class that it waits in, which was configured when it came. */
+        /** The class in which it waits, which was configured when it arrived. */
         private final String leaf;
 
         private boolean wanted = true;
@@ -151,7 +151,7 @@ class PresentAgainstAllTest {
             assertThat(refused).isSameAs(there.get(there.size() - 1));
         }
 
-        /** Queues per weight of the nodes below a node, of which those claims are. */
+        /** The queues per weight of the nodes below a node. */
         private Map<String, Double> lengths(List<Item> claims, List<String> below) {
             Map<String, Integer> counts = new HashMap<>();
             claims.forEach(item -> counts.merge(path(item).get(below.size()), 1, Integer::sum));
@@ -226,8 +226,8 @@ class PresentAgainstAllTest {
         }
 
         /**
-         * Who is active is there. Who is idle may be there if it is ahead, by less than a nanosecond as well; it is not if
-         * the level came down only after that, because others left.
+         * An active tenant is present. An idle tenant may be present if it is ahead, even by less than a nanosecond; it is not if
+         * the virtual time fell only later, because others left.
          */
         private static void checkPresence(@Nullable Object told, Object expected, boolean isActive) {
             if (isActive) {

@@ -39,12 +39,12 @@ public final class RandomTree {
         return new RandomTree(seed, permits, EXTREME).shares(tenants);
     }
 
-    /** The same with weights that do not differ by so much that what is rounded of one is seen in another. */
+    /** The same with weights so similar that the rounding of one does not show in another. */
     public static TenantShares moderate(int seed, int permits, int tenants) {
         return new RandomTree(seed, permits, MODERATE).shares(tenants);
     }
 
-    /** What a gateway is set to; or a memory and collections so short that they end often. */
+    /** The settings of a gateway, or a memory and collections so short that they end often. */
     public static FairnessSettings settings(Random random) {
         return random.nextBoolean()
                 ? FairnessSettings.USUAL
@@ -104,7 +104,7 @@ public final class RandomTree {
         return members;
     }
 
-    /** What is in it has reserved so many permits. */
+    /** The permits that its members have reserved. */
     private ShareSettings group(int within) {
         ShareSettings settings = ShareSettings.ofWeight(weight());
         if (!plain && random.nextBoolean()) {

@@ -7,8 +7,7 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The definition of what a {@link Backlog} answers: it keeps nothing but who is in it, and looks at all of them each
- * time.
+ * The definition of the answers of a {@link Backlog}: it keeps only a list, and scans it each time.
  */
 final class ScanBacklog implements Backlog {
 

@@ -7,7 +7,7 @@ import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The nodes of the tree, and the way up from a leaf: what nobody sees who only asks for permits. */
+/** The nodes of the hierarchy, and the way up from a leaf, which the public API does not show. */
 class ShareTreeTest {
 
     private static final TenantId X = TenantId.of("x");
@@ -35,7 +35,7 @@ class ShareTreeTest {
     }
 
     @Test
-    void the_leaf_of_a_class_that_is_taken_out_of_the_policy_is_forgotten_and_the_others_are_not() {
+    void only_the_leaf_of_a_removed_class_is_forgotten() {
         TenantShares member = TenantShares.EQUAL.withMember(X, ShareSettings.EQUAL);
         change(member.withClass("batch", ShareSettings.EQUAL).withClass("page", ShareSettings.EQUAL));
         tree.leafOf(claim("batch", 1));
@@ -47,7 +47,7 @@ class ShareTreeTest {
     }
 
     @Test
-    void a_group_that_is_taken_out_of_the_policy_is_no_node_any_more() {
+    void a_removed_group_has_no_node() {
         change(TenantShares.EQUAL
                 .withGroup("outer", Group.of(ShareSettings.EQUAL))
                 .withGroup("inner", new Group(ShareSettings.EQUAL, "outer"))
@@ -59,7 +59,7 @@ class ShareTreeTest {
     }
 
     @Test
-    void those_to_whom_something_has_happened_are_looked_at_once() {
+    void each_touched_node_is_checked_once() {
         Siblings below = newSiblings();
         path.touch(below);
         path.touch(below);
@@ -73,7 +73,7 @@ class ShareTreeTest {
     }
 
     @Test
-    void on_the_way_up_a_claim_costs_what_is_not_reserved_and_nothing_where_there_is_no_room() {
+    void a_claim_costs_its_permits_beyond_the_reservation_or_does_not_fit() {
         ShareSettings acme = ShareSettings.EQUAL.withMaxInFlight(4).withGuaranteed(3, 3);
         change(TenantShares.EQUAL
                 .withGroup("acme", Group.of(acme))

@@ -1,4 +1,4 @@
-/** Tests that look inside the scheduler: its nodes, its gain, and its heaps against a scan that is their definition. */
+/** Tests of the scheduler's inside: its nodes, its gain, and its heaps against a scan that defines their answers. */
 @NullMarked
 package io.fairgate.fairness;
 

@@ -17,12 +17,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules written down as naively as they read: every account is brought forward whenever time passes, every set is
- * searched for anew. It says who is to be granted next and requires the scheduler to have granted the same, in the same
- * order, and to keep the same accounts.
+ * A naive model of the rules: it updates every account whenever time passes, and searches every set again. It computes the next
+ * grant, and requires that the scheduler grants the same claims in the same order and keeps the same accounts.
  *
- * <p>It shares nothing with the scheduler, so the last digits of a key may differ. Where two keys differ by no more
- * than that, either tenant may be next and the model follows, or gives up when it cannot see where to.
+ * <p>It shares nothing with the scheduler, so the last digits of a key may differ. If two keys differ only by rounding, either
+ * tenant may be next, and the model follows the scheduler, or gives up if it cannot see the choice.
  */
 final class BacklogModel implements PoolWatch {
 
@@ -42,7 +41,7 @@ final class BacklogModel implements PoolWatch {
     private double meanHold = Double.NaN;
     private long gainSince = -1_000_000_000L;
 
-    /** The claim that free permits are kept for. */
+    /** The claim for which permits are collected. */
     private @Nullable TestClaim collecting;
 
     private long collections;
@@ -50,7 +49,7 @@ final class BacklogModel implements PoolWatch {
     private double othersWaited;
     private double idled;
     private final Map<TestClaim, Integer> failures = new LinkedHashMap<>();
-    /** What was in flight when a collection last took too long, as far as it has not come back. */
+    /** The permits in flight at the end of the last failed collection, without those released since. */
     private final List<TestClaim> stillHeld = new ArrayList<>();
 
     private final List<BacklogTenant> aside = new ArrayList<>();
@@ -74,7 +73,7 @@ final class BacklogModel implements PoolWatch {
         reconfigured(shares);
     }
 
-    // ---- what happens ----
+    // ---- events ----
 
     @Override
     public void passed(long nanos) {
@@ -130,7 +129,7 @@ final class BacklogModel implements PoolWatch {
     public void reconfigured(TenantShares shares) {
         this.shares = shares;
         forgetCollections();
-        // Ordinals break ties between those who were never granted anything.
+        // Ordinals break ties between tenants without a grant.
         shares.members().keySet().forEach(id -> known.computeIfAbsent(id, this::meet));
         double level = level();
         for (BacklogTenant tenant : known.values()) {
@@ -327,7 +326,7 @@ final class BacklogModel implements PoolWatch {
         forget(tenant);
     }
 
-    /** What each tenant may hold with so many active ones. */
+    /** The permits that each tenant may hold with this number of active tenants. */
     private int calculatedCap() {
         long active = known.values().stream().filter(t -> !t.isIdle()).count();
         ShareCalculator calculator = shares.calculator();
@@ -340,7 +339,7 @@ final class BacklogModel implements PoolWatch {
         return Math.min(tenant.settings.maxInFlight(), Math.max(cap, tenant.settings.guaranteed()));
     }
 
-    /** Idle, not configured, and owing nothing: it would come back at the level in any case. */
+    /** Idle, not configured, and without a debt: if it returned, it would start at the virtual time. */
     private void forget(BacklogTenant tenant) {
         boolean idle = tenant.isIdle() && !shares.members().containsKey(tenant.id);
         double ahead = tenant.served - level() * tenant.weight();
@@ -445,9 +444,8 @@ final class BacklogModel implements PoolWatch {
                 timesFollowed++;
                 return tenantOf(actual);
             }
-            // Tenants that the scheduler forgot, collects for or put aside cannot be seen; without a permit to give it
-            // did none of
-            // it.
+            // The model cannot see which tenants the scheduler forgot, collects for, or stopped collecting for.
+            // Without a free permit it did none of these.
             lost = available() > 0 || heads.stream().anyMatch(head -> !head.wanted);
         }
         return least.tenant();
@@ -472,12 +470,12 @@ final class BacklogModel implements PoolWatch {
         if (due && !backlogged().isEmpty()) {
             gainSince = now;
             double wanted = Math.max(100e6, Math.min(3600e9, 2 * meanHold));
-            // Whole nanoseconds, as the scheduler has it: a change by just a quarter is not rare.
+            // Whole nanoseconds, as in the scheduler: a change of exactly a quarter is not rare.
             gain = Math.abs(wanted - gain) > gain / 4 ? (double) Math.round(wanted) : gain;
         }
     }
 
-    /** Behind everybody, so that it is lifted to the level when it joins. */
+    /** Behind all others, so that it is raised to the virtual time when it joins. */
     private BacklogTenant meet(TenantId id) {
         BacklogTenant tenant = new BacklogTenant(id, shares.of(id), ++tenantsSeen);
         tenant.served = -1e18;
@@ -489,7 +487,7 @@ final class BacklogModel implements PoolWatch {
         return Objects.requireNonNull(known.get(claim.tenant()), claim::toString);
     }
 
-    /** Compares what the scheduler says of itself, and follows whom it forgets, when it may. */
+    /** Compares the scheduler's status with the model, and follows when it forgets tenants as allowed. */
     private final class AccountCheck {
         private final PoolStatus status;
         private final double level;
@@ -522,7 +520,7 @@ final class BacklogModel implements PoolWatch {
                     assertThat(toldLag).as("lag of %s", tenant).isZero();
                     continue;
                 }
-                // Who is behind and does not compete is lifted to the level before it does: how far is no matter.
+                // The exact lag of a tenant that is behind and does not compete does not matter: it is raised later.
                 double off = tenant.backlogged ? toldLag - lag : Math.min(toldLag, 0) - Math.min(lag, 0);
                 assertThat(Math.abs(off)).as("lag of %s, off by", tenant).isLessThan(tolerance(tenant));
             }

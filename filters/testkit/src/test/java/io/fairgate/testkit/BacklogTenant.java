@@ -22,7 +22,7 @@ final class BacklogTenant {
     final List<TestClaim> queue = new ArrayList<>();
     ShareSettings settings;
     int inFlight;
-    /** Free permits that are kept for its first claim. */
+    /** The permits collected for its first claim. */
     int kept;
     /** Whether its last grant was due to a guarantee or a reservation. */
     boolean servedFirst;
@@ -56,7 +56,7 @@ final class BacklogTenant {
         return queue.get(0).permits();
     }
 
-    /** What it takes out of the pool: what it holds, or what is kept for it. */
+    /** The permits that it takes out of the pool: held, or reserved for it. */
     long occupied() {
         return Math.max(inFlight, settings.reserved());
     }
@@ -96,7 +96,7 @@ final class BacklogTenant {
             return Math.abs(value - other.value) <= 1e3 + 1e-12 * Math.abs(value);
         }
 
-        /** Whether all are the same to the last digit in every way of computing them. */
+        /** Whether all keys are the same but for rounding. */
         static boolean areCertain(List<Key> keys) {
             BacklogTenant first = keys.get(0).tenant();
             return keys.stream()

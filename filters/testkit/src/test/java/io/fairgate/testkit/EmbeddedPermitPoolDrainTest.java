@@ -31,11 +31,11 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The two loops of the embedded pool: what comes while they are at work, and who does the work when there is much of it.
+ * The two loops of the embedded pool: events that arrive while a loop runs, and the thread that continues long work.
  */
 class EmbeddedPermitPoolDrainTest {
 
-    /** Claims that may be on their way to the drain beside those that may wait. */
+    /** Requests that may be submitted to a busy drain in addition to those that may wait. */
     private static final int MOST_ON_THEIR_WAY = 10_000;
 
     @RegisterExtension
@@ -52,7 +52,7 @@ class EmbeddedPermitPoolDrainTest {
                 new EmbeddedPermitPool("test", settings, TenantShares.EQUAL, scheduler, PoolListener.NONE));
     }
 
-    /** Runs something while the pool drains: there the calculator is asked for the second time. */
+    /** Runs a task during a drain, which is when the calculator is called for the second time. */
     private static TenantShares whileDraining(Runnable what) {
         AtomicInteger asked = new AtomicInteger();
         ShareCalculator calculator = (permits, active) -> {
@@ -75,7 +75,7 @@ class EmbeddedPermitPoolDrainTest {
         return dropped;
     }
 
-    /** Virtual time that takes no task. */
+    /** Virtual time that rejects all tasks. */
     private record Unwilling(TestTime time, RuntimeException error) implements Scheduler {
         @Override
         public Disposable schedule(Runnable task) {
@@ -98,7 +98,7 @@ class EmbeddedPermitPoolDrainTest {
         }
     }
 
-    /** Runs nothing by itself. */
+    /** Only collects its tasks. */
     private static final class LaterScheduler implements Scheduler {
         final Queue<Runnable> later = new ArrayDeque<>();
 
@@ -124,10 +124,10 @@ class EmbeddedPermitPoolDrainTest {
         }
     }
 
-    // ---- what comes while it is at work ----
+    // ---- events during a drain ----
 
     @Test
-    void who_asks_while_too_many_are_on_their_way_to_a_busy_pool_is_refused_at_once() {
+    void a_request_beyond_the_bound_of_a_busy_drain_is_refused_at_once() {
         int waiting = 5;
         PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(waiting);
         EmbeddedPermitPool pool = pool(settings);
@@ -159,7 +159,7 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
-    void who_tries_while_it_is_at_work_is_given_nothing_and_not_later_either() {
+    void try_acquire_during_a_drain_gets_nothing_and_takes_nothing_later() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
         List<Boolean> taken = new ArrayList<>();
         pool.reconfigure(
@@ -171,7 +171,7 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
-    void the_status_that_is_asked_for_while_it_is_at_work_knows_what_was_told_before() {
+    void a_status_requested_during_a_drain_contains_earlier_events() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
         Disposable next = pool.withPermit(PermitRequest.of("b").withHome(Runnable::run), Mono.never())
@@ -190,7 +190,7 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
-    void an_error_of_a_calculator_while_it_is_at_work_is_told_of_and_the_pool_goes_on() {
+    void an_error_of_a_calculator_is_reported_and_the_pool_continues() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
         List<Throwable> dropped = droppedBy(() -> pool.reconfigure(PoolSettings.ofPermits(1), whileDraining(() -> {
                     throw new IllegalStateException("boom");
@@ -204,7 +204,7 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
-    void an_error_of_the_timers_is_told_of_and_the_pool_goes_on() {
+    void an_error_of_the_timers_is_reported_and_the_pool_continues() {
         EmbeddedPermitPool pool = pool(
                 PoolSettings.ofPermits(1), new Unwilling(nothingLeft.watch(time), new IllegalStateException("boom")));
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
@@ -217,10 +217,10 @@ class EmbeddedPermitPoolDrainTest {
         assertThat(ran).hasValue(1);
     }
 
-    // ---- who does the work ----
+    // ---- threads ----
 
     @Test
-    void case_28_who_gives_many_permits_back_does_not_work_for_all_others_at_once() {
+    void a_release_of_many_permits_does_not_start_all_requests_on_its_thread() {
         LaterScheduler scheduler = new LaterScheduler();
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1_000), scheduler);
         HeldPermits all =
@@ -232,7 +232,7 @@ class EmbeddedPermitPoolDrainTest {
             pool.withPermit(PermitRequest.of("b").withHome(Runnable::run), work).subscribe();
         }
         all.release();
-        assertThat(started).as("started by who released").hasValueBetween(1, 300);
+        assertThat(started).as("started by the releasing thread").hasValueBetween(1, 300);
         while (!scheduler.later.isEmpty()) {
             int before = started.get();
             scheduler.later.remove().run();
@@ -246,7 +246,7 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
-    void who_is_refused_by_another_thread_that_goes_on_with_the_work_is_told_so() {
+    void requests_that_a_continued_drain_refuses_get_their_refusal() {
         PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(5);
         LaterScheduler scheduler = new LaterScheduler();
         EmbeddedPermitPool pool = pool(settings, scheduler);
@@ -259,7 +259,7 @@ class EmbeddedPermitPoolDrainTest {
                     }
                 }))
                 .subscribe();
-        assertThat(refused).as("by who changed the pool").hasSizeLessThan(300);
+        assertThat(refused).as("refused by the thread that changed the pool").hasSizeLessThan(300);
         while (!scheduler.later.isEmpty()) {
             scheduler.later.remove().run();
         }
@@ -268,7 +268,7 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
-    void a_pool_that_can_hand_its_work_over_to_no_thread_does_all_of_it_itself() {
+    void a_drain_that_cannot_continue_on_another_thread_continues_itself() {
         int requests = 1_000;
         PoolSettings settings = PoolSettings.ofPermits(1).withMaxWaiting(requests);
         EmbeddedPermitPool pool =
@@ -288,7 +288,7 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
-    void without_a_clock_a_work_that_was_cut_short_keeps_its_permit_until_it_has_settled() {
+    void without_timers_a_cancelled_work_holds_its_permit_until_it_settles() {
         EmbeddedPermitPool pool = pool(
                 PoolSettings.ofPermits(1),
                 new Unwilling(nothingLeft.watch(time), new RejectedExecutionException("shut down")));

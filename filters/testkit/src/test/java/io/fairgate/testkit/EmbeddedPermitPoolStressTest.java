@@ -19,7 +19,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The embedded pool under real threads: whoever wins which race, no permit is lost and none is given twice. */
+/** The embedded pool with real threads: no race loses a permit or grants it twice. */
 class EmbeddedPermitPoolStressTest {
 
     private static final int PERMITS = 3;
@@ -35,7 +35,7 @@ class EmbeddedPermitPoolStressTest {
     private final CountDownLatch ended = new CountDownLatch(THREADS * REQUESTS);
 
     @Test
-    void requests_that_end_time_out_and_are_cancelled_at_random_lose_no_permit_and_gain_none() throws Exception {
+    void random_ends_timeouts_and_cancellations_lose_and_gain_no_permit() throws Exception {
         List<Thread> threads = new ArrayList<>();
         for (int t = 0; t < THREADS; t++) {
             int seed = t;

@@ -50,7 +50,7 @@ class EmbeddedPermitPoolTest {
     }
 
     @Test
-    void shares_that_the_permits_cannot_keep_are_refused() {
+    void reservations_beyond_the_permits_are_refused() {
         PoolSettings two = PoolSettings.ofPermits(2);
         TenantShares tooMuch =
                 TenantShares.EQUAL.withMember(TenantId.of("a"), ShareSettings.EQUAL.withGuaranteed(3, 3));
@@ -65,7 +65,7 @@ class EmbeddedPermitPoolTest {
     }
 
     @Test
-    void a_change_that_cannot_be_made_changes_nothing_and_one_that_can_is_made_as_a_whole() {
+    void a_refused_change_changes_nothing_and_a_valid_change_is_complete() {
         TenantShares quarter = TenantShares.EQUAL.withCalculator((permits, active) -> permits / 4);
         EmbeddedPermitPool pool = nothingLeft.watch(
                 new EmbeddedPermitPool("test", PoolSettings.ofPermits(40), quarter, time, PoolListener.NONE));
@@ -84,7 +84,7 @@ class EmbeddedPermitPoolTest {
     }
 
     @Test
-    void permits_that_collect_for_a_large_request_do_not_lie_open_however_long_it_takes() {
+    void collected_permits_are_not_on_the_fast_path() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(10));
         HeldPermits held =
                 Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a").withPermits(5)));
@@ -147,7 +147,7 @@ class EmbeddedPermitPoolTest {
 
     /** What the JVM itself throws goes through Reactor as it is. */
     @Test
-    void a_work_whose_class_cannot_be_loaded_is_cancelled_and_gives_its_permit_back() {
+    void a_work_whose_class_cannot_be_loaded_releases_its_permit() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
         AtomicInteger cancelled = new AtomicInteger();
         Mono<Integer> broken = new Mono<>() {

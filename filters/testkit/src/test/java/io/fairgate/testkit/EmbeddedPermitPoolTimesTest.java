@@ -28,7 +28,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** What ends by itself in the embedded pool, what has no clock any more, and what is told of times. */
+/** Waits and holds that end by time in the embedded pool, timers that are cancelled, and the times that are reported. */
 class EmbeddedPermitPoolTimesTest {
 
     @RegisterExtension
@@ -46,7 +46,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void a_hold_that_is_over_before_its_work_has_started_is_ended_once_when_it_has() {
+    void a_hold_that_expires_before_the_start_ends_right_after_the_start() {
         EmbeddedPermitPool pool = pool(
                 PoolSettings.ofPermits(1).withMaxWait(Duration.ofMinutes(1)).withMaxHold(Duration.ofSeconds(10)));
         HeldPermits first = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
@@ -57,7 +57,7 @@ class EmbeddedPermitPoolTimesTest {
         pool.withPermit(PermitRequest.of("b").withHome(home::add), work).subscribe(v -> {}, errors::add);
         first.release();
         time.advanceBy(Duration.ofSeconds(10));
-        assertThat(home).as("its turn, and its end").hasSize(2);
+        assertThat(home).as("its start, and its end").hasSize(2);
 
         home.remove().run();
         assertThat(started).hasValue(1);
@@ -67,7 +67,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void open_permits_with_different_ends_come_back_each_at_its_own() {
+    void each_hold_on_the_fast_path_expires_at_its_own_time() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(3));
         HeldPermits handle = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
         List<Duration> ends = new ArrayList<>();
@@ -83,7 +83,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void who_has_left_or_was_refused_or_is_done_is_not_looked_at_any_more() {
+    void ended_requests_leave_no_timer() {
         EmbeddedPermitPool pool = pool(
                 PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)).withMaxHold(Duration.ofSeconds(10)));
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
@@ -102,7 +102,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void a_pool_that_has_closed_has_no_timer_left_however_often_and_patiently_it_was_closed() {
+    void repeated_closes_leave_no_timer() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
         Sinks.Empty<Void> end = Sinks.empty();
         pool.withPermit(PermitRequest.of("a"), end.asMono()).subscribe();
@@ -113,7 +113,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void the_clock_of_its_home_is_stopped_when_a_work_that_was_cut_short_has_settled() {
+    void the_timer_on_the_event_loop_is_cancelled_when_a_cancelled_work_settles() {
         List<Future<?>> timers = new ArrayList<>();
         ScheduledThreadPoolExecutor home = new ScheduledThreadPoolExecutor(0) {
             @Override
@@ -144,7 +144,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void without_a_listener_a_wait_is_as_long_as_with_one_at_home_or_not() {
+    void a_wait_is_equally_long_with_and_without_a_listener() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)), PoolListener.NONE);
         time.advanceBy(Duration.ofMinutes(1));
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
@@ -160,7 +160,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void the_listener_hears_how_long_those_waited_that_were_refused_or_left() {
+    void the_listener_gets_the_wait_of_refused_and_abandoned_requests() {
         List<Duration> waits = new ArrayList<>();
         EmbeddedPermitPool pool =
                 pool(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)), new PoolListener() {
@@ -186,7 +186,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void what_was_taken_without_waiting_is_heard_of_when_it_comes_back() {
+    void the_listener_gets_the_release_of_a_permit_of_the_fast_path() {
         List<Duration> holds = new ArrayList<>();
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1), new PoolListener() {
             @Override
@@ -202,7 +202,7 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void the_status_tells_since_when_an_open_permit_has_been_held() {
+    void the_status_contains_the_hold_of_a_permit_of_the_fast_path() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(2));
         time.advanceBy(Duration.ofSeconds(5));
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));

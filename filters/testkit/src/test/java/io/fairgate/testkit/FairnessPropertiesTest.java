@@ -12,36 +12,36 @@ import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What holds over time, in simulations; everything is computed from their event logs. */
+/** Properties over time, in simulations; all figures are computed from the event logs. */
 class FairnessPropertiesTest {
 
     private static final int SCENARIOS = 160;
 
-    /** What a gateway is set to, or a memory without end. */
+    /** The settings of a gateway, or an unlimited memory. */
     private static FairnessSettings settings(int seed) {
         return seed % 4 < 2 ? FairnessSettings.USUAL : RandomWorkload.NEVER_FORGETS;
     }
 
     @Test
-    void p3_tenants_that_both_wait_get_permit_time_by_weight_within_the_bound() {
+    void p3_backlogged_tenants_share_permit_time_by_weight_within_the_bound() {
         FairnessBound worst = PermitTimeBound.worst(SCENARIOS);
 
         assertThat(worst.ratio()).as("%s", worst).isBetween(0.1, 1.0);
     }
 
     @Test
-    void p3_holds_with_the_memory_that_ships_where_it_remembers_the_longest_hold() {
+    void p3_holds_with_the_default_memory_if_it_covers_the_longest_hold() {
         FairnessBound worst = PermitTimeBound.worstAsShipped(SCENARIOS);
 
         assertThat(worst.ratio()).as("%s", worst).isBetween(0.1, 1.0);
     }
 
     /**
-     * A grant to a tenant says that no key is smaller. Weighted and summed up, that is {@code inFlight <= share + lag / H},
-     * beside the permits of the grant itself.
+     * A grant to a tenant means that no key is smaller. Weighted and summed up, this is {@code inFlight <= share + lag / H}, not
+     * counting the permits of the grant itself.
      */
     @Test
-    void p4_right_after_a_grant_a_tenant_holds_no_more_than_its_share_and_what_it_is_owed() {
+    void p4_after_a_grant_a_tenant_holds_at_most_its_share_and_its_lag() {
         for (int seed = 0; seed < SCENARIOS; seed++) {
             Workload workload = new RandomWorkload(seed, 1).backlogged(settings(seed));
             EventLog log = Simulation.run(workload);
@@ -70,7 +70,7 @@ class FairnessPropertiesTest {
     }
 
     @Test
-    void p5_who_joins_gets_every_freed_permit_until_it_holds_what_the_others_hold_per_weight() {
+    void p5_a_joining_tenant_gets_every_released_permit_until_it_holds_its_share() {
         Duration joins = Duration.ofSeconds(100);
         for (int seed = 0; seed < SCENARIOS; seed++) {
             Workload workload = new RandomWorkload(seed, 1).joinedAt(joins);
@@ -110,9 +110,9 @@ class FairnessPropertiesTest {
         }
     }
 
-    /** What it may be ahead by ({@link FairnessBound}) is worked off at the rate of its share. */
+    /** A tenant that is ahead ({@link FairnessBound}) pays that back at the rate of its share. */
     @Test
-    void p6_the_first_in_line_of_a_tenant_within_its_share_waits_no_longer_than_the_bound() {
+    void p6_the_first_request_of_a_tenant_within_its_share_waits_at_most_the_bound() {
         double worst = 0;
         for (int seed = 0; seed < SCENARIOS; seed++) {
             Workload workload = new RandomWorkload(seed, 1).backlogged(settings(seed));
@@ -156,7 +156,7 @@ class FairnessPropertiesTest {
     }
 
     @Test
-    void p7_wanting_little_creates_no_credit() {
+    void p7_little_demand_creates_no_credit() {
         Holds holds = Holds.exponential(Duration.ofSeconds(1));
         for (int seed = 0; seed < 20; seed++) {
             Load little = Load.of("a", 1 + seed % 4, holds).until(Duration.ofSeconds(1_000));
@@ -165,7 +165,7 @@ class FairnessPropertiesTest {
     }
 
     @Test
-    void p7_using_a_pool_that_nobody_else_wants_creates_no_debt() {
+    void p7_use_of_an_uncontended_pool_creates_no_debt() {
         Holds holds = Holds.exponential(Duration.ofSeconds(1));
         for (int seed = 0; seed < 20; seed++) {
             Load solo = Load.of("a", 10, holds).until(Duration.ofSeconds(1_000));
@@ -173,7 +173,7 @@ class FairnessPropertiesTest {
         }
     }
 
-    /** From 1000 s on, when everybody waits, both get a half at once, whatever was before. */
+    /** From 1000 s on, when all wait, both get a half at once, independent of the time before. */
     private static void fairAfterwards(long seed, Load before, Load other) {
         Duration from = Duration.ofSeconds(1_000);
         Load after = Load.of("a", 30, before.holds()).from(from);

@@ -6,14 +6,14 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** Writes {@code docs/fairness-report.md}: what the simulator measures, beside what is wanted. */
+/** Writes {@code docs/fairness-report.md}: the measured shares of the simulator beside the expected ones. */
 final class FairnessReport {
 
     static final int BOUND_SCENARIOS = 160;
 
     private FairnessReport() {}
 
-    /** @param regimes what {@link RegimesReport} says, which takes long */
+    /** @param regimes the output of {@link RegimesReport}, which takes long */
     static String write(String regimes) {
         String rows = ReportScenarios.shares().stream().map(FairnessReport::row).collect(Collectors.joining());
         return HEAD
@@ -28,14 +28,14 @@ final class FairnessReport {
     private static final String HEAD = """
             # Fairness report
 
-            What the scheduler does with workloads that break simpler rules: each row was simulated on virtual time with the
-            scheduler that the gateway runs. A share is a part of the permit-time: permits times how long they were held.
+            Results of the scheduler for workloads that break simpler rules. Each row was simulated in virtual time with the
+            scheduler of the gateway. A share is a part of the permit-time, which is permits times the time for which they are held.
 
-            Every tenant asks again as soon as it gave a permit back and always has something waiting, unless the row says
-            otherwise. Requests last 1 s on average (half of it to one and a half times) unless the row says otherwise. An hour is
-            simulated and its first minute left out.
+            Unless the row says otherwise, every tenant sends a new request as soon as it releases a permit and is always backlogged,
+            and requests take 1 s on average (between 0.5 s and 1.5 s). Each simulation covers an hour; the first minute is not
+            counted.
 
-            | what happens | wanted shares | measured shares | pool in use |
+            | workload | expected shares | measured shares | pool in use |
             |---|---|---|---|
             """;
 
@@ -59,14 +59,14 @@ final class FairnessReport {
 
                 ## A tenant joins
 
-                One tenant has all 10 permits with requests of 5 s, and a second joins. Nothing is taken away from a request that runs,
-                so the fastest possible is to get every permit that comes back. 200 moments of joining:
+                One tenant holds all 10 permits with requests of 5 s, and a second tenant joins. Permits are never taken from a running
+                request, so the fastest possible is to get every released permit. The second tenant joins at 200 different moments:
 
-                | | fastest possible | measured, mean | least | most |
+                | | fastest possible | measured, mean | lowest | highest |
                 |---|---|---|---|---|
                 | first permit | %s | %s | %s | %s |
                 | half of the pool | %s | %s | %s | %s |
-                | longest time the first tenant had nothing | 0.00 s | %s | %s | %s |
+                | longest time in which the first tenant held no permit | 0.00 s | %s | %s | %s |
                 """.formatted(
                         mean(joiners, Joiner::firstBack),
                         mean(joiners, Joiner::first),
@@ -98,11 +98,11 @@ final class FairnessReport {
 
                 ## Requests for many permits
 
-                Permits idle while they are collected for a request that needs more than are free. What idles is charged to the tenant of
-                that request. The shares are parts of all that the pool could give, over ten minutes; `max-collect` is 1 s. The last
-                column is the longest time in which a tenant of small requests waited and was granted nothing.
+                Permits are idle while they are collected for a request that needs more permits than are free, and this time is charged to
+                the tenant of that request. The shares are parts of the pool's whole permit-time over ten minutes; `max-collect` is 1 s. The
+                last column is the longest time in which a tenant of small requests waited without a grant.
 
-                | what happens | each tenant of small requests | used by large requests | idle for them | longest gap |
+                | workload | each tenant of small requests | used by large requests | idle for them | longest gap |
                 |---|---|---|---|---|
                 """ + rows;
     }
@@ -112,12 +112,12 @@ final class FairnessReport {
 
                 ## How far apart two tenants can drift
 
-                While two tenants both have something waiting, their permit-time per weight may differ by no more than
-                `(H + k * D) * (U_f / w_f + U_g / w_g)`: gain H, longest hold D, the most permits U that each held, and k = 1 when all
-                requests are for one permit, else 2. That is so for tenants that ask for one permit at a time, also beside others that
-                ask for more. Over %d random workloads (1 to 20 permits, 2 to 7 tenants, weights over up to three orders of magnitude,
-                holds of every kind between 5 ms and a minute, requests for one and for several permits, tenants that come and go), with the
-                memory without end, the pair that came closest to its bound reached **%s** of it (%s s of %s s).
+                While two tenants are both backlogged, their permit-time per weight may differ by at most
+                `(H + k * D) * (U_f / w_f + U_g / w_g)`: gain H, longest hold D, the most permits U that each held, and k = 1 if all requests
+                are for one permit, else 2. This bound holds for tenants that ask for one permit at a time, also beside others that ask for
+                more. In %d random workloads (1 to 20 permits, 2 to 7 tenants, weights over up to three orders of magnitude, holds of every
+                kind between 5 ms and a minute, requests for one and for several permits, tenants that come and go) with an unlimited memory,
+                the pair that came closest to its bound reached **%s** of it (%s s of %s s).
                 """.formatted(
                         BOUND_SCENARIOS,
                         number("%.3f", worst.ratio()),
@@ -128,7 +128,7 @@ final class FairnessReport {
     private static final String FOOT = """
 
             ---
-            Generated; a test compares it with what the code yields. Write it anew with
+            Generated; a test compares this page with the output of the code. To write it again:
             `mvn -pl filters/testkit -am test -Dtest=FairnessReportTest -Dsurefire.failIfNoSpecifiedTests=false -Dfairgate.report=write`.
             """;
 

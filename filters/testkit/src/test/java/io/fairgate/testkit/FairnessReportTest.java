@@ -22,10 +22,10 @@ class FairnessReportTest {
     /** Tests run in the module's folder. */
     private static final Path REPORT = Path.of("..", "..", "docs", "fairness-report.md");
 
-    /** The regimes take minutes: {@code -Dfairgate.regimes=all} runs them, and otherwise the page is believed about them. */
+    /** The regimes take minutes: only {@code -Dfairgate.regimes=all} runs them; otherwise the committed page is used. */
     @Test
     @Timeout(value = 1, unit = TimeUnit.HOURS)
-    void the_report_in_the_docs_says_what_the_code_yields() throws IOException {
+    void the_report_in_the_docs_is_the_output_of_the_code() throws IOException {
         boolean writes = "write".equals(System.getProperty("fairgate.report"));
         String regimes = System.getProperty("fairgate.regimes", writes ? "all" : "kept");
         boolean runsAll = regimes.equals("all");
@@ -45,7 +45,7 @@ class FairnessReportTest {
         return page.substring(from, to);
     }
 
-    /** The first of the committed tables is of all regimes that the memory can hold. */
+    /** The first committed table contains all regimes that the memory can hold. */
     @Test
     void every_regime_of_the_report_is_within_five_percent() throws IOException {
         String section = regimesOf(Files.readString(REPORT));
@@ -73,7 +73,7 @@ class FairnessReportTest {
 
     @ParameterizedTest
     @MethodSource("sampleOfRegimes")
-    void tenants_with_long_holds_get_their_share_and_no_more(Regimes regime) {
+    void tenants_with_long_holds_get_exactly_their_share(Regimes regime) {
         assertThat(regime.measured(100)).isCloseTo(regime.wanted(), offset(Regimes.TOLERANCE));
     }
 
@@ -87,7 +87,7 @@ class FairnessReportTest {
 
     @ParameterizedTest
     @MethodSource("whatTheFirstRuleGotWrong")
-    void long_holds_are_not_forgiven_because_short_ones_come_back_more_often(Regimes regime) {
+    void long_holds_are_charged_in_full_beside_frequent_short_holds(Regimes regime) {
         assertThat(regime.measured(250)).isCloseTo(regime.wanted(), offset(0.03));
     }
 
@@ -111,7 +111,7 @@ class FairnessReportTest {
 
     @ParameterizedTest
     @MethodSource("largeClaims")
-    void a_tenant_with_large_requests_costs_the_others_nothing_of_their_shares(LargeClaimScenarios.Scenario scenario) {
+    void a_tenant_with_large_requests_does_not_reduce_the_shares_of_others(LargeClaimScenarios.Scenario scenario) {
         LargeClaimScenarios.Result result = scenario.run();
         int i = 0;
         for (double least : scenario.others().values()) {
@@ -125,7 +125,7 @@ class FairnessReportTest {
 
     @ParameterizedTest
     @MethodSource("scenarios")
-    void every_tenant_gets_the_share_that_is_wanted_for_it(ReportScenarios.Shares scenario) {
+    void every_tenant_gets_its_expected_share(ReportScenarios.Shares scenario) {
         List<Double> measured = scenario.measured();
         int tenants = scenario.wanted().size();
         for (int i = 0; i < tenants; i++) {
@@ -135,11 +135,11 @@ class FairnessReportTest {
     }
 
     @Test
-    void a_tenant_that_joins_is_as_fast_as_permits_come_back_and_the_other_never_has_nothing() {
+    void a_joining_tenant_gets_permits_as_they_are_released_and_starves_no_other() {
         List<Joiner> joiners = ReportScenarios.joiners();
 
         assertThat(joiners).allMatch(joiner -> joiner.first() == joiner.firstBack() && joiner.starving() == 0);
-        // Rarely one of its own is back before its fifth comes.
+        // Rarely one of its own permits is released before it gets the fifth.
         assertThat(joiners.stream().filter(joiner -> joiner.half() == joiner.fifthBack()))
                 .hasSizeGreaterThan(joiners.size() * 9 / 10);
     }

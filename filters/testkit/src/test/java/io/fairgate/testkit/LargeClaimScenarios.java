@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Tenants that ask for many permits at once beside others that ask for one; ten minutes of each. */
+/** Tenants with large claims beside tenants with claims of one permit; ten minutes of each scenario. */
 final class LargeClaimScenarios {
 
     private static final Duration LENGTH = Duration.ofMinutes(10);
@@ -22,8 +22,8 @@ final class LargeClaimScenarios {
     private LargeClaimScenarios() {}
 
     /**
-     * @param others the tenants that ask for one permit, with the least part of the pool that each is to get
-     * @param collectors the tenants that ask for more
+     * @param others the tenants with claims of one permit, and the smallest part of the pool that each must get
+     * @param collectors the tenants with large claims
      */
     record Scenario(String name, Map<String, Double> others, List<String> collectors, Workload workload) {
 
@@ -48,7 +48,7 @@ final class LargeClaimScenarios {
         }
     }
 
-    /** Parts of the pool's permit-time, and the longest time in which one of the others waited and was granted nothing. */
+    /** Parts of the pool's permit-time, and the longest time in which one of the others waited without a grant. */
     record Result(List<Double> others, double used, double idle, double gapSeconds) {}
 
     static List<Scenario> all() {

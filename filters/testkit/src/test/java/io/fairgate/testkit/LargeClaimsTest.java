@@ -14,8 +14,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a request gets that needs more permits than are free, and what it costs. The mean hold is not known here, so the first
- * budget of a claim of four is 4 times 2 times 50 ms of idle permit-time; three permits use it up in 133.4 ms.
+ * The grants and the cost of claims for more permits than are free. The mean hold is not known here, so the first budget of a
+ * claim for four permits is 4 times 2 times 50 ms of idle permit-time; three permits use it up in 133.4 ms.
  */
 class LargeClaimsTest {
 
@@ -30,7 +30,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void others_get_what_was_collected_when_the_budget_is_used_up() {
+    void others_get_the_collected_permits_when_the_budget_is_used_up() {
         pool.ask("large", 4);
         pool.ask("small", 1, 8);
         assertThat(pool.grant()).isEmpty();
@@ -46,19 +46,19 @@ class LargeClaimsTest {
     }
 
     @Test
-    void what_idled_counts_in_the_account_of_the_tenant_as_if_it_had_held_it() {
+    void collected_permits_are_charged_as_if_they_were_held() {
         pool.ask("large", 4);
         pool.ask("small", 1, 8);
         pool.grant();
         pool.seconds(0.1);
 
-        // Three permits idle for a tenth of a second: the level of both rises by the half of that.
+        // Three permits idle for a tenth of a second: the virtual time of both rises by half of that.
         assertThat(pool.lagSeconds("large")).isCloseTo(-0.15, offset(1e-6));
         assertThat(pool.lagSeconds("small")).isCloseTo(0.15, offset(1e-6));
     }
 
     @Test
-    void a_claim_that_is_cancelled_while_permits_idle_for_it_has_paid() {
+    void a_cancelled_collection_is_charged() {
         TestClaim large = pool.ask("large", 4);
         pool.ask("small", 1, 8);
         pool.grant();
@@ -69,8 +69,8 @@ class LargeClaimsTest {
     }
 
     @Test
-    void what_a_tenant_was_behind_is_not_for_idling() {
-        // "large" is owed ten seconds when permits begin to idle for it.
+    void an_earlier_lag_does_not_pay_for_a_collection() {
+        // "large" is ten seconds behind when its collection begins.
         TestPool owing = new TestPool(4, TenantShares.EQUAL);
         TestClaim one = owing.hold("holder", 1);
         TestClaim all = owing.hold("small", 3);
@@ -88,7 +88,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void the_next_collection_waits_for_what_the_last_one_waited_for() {
+    void the_next_collection_waits_for_the_holds_that_the_last_one_waited_for() {
         pool.ask("large", 4);
         List<TestClaim> small = pool.ask("small", 1, 100);
         pool.grant();
@@ -100,13 +100,13 @@ class LargeClaimsTest {
         }
 
         assertThat(pool.release(held))
-                .as("nothing is held that the collection waited for")
+                .as("all permits that the collection waited for are released")
                 .isEmpty();
         assertThat(pool.collecting()).isEqualTo(4);
     }
 
     @Test
-    void a_claim_that_is_cancelled_while_it_collects_does_not_put_the_claims_of_others_aside() {
+    void a_cancelled_collection_does_not_prevent_collections_for_others() {
         TestPool busy = new TestPool(4, TenantShares.EQUAL);
         List<TestClaim> small = busy.ask("small", 1, 100);
         busy.grant();
@@ -121,7 +121,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void a_tenant_whose_clients_always_leave_takes_no_more_than_its_share_from_large_requests_of_others() {
+    void a_tenant_whose_clients_always_leave_gets_no_more_than_its_share() {
         Holds holds = Holds.exponential(Duration.ofMillis(500));
         Load leaving = Load.of("leaving", 3, Holds.constant(Duration.ofMillis(30)))
                 .asking(2)
@@ -145,7 +145,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void the_next_budget_of_the_same_claim_is_twice_as_large() {
+    void the_budget_of_a_claim_doubles_with_each_failed_collection() {
         TestPool patient =
                 new TestPool(4, TenantShares.EQUAL, FairnessSettings.USUAL.withMaxCollect(FairnessSettings.UNBOUNDED));
         TestClaim one = patient.hold("holder", 1);
@@ -164,7 +164,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void permits_idle_no_longer_than_max_collect_in_one_go() {
+    void one_collection_is_bounded_by_max_collect() {
         TestPool patient =
                 new TestPool(1_000, TenantShares.EQUAL, FairnessSettings.USUAL.withMaxCollect(Duration.ofMillis(20)));
         patient.hold("holder", 999);
@@ -179,7 +179,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void permits_are_kept_without_an_end_while_no_other_request_waits() {
+    void a_collection_has_no_end_while_no_other_request_waits() {
         pool.ask("large", 4);
         pool.grant();
         pool.seconds(1_000);
@@ -194,7 +194,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void a_request_that_comes_after_a_failed_collection_waits_for_none() {
+    void a_request_after_a_failed_collection_waits_for_no_collection() {
         pool.ask("large", 4);
         TestClaim first = pool.ask("small", 1);
         pool.grant();
@@ -214,7 +214,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void a_tenant_alone_keeps_its_order() {
+    void requests_of_a_tenant_alone_keep_their_order() {
         pool.ask("holder", 4);
         pool.ask("holder", 1, 3);
         pool.grant();
@@ -225,7 +225,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void a_smaller_one_is_collected_for_while_a_larger_one_is_aside() {
+    void a_smaller_claim_is_collected_for_after_a_larger_one_has_failed() {
         List<TestClaim> small = pool.ask("small", 1, 5);
         pool.grant();
         pool.ask("all", 4);
@@ -234,7 +234,7 @@ class LargeClaimsTest {
         assertThat(pool.collecting()).isEqualTo(4);
         pool.seconds(1);
         assertThat(pool.grant()).as("the collection has failed").containsExactly("small");
-        assertThat(pool.release(small.get(1))).as("two are held still").containsExactly("small");
+        assertThat(pool.release(small.get(1))).as("two are still held").containsExactly("small");
 
         assertThat(pool.release(small.get(2))).isEmpty();
         assertThat(pool.collecting())
@@ -244,7 +244,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void permits_are_kept_without_an_end_for_what_is_guaranteed() {
+    void a_collection_within_a_guarantee_has_no_end() {
         TestPool promised = new TestPool(4, TestPool.shares(Map.of("large", TestPool.guaranteed(4, 0))));
         TestClaim held = promised.hold("holder", 1);
         promised.ask("large", 4);
@@ -258,7 +258,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void a_guarantee_is_first_only_for_what_fits_within_it_as_a_whole() {
+    void a_guarantee_helps_only_a_claim_that_fits_within_it_as_a_whole() {
         TestPool promised = new TestPool(4, TestPool.shares(Map.of("gold", TestPool.guaranteed(1, 0))));
         TestClaim four = promised.hold("other", 4);
         TestClaim one = promised.ask("other", 1);
@@ -286,7 +286,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void within_the_cap_of_a_group_its_tenants_collect_and_pay_in_the_same_way() {
+    void collections_within_the_cap_of_a_group_follow_the_same_rules() {
         TestPool wide = grouped("holder", "large", "small");
         wide.hold("holder", 1);
         wide.ask("large", 4);
@@ -299,7 +299,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void a_class_that_does_not_fit_beside_another_of_its_tenant_waits_until_that_gives_back() {
+    void a_class_waits_until_another_class_of_its_tenant_makes_room() {
         TestPool classes = new TestPool(
                 4, TenantShares.EQUAL.withClass("x", ShareSettings.EQUAL).withClass("y", ShareSettings.EQUAL));
         TestClaim x = TestClaim.of("one", "x", 1);
@@ -320,7 +320,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void a_tenant_that_comes_to_have_classes_while_permits_idle_for_it_pays_on() {
+    void a_tenant_that_gets_classes_during_a_collection_keeps_paying() {
         TestPool classes = new TestPool(4, TenantShares.EQUAL.withClass("x", ShareSettings.EQUAL));
         classes.hold("holder", 1);
         TestClaim large = classes.ask("large", 4);
@@ -338,7 +338,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void a_claim_that_is_aside_is_granted_what_a_neighbour_gives_back_of_a_reservation_that_they_share() {
+    void a_claim_after_a_failed_collection_can_use_the_reservation_of_its_group() {
         TenantShares shares = TenantShares.EQUAL.withGroup(
                 "group", Group.of(ShareSettings.ofWeight(10).withGuaranteed(2, 2)));
         for (String tenant : List.of("a", "b")) {
@@ -359,7 +359,7 @@ class LargeClaimsTest {
     }
 
     @Test
-    void large_ones_get_their_share_beside_small_ones_that_last_for_minutes() {
+    void large_claims_get_their_share_beside_small_ones_with_long_holds() {
         Holds holds = Holds.exponential(Duration.ofMinutes(10));
         Workload workload = Workload.of(
                         10,
@@ -371,13 +371,13 @@ class LargeClaimsTest {
                 .withSettings(new FairnessSettings(Duration.ofDays(1), FairnessSettings.UNBOUNDED));
         PermitTime time = Simulation.measure(workload, Duration.ZERO);
 
-        assertThat(time.partOfPool(1)).as("the small ones").isBetween(0.48, 0.55);
+        assertThat(time.partOfPool(1)).as("the small claims").isBetween(0.48, 0.55);
         assertThat(time.partOfPool(0))
-                .as("the large ones, without what idled for them")
+                .as("the large claims, without their idle permits")
                 .isGreaterThan(0.25);
     }
 
-    /** All of them in one group that may hold 4 of 10 permits. */
+    /** A pool with all tenants in one group that may hold 4 of 10 permits. */
     private static TestPool grouped(String... tenants) {
         TenantShares grouped = TenantShares.EQUAL.withGroup("group", Group.of(ShareSettings.EQUAL.withMaxInFlight(4)));
         for (String tenant : tenants) {

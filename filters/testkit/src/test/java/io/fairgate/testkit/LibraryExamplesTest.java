@@ -32,13 +32,13 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The examples of docs/library.md, which are the lines between the marks, run here. */
+/** Runs the examples of docs/library.md, which are the lines between the marks. */
 class LibraryExamplesTest {
 
     private final List<String> log = new ArrayList<>();
 
     @Test
-    void the_page_shows_what_is_run_here() throws IOException {
+    void the_page_contains_these_examples() throws IOException {
         ExamplesOfPage.assertRunBy(LibraryExamplesTest.class, "library.md");
     }
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Max-min fair shares, against an oracle that finds the level by halving an interval. */
+/** Max-min fair shares, against an oracle that finds the water level by bisection. */
 class MaxMinTest {
 
     private static double[] oracle(double capacity, List<Demand> demands) {
@@ -66,7 +66,7 @@ class MaxMinTest {
     }
 
     @Test
-    void what_is_promised_and_no_more_leaves_nothing_for_the_others() {
+    void demands_within_their_guarantees_can_leave_nothing_for_the_others() {
         assertThat(WaterFilling.shares(3, List.of(new Demand(1, 0, 2), new Demand(1, 3, 5))))
                 .containsExactly(0, 3);
         assertThat(WaterFilling.shares(0, List.of(new Demand(1, 0, 2)))).containsExactly(0);
@@ -74,14 +74,14 @@ class MaxMinTest {
 
     @ParameterizedTest
     @CsvSource({"0, 0, 0", "-1, 0, 0", "NaN, 0, 0", "1, -1, 0", "1, 2, 1", "1, 0, NaN"})
-    void a_demand_that_is_none_is_refused(double weight, double floor, double demand) {
+    void an_invalid_demand_is_refused(double weight, double floor, double demand) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Demand(weight, floor, demand))
                 .withMessageContaining("(expected: weight > 0, 0 <= floor <= demand)");
     }
 
     @Test
-    void p8_while_holds_last_equal_tenants_come_within_one_request_of_the_max_min_fair_shares() {
+    void p8_equal_tenants_are_within_one_request_of_the_max_min_shares() {
         for (int seed = 0; seed < SeededModel.partOf(2_000); seed++) {
             LastingHolds pool = new LastingHolds(new Random(seed), true);
             pool.fillAndChurn();
@@ -90,11 +90,11 @@ class MaxMinTest {
     }
 
     /**
-     * With unequal weights the whole numbers are those of the smallest key: whoever is small gets its first request
-     * early, which a tenant of great weight can miss by more than one; permit-time makes up for it when holds end.
+     * With unequal weights the smallest key decides about whole permits: a tenant with a small weight gets its first request early,
+     * so a tenant with a large weight can miss more than one; permit-time compensates for it when holds end.
      */
     @Test
-    void p8_while_holds_last_nobody_waits_who_holds_less_per_weight_than_another_held_before_its_last_request() {
+    void p8_no_tenant_waits_with_less_per_weight_than_another_before_its_last_request() {
         for (int seed = 0; seed < SeededModel.partOf(2_000); seed++) {
             LastingHolds pool = new LastingHolds(new Random(seed), false);
             pool.fillAndChurn();
@@ -103,7 +103,7 @@ class MaxMinTest {
     }
 
     @Test
-    void the_share_that_the_status_tells_is_the_oracle_s() {
+    void the_share_in_the_status_is_that_of_the_oracle() {
         for (int seed = 0; seed < SeededModel.partOf(2_000); seed++) {
             LastingHolds pool = new LastingHolds(new Random(seed), false);
             pool.fillAndChurn();
@@ -115,7 +115,7 @@ class MaxMinTest {
         }
     }
 
-    /** Random demands on a pool in which no time passes: requests end, but nobody's account moves. */
+    /** Random demands on a pool in which no time passes: requests end, but no account changes. */
     private static final class LastingHolds {
         private final Random random;
         private final int permits;
@@ -153,7 +153,7 @@ class MaxMinTest {
                 }
             });
             grant();
-            // A large request is chosen a release before it is granted, which only permits of one do not show.
+            // A large request is chosen one release before its grant, which requests of one permit do not show.
             for (int i = 0; asked == 1 && i < 10 * permits && !holding.isEmpty(); i++) {
                 TestClaim ended = holding.remove(random.nextInt(holding.size()));
                 scheduler.release(ended, 0);

@@ -3,7 +3,7 @@ package io.fairgate.testkit;
 import io.fairgate.testkit.EventLog.Event;
 import io.fairgate.testkit.EventLog.Kind;
 
-/** Looks at every grant of a log, and at what every tenant holds right after it. */
+/** Receives every grant of a log, with the permits that each tenant holds after it. */
 interface OccupancyWatch {
 
     void granted(Event event, int[] inFlight);

@@ -17,8 +17,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * A group around all tenants changes nothing for any of them, nor do two, one in the other. What a naive model has found right
- * of tenants side by side, large requests and their turns included, is so below the top of a tree as well.
+ * One group around all tenants changes nothing for them, and neither do two nested groups. So the checks against a naive model
+ * of tenants without groups, also of large requests and their collections, hold below the top of a hierarchy as well.
  */
 class OneGroupTest {
 
@@ -88,7 +88,7 @@ class OneGroupTest {
         }
     }
 
-    /** The same life twice, each claim once in each scheduler. */
+    /** The same run in two schedulers, with each claim in both. */
     private final class Run implements SeededModel.Trial<Step> {
         private final Life life;
         private final FairScheduler flat;

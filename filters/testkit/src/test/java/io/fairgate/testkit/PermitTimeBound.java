@@ -11,7 +11,7 @@ final class PermitTimeBound {
 
     private PermitTimeBound() {}
 
-    /** The pair that came closest to the bound, when nothing is forgotten; half of the workloads have tenants that come and go. */
+    /** The pair that came closest to the bound with an unlimited memory; in half of the workloads tenants come and go. */
     static FairnessBound worst(int scenarios) {
         FairnessBound worst = new FairnessBound(0, 1);
         for (int seed = 0; seed < scenarios; seed++) {
@@ -20,7 +20,7 @@ final class PermitTimeBound {
         return worst;
     }
 
-    /** The same with what a gateway is set to, of the workloads whose longest hold it remembers to the end. */
+    /** The same with the settings of a gateway, for the workloads whose longest hold it remembers to the end. */
     static FairnessBound worstAsShipped(int scenarios) {
         FairnessBound worst = new FairnessBound(0, 1);
         int remembered = 0;

@@ -32,7 +32,7 @@ class PoolHardCasesTest {
     final NothingLeft nothingLeft = new NothingLeft();
 
     @Test
-    void case_24_tenants_that_are_forgotten_and_come_back_at_once_from_all_sides_lose_nothing() throws Exception {
+    void forgotten_tenants_that_return_on_many_threads_lose_nothing() throws Exception {
         EmbeddedPermitPool pool = nothingLeft.watch(new EmbeddedPermitPool(
                 "test", PoolSettings.ofPermits(2).withMaxWait(Duration.ofSeconds(60)), TenantShares.EQUAL));
         AtomicInteger done = new AtomicInteger();
@@ -55,7 +55,7 @@ class PoolHardCasesTest {
     }
 
     @Test
-    void case_25_ids_without_end_are_forgotten_while_the_pool_is_contended() {
+    void endless_new_ids_are_forgotten_in_a_contended_pool() {
         TestTime time = new TestTime();
         EmbeddedPermitPool pool = nothingLeft.watch(
                 new EmbeddedPermitPool("test", PoolSettings.ofPermits(2), TenantShares.EQUAL, time, PoolListener.NONE));
@@ -76,12 +76,12 @@ class PoolHardCasesTest {
             }
         }
         holds.forEach(Sinks.Empty::tryEmitEmpty);
-        // The 5,000 largest debts are kept, and swept when there are as many more.
+        // The 5,000 largest debts are kept; the others are removed when there are 5,000 more.
         assertThat(mostKnown).isBetween(5_000, 10_100);
     }
 
     @Test
-    void case_27_a_storm_of_cancellations_while_permits_turn_over_leaves_nothing() throws Exception {
+    void many_cancellations_during_grants_leave_nothing_behind() throws Exception {
         int waiters = 100_000;
         Counts counts = new Counts();
         EmbeddedPermitPool pool = nothingLeft.watch(new EmbeddedPermitPool(
@@ -118,15 +118,15 @@ class PoolHardCasesTest {
                 end.tryEmitEmpty();
             }
         }
-        // Another thread may still be at work on the news; a snapshot comes after them.
+        // Another thread may still process events; a snapshot comes after them.
         assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
         assertThat(counts.released).hasValue(counts.granted.get());
         assertThat(counts.granted.get() + counts.abandoned.get()).isEqualTo(waiters);
         assertThat(counts.granted).as("granted in the meantime").hasValueGreaterThan(100);
-        assertThat(counts.abandoned).as("gone before their turn").hasValueGreaterThan(100);
+        assertThat(counts.abandoned).as("cancelled before their grant").hasValueGreaterThan(100);
     }
 
-    /** One after the other, and now and then not before permits have turned over. */
+    /** Cancels one after another, and sometimes waits first until permits were released and granted. */
     private static void leave(List<Disposable> waiting, Counts counts) {
         for (int i = 0; i < waiting.size(); i++) {
             waiting.get(i).dispose();

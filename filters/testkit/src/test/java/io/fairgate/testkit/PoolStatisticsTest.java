@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 class PoolStatisticsTest {
 
     @Test
-    void they_count_what_becomes_of_the_requests_and_how_long_it_took() {
+    void statistics_count_outcomes_waits_and_holds() {
         TestTime time = new TestTime();
         PoolStatistics statistics = new PoolStatistics();
         EmbeddedPermitPool pool = new EmbeddedPermitPool(

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Does random steps to a scheduler and keeps a ledger of its own: who waits and who holds, from the calls alone. What
- * looks on takes its facts from here and not from the scheduler.
+ * Applies random steps to a scheduler, and keeps a ledger of waiting and granted claims from the calls alone. Observers use this
+ * ledger and not the scheduler's state.
  */
 final class PoolTrial implements SeededModel.Trial<Step> {
 
@@ -33,7 +33,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
         this.watch = pool.watch().apply(this);
     }
 
-    /** From here on nobody looks on; the steps go on. */
+    /** Ends the observation; the steps continue. */
     void stopWatching() {
         watch = new PoolWatch() {};
     }
@@ -73,7 +73,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
         watch.stepped();
     }
 
-    /** Holds that end by then end at their own time, and their permits are handed out again. */
+    /** Ends the holds that are due until then, each at its own time, and grants their permits again. */
     private void passUntil(long until) {
         for (TestClaim next = TestClaim.endsFirst(holding);
                 next != null && next.endsAt <= until;
@@ -124,7 +124,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
     }
 
     private void resize(int permits) {
-        // Reservations of more than the pool are a mistake of the policy, not a state of the pool.
+        // Reservations beyond the pool are a mistake in the policy, not a state of the pool.
         this.permits = (int) Math.max(permits, shares.reserved());
         scheduler.resize(this.permits, now);
         watch.resized(this.permits);

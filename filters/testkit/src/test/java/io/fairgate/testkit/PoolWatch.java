@@ -3,10 +3,10 @@ package io.fairgate.testkit;
 import io.fairgate.fairness.TenantShares;
 import java.util.List;
 
-/** Looks on while random steps happen to a pool. */
+/** Observes the random steps of a pool. */
 interface PoolWatch {
 
-    /** So many nanoseconds pass, before what comes next. */
+    /** These nanoseconds pass before the next event. */
     default void passed(long nanos) {}
 
     default void arrived(TestClaim claim) {}
@@ -19,10 +19,10 @@ interface PoolWatch {
 
     default void reconfigured(TenantShares shares) {}
 
-    /** One claim was granted; the ledger has it as in flight. */
+    /** One claim was granted; it is already in flight in the ledger. */
     default void granted(TestClaim claim) {}
 
-    /** Permits were handed out: these, in this order. */
+    /** These claims were granted, in this order. */
     default void handedOut(List<TestClaim> granted) {}
 
     /** The step is over. */

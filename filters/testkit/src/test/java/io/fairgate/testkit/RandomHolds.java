@@ -6,10 +6,10 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * How long the claims of each tenant hold their permits. The means are spread over four orders of magnitude, so that tiny
- * holds come beside long ones; the kinds are constant, exponential, heavy-tailed, and short with a long one now and then.
+ * How long the claims of each tenant hold their permits. The means are spread over four orders of magnitude, so that there are
+ * tiny and long holds side by side; the kinds are constant, exponential, heavy-tailed, and short with rare long ones.
  *
- * @param ofTenant one for each tenant; empty where steps end the holds
+ * @param ofTenant one for each tenant; empty if steps end the holds
  */
 record RandomHolds(List<Holds> ofTenant) {
 
@@ -17,7 +17,7 @@ record RandomHolds(List<Holds> ofTenant) {
     private static final double SHORTEST_MEAN = 1e6;
     private static final double ORDERS_OF_MAGNITUDE = 4;
 
-    /** Holds that end by themselves in every second scenario. */
+    /** In every second scenario holds end by time. */
     static RandomHolds draw(Random random, int tenants) {
         return random.nextBoolean() ? ENDED_BY_STEPS : timed(random, tenants);
     }
@@ -46,7 +46,7 @@ record RandomHolds(List<Holds> ofTenant) {
         return !ofTenant.isEmpty();
     }
 
-    /** Nanoseconds; 0 where a step ends the hold. */
+    /** Nanoseconds; 0 if a step ends the hold. */
     long next(int tenant, Random random) {
         return ofTenant.isEmpty() ? 0 : ofTenant.get(tenant).draw(random);
     }

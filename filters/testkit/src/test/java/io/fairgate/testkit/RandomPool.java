@@ -15,7 +15,7 @@ import java.util.function.Function;
 /**
  * A pool of random size and settings, and random steps for it.
  *
- * @param watch makes what looks on in a run
+ * @param watch makes the observer of a run
  */
 record RandomPool(
         int permits,
@@ -46,7 +46,7 @@ record RandomPool(
         };
     }
 
-    /** The same, with a cap of every tenant that depends on how many are active. */
+    /** The same, with caps that depend on the number of active tenants. */
     RandomPool withCalculator(Random random) {
         int kind = random.nextInt(3);
         return new RandomPool(
@@ -64,7 +64,7 @@ record RandomPool(
                 watch);
     }
 
-    /** The same, where every tenant is equal and asks for one permit at a time. */
+    /** The same with equal tenants, which ask for one permit at a time. */
     RandomPool withoutSettings() {
         return new RandomPool(permits, tenants, 1, TenantShares.EQUAL, gain, settings, holds, watch);
     }
@@ -103,7 +103,7 @@ record RandomPool(
         return holds.endByThemselves() ? timed(random) : untimed(random);
     }
 
-    /** Claims come more often than holds are ended early. */
+    /** Claims arrive more often than holds are ended early. */
     private Step timed(Random random) {
         int dice = random.nextInt(100);
         Kind kind = dice < 72
@@ -144,7 +144,7 @@ record RandomPool(
         };
     }
 
-    /** Mostly whole milliseconds, often none at all, so that there are ties. */
+    /** Mostly whole milliseconds, often zero, so that there are ties. */
     private static long pause(Random random) {
         int dice = random.nextInt(100);
         if (dice < 40) {

@@ -18,7 +18,7 @@ import java.util.Random;
  */
 final class RandomWorkload {
 
-    /** A memory and collections without an end. */
+    /** An unlimited memory, and collections without an end. */
     static final FairnessSettings NEVER_FORGETS =
             new FairnessSettings(FairnessSettings.UNBOUNDED, FairnessSettings.UNBOUNDED);
 
@@ -50,19 +50,19 @@ final class RandomWorkload {
         }
     }
 
-    /** Spread evenly over so many orders of magnitude from the least on. */
+    /** Spread evenly over this many orders of magnitude above the least. */
     private double anyOrder(double least, double orders) {
         return least * StrictMath.pow(10, orders * random.nextDouble());
     }
 
-    /** Every tenant always has something waiting, from the beginning to the end. */
+    /** Every tenant is backlogged from the beginning to the end. */
     Workload backlogged(FairnessSettings settings) {
         List<Load> loads = new ArrayList<>();
         members.keySet().forEach(tenant -> loads.add(load(tenant, 2 * permits + 5)));
         return workload(loads, settings);
     }
 
-    /** Tenants come and go; some want less than they might have. */
+    /** Tenants come and go; some want less than their share. */
     Workload comingAndGoing(FairnessSettings settings) {
         List<Load> loads = new ArrayList<>();
         for (TenantId tenant : members.keySet()) {

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Tenants with long holds beside tenants with short ones: all combinations of how long and how distributed, how many permits
- * and tenants, which weights, and whether clients leave, with the settings that a gateway uses.
+ * Tenants with long holds beside tenants with short ones: all combinations of lengths, distributions, numbers of permits and
+ * tenants, weights, and clients that leave or stay, with the settings of a gateway.
  *
  * @param kind the distribution of the holds
  * @param ratio the mean of the long holds, in means of the short ones, which are 2 ms
@@ -22,15 +22,15 @@ import java.util.Map;
  */
 record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, double leaving) {
 
-    /** How far the share of the tenants with long holds may be from the wanted one, within the memory. */
+    /** How far the share of the tenants with long holds may be from the expected one, within the memory. */
     static final double TOLERANCE = 0.05;
 
     private static final double SHORT_SECONDS = 0.002;
     private static final double MEMORY_SECONDS =
             (double) FairnessSettings.USUAL.memory().toSeconds();
-    /** How often at least a tenant with long holds works off one of them in a simulation. */
+    /** How often at least a tenant pays back a long hold in a simulation. */
     private static final int DEBTS = 8;
-    /** How many long holds are to be expected in a simulation at least. */
+    /** The least number of long holds that a simulation must have on average. */
     private static final int LONG_HOLDS = 60;
 
     private static final int[] RATIOS = {1, 10, 100, 1000};
@@ -39,7 +39,7 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
     private static final int[] WEIGHTS = {1, 3, 100};
     private static final double[] LEAVING = {0, 1 / 3.0};
 
-    /** A distribution, and how many times as many requests are simulated because of its tail. */
+    /** A distribution, and the factor by which its tail increases the number of simulated requests. */
     enum Kind {
         CONSTANT(1),
         EXPONENTIAL(1),
@@ -90,8 +90,8 @@ record Regimes(Kind kind, int ratio, int permits, int tenants, int weight, doubl
     }
 
     /**
-     * Whether what the longest holds use beyond a tenant's share can be worked off within the memory: {@code hold * W / (w * N)}.
-     * A longer debt is forgotten in part.
+     * Whether the debt of the longest hold can be paid back within the memory: {@code hold * W / (w * N)}. A longer debt is
+     * forgotten in part.
      */
     boolean isWithinMemory() {
         return secondsToWorkOff(kind.longest(SHORT_SECONDS * ratio)) <= MEMORY_SECONDS;

@@ -11,7 +11,7 @@ final class RegimesReport {
 
     static final String TITLE = "\n## Long holds beside short ones\n";
 
-    /** Requests simulated for a regime, in thousands, before its distribution and its ratio ask for more. */
+    /** Thousands of simulated requests for a regime, before its distribution and its ratio require more. */
     private static final int THOUSAND_REQUESTS = 60;
 
     /** A row of the report: all pools and weights with the same holds. */
@@ -53,28 +53,28 @@ final class RegimesReport {
 
     private static final String HEAD = """
 
-                Half of the tenants have long holds and weight 1, the others short ones of 2 ms. Each row is the worst of up to 18 pools: 1, 4
-                and 10 permits, 2 and 20 tenants, and weights 1, 3 and 100 of the tenants with short holds. Where clients leave, a third
-                of the requests is cancelled, half of these while they wait and half right after the grant. Everything is set as in a
-                gateway: memory of 10 minutes, a gain that follows the holds, holds of at most 60 s. The share is that of permit-time of
-                all tenants with long holds together.
+                Half of the tenants have long holds and weight 1; the others have short holds of 2 ms. Each row is the worst of up to 18
+                pools: 1, 4 and 10 permits, 2 and 20 tenants, and weights 1, 3 and 100 of the tenants with short holds. If clients leave, a
+                third of the requests is cancelled, half of these while they wait and half right after the grant. The settings are those of
+                a gateway: a memory of 10 minutes, a gain that follows the holds, holds of at most 60 s. The share is the part of the
+                permit-time of all tenants with long holds together.
 
-                The rule before this one forgave what exceeded some multiple of the mean hold: with one permit and holds of 3 s beside
-                10 ms it gave the tenant with long holds 0.82, with ten permits and twenty tenants 0.81, and with weights of 1 to 100
-                0.155 where 0.0099 was wanted.
+                The rule before this one forgave debts above a multiple of the mean hold. It gave the tenant with long holds 0.82 with one
+                permit and holds of 3 s beside 10 ms, 0.81 with ten permits and twenty tenants, and 0.155 instead of 0.0099 with weights of 1
+                to 100.
 
-                | holds | long to short | clients leave | worst at | wanted | measured |
+                | holds | long to short | clients leave | worst at | expected | measured |
                 |---|---|---|---|---|---|
                 """;
 
     private static final String BEYOND = """
 
-                A tenant's longest hold is a debt of `hold * W / (w * N)` seconds, W being all weights. Above, that is within the memory.
-                Where it is longer, as for a tenant with a thousandth of the weights that holds the only permit for two seconds, the
-                memory forgets the rest, and the tenant gets up to one hold in every ten minutes. A longer `memory` mends it. The worst of
+                A tenant's longest hold is a debt of `hold * W / (w * N)` seconds, where W is the sum of all weights. In the table above this is
+                within the memory. A longer debt, as of a tenant with a thousandth of the weights that holds the only permit for two seconds,
+                is forgotten in part, and the tenant gets up to one hold in every ten minutes. A longer `memory` prevents this. The worst of
                 these pools:
 
-                | holds | long to short | clients leave | worst at | wanted | measured |
+                | holds | long to short | clients leave | worst at | expected | measured |
                 |---|---|---|---|---|---|
                 """;
 

@@ -19,10 +19,10 @@ final class ReportScenarios {
     static final double TOLERANCE = 0.005;
 
     /**
-     * Tenants that wait, and what each should get.
+     * Backlogged tenants, and the expected share of each.
      *
      * @param wanted the shares of permit-time, one for each tenant
-     * @param utilisation what the pool's use should be at least
+     * @param utilisation the least expected use of the pool
      */
     record Shares(String name, List<Double> wanted, double utilisation, Workload workload) {
 
@@ -86,13 +86,13 @@ final class ReportScenarios {
     }
 
     /**
-     * A tenant joins one that has all ten permits, with requests of 5 s.
+     * A tenant joins another that holds all ten permits, with requests of 5 s.
      *
      * @param first seconds until its first permit
      * @param half seconds until it holds five
-     * @param firstBack seconds until a permit came back: nobody can be faster without taking any away
+     * @param firstBack seconds until the first release: no scheduler is faster without taking permits away
      * @param fifthBack the same for the fifth permit
-     * @param starving the longest time that the other had nothing
+     * @param starving the longest time in which the other held no permit
      */
     record Joiner(double first, double half, double firstBack, double fifthBack, double starving) {
 
@@ -122,7 +122,7 @@ final class ReportScenarios {
         }
     }
 
-    /** The same at 200 moments, because it depends on when the permits come back. */
+    /** The same at 200 moments, because the result depends on the times of the releases. */
     static List<Joiner> joiners() {
         List<Joiner> joiners = new ArrayList<>();
         for (int i = 0; i < 200; i++) {

@@ -21,14 +21,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The cases in which schedulers of this kind have gone wrong, one at a time.
+ * Hard cases in which schedulers of this kind were wrong, one at a time.
  */
 class SchedulerHardCasesTest {
 
     private final TestPool pool = new TestPool(10, TenantShares.EQUAL);
 
     @Test
-    void several_permits_freed_at_once_are_several_grants_in_one_go() {
+    void several_released_permits_are_granted_together() {
         TestClaim large = pool.hold("a", 10);
         pool.ask("b", 1, 4);
         pool.ask("c", 1, 4);
@@ -38,7 +38,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_16_permits_collect_for_a_large_request_only_when_some_permit_is_free() {
+    void a_collection_begins_only_when_a_permit_is_free() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         pool.ask("large", 8);
@@ -51,7 +51,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_17_a_newcomer_with_a_lower_key_does_not_starve_a_collecting_request() {
+    void a_new_tenant_with_a_lower_key_does_not_starve_a_collection() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         TestClaim large = pool.ask("large", 3);
@@ -66,7 +66,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_collecting_request_that_is_cancelled_lets_the_others_have_what_was_collected() {
+    void a_cancelled_collection_frees_its_permits_for_the_others() {
         List<TestClaim> small = pool.ask("small", 1, 10);
         pool.grant();
         TestClaim large = pool.ask("large", 5);
@@ -79,7 +79,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_request_for_more_than_the_shrunk_pool_waits_without_being_in_the_way() {
+    void a_request_beyond_a_shrunk_pool_waits_and_blocks_no_other() {
         pool.resize(4);
         TestClaim tooLarge = pool.ask("large", 6);
 
@@ -92,7 +92,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_request_for_more_than_its_tenant_s_cap_waits_without_being_in_the_way() {
+    void a_request_beyond_its_tenants_cap_waits_and_blocks_no_other() {
         TestPool capped = new TestPool(10, TestPool.shares(Map.of("capped", ShareSettings.EQUAL.withMaxInFlight(3))));
         TestClaim tooLarge = capped.ask("capped", 4);
         capped.ask("other", 1);
@@ -116,7 +116,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_request_for_as_many_permits_as_an_int_can_count_waits_and_overflows_nothing() {
+    void a_request_for_max_int_permits_waits_without_an_overflow() {
         pool.hold("a", 1);
         TestClaim largest = pool.ask("a", Integer.MAX_VALUE);
         pool.ask("b", 1);
@@ -127,7 +127,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_19_a_pool_that_shrinks_below_what_is_in_flight_takes_nothing_back_and_grants_nothing_until_it_fits() {
+    void a_pool_smaller_than_its_permits_in_flight_grants_nothing_until_they_fit() {
         List<TestClaim> held = pool.ask("a", 1, 8);
         pool.grant();
         pool.ask("b", 1, 8);
@@ -143,7 +143,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_20_a_change_of_weight_while_waiting_keeps_the_lag_in_permit_time() {
+    void a_change_of_weight_during_a_wait_keeps_the_lag_in_permit_time() {
         pool.ask("a", 1, 30);
         pool.grant();
         pool.ask("b", 1, 30);
@@ -160,12 +160,12 @@ class SchedulerHardCasesTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, -1, Double.NaN, Double.POSITIVE_INFINITY, 1e7})
-    void case_20_a_weight_that_is_no_weight_is_refused(double weight) {
+    void an_invalid_weight_is_refused(double weight) {
         assertThatIllegalArgumentException().isThrownBy(() -> ShareSettings.ofWeight(weight));
     }
 
     @Test
-    void case_21_a_tenant_at_its_cap_stops_competing_and_the_contended_clock_stops_with_it() {
+    void a_tenant_at_its_cap_does_not_compete_and_no_tenant_is_charged_for_its_wait() {
         TestPool capped = new TestPool(10, TestPool.shares(Map.of("capped", ShareSettings.EQUAL.withMaxInFlight(2))));
         capped.ask("capped", 1, 5);
         assertThat(capped.grant()).hasSize(2);
@@ -179,7 +179,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_22_a_tenant_that_wanted_little_gets_no_credit_for_it() {
+    void a_tenant_with_little_demand_earns_no_credit() {
         List<TestClaim> busy = pool.ask("busy", 1, 100);
         TestClaim little = pool.hold("little", 1);
         pool.seconds(1_000);
@@ -189,12 +189,12 @@ class SchedulerHardCasesTest {
         List<TestClaim> held = busy.stream().filter(TestClaim::isHolding).toList();
         List<String> next = pool.release(held.toArray(new TestClaim[0]));
 
-        // One got the permit that the little one gave back; of ten, each gets five.
+        // The permit that "little" released went to one of them; of ten permits each gets five.
         assertThat(next.stream().filter("little"::equals).count()).isBetween(4L, 6L);
     }
 
     @Test
-    void case_23_a_long_time_alone_creates_no_debt() {
+    void a_long_time_alone_creates_no_debt() {
         List<TestClaim> alone = pool.ask("alone", 1, 10);
         pool.grant();
         pool.seconds(1_000_000);
@@ -218,13 +218,13 @@ class SchedulerHardCasesTest {
         List<TestClaim> running = pool.ask("ahead", 1, 10);
         pool.grant();
 
-        // 4 permit-seconds ahead of one that has used 0.1: the level is their mean.
+        // 4 permit-seconds ahead of a tenant that has used 0.1: the virtual time is their mean.
         assertThat(pool.lagSeconds("ahead")).isEqualTo(-1.95, offset(0.001));
         assertThat(running).noneMatch(TestClaim::isHolding);
     }
 
     @Test
-    void a_lag_of_long_ago_is_bounded_within_a_few_grants() {
+    void an_old_lag_is_bounded_within_a_few_grants() {
         TestClaim held = pool.hold("ahead", 10);
         pool.ask("ahead", 1, 30);
         List<TestClaim> waits = pool.ask("waits", 1, 100);
@@ -232,17 +232,17 @@ class SchedulerHardCasesTest {
         pool.seconds(1_000_000);
         pool.release(held);
 
-        // Each grant halves what is beyond the bound, because the level moves along.
+        // Each grant halves the excess over the bound, because the virtual time moves too.
         for (TestClaim claim : waits.subList(0, 30)) {
             pool.release(claim);
         }
 
-        // 600 s of 10 permits, of which its weight is a half.
+        // Half of 10 permits for 600 s, by its weight.
         assertThat(pool.lagSeconds("ahead")).isBetween(-3_000.1, 0.0);
     }
 
     @Test
-    void ties_go_to_whom_was_granted_longest_ago_and_then_to_whom_is_known_longest() {
+    void a_tie_goes_to_the_tenant_with_the_oldest_grant_and_then_to_the_oldest_tenant() {
         TestPool one = new TestPool(1, TenantShares.EQUAL);
         TestClaim first = one.hold("z", 1);
         one.ask("z", 1);
@@ -255,7 +255,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void giving_back_changes_nothing_about_who_was_granted_longest_ago() {
+    void a_release_does_not_change_which_grant_is_the_oldest() {
         TestPool one = new TestPool(
                 1,
                 TenantShares.EQUAL
@@ -271,10 +271,10 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_35_a_guarantee_is_served_first_and_lent_while_it_is_not_wanted() {
+    void a_guarantee_is_served_first_and_lent_while_it_is_unused() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 0))));
         List<TestClaim> others = promised.ask("other", 1, 30);
-        assertThat(promised.grant()).as("all are lent").hasSize(10);
+        assertThat(promised.grant()).as("all permits are lent").hasSize(10);
         promised.ask("gold", 1, 6);
         promised.seconds(50);
         promised.grant();
@@ -285,7 +285,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void below_their_guarantees_the_tenant_with_the_smallest_part_of_it_is_first() {
+    void among_guarantees_the_one_used_least_is_first() {
         TestPool promised = new TestPool(
                 10, TestPool.shares(Map.of("four", TestPool.guaranteed(4, 0), "two", TestPool.guaranteed(2, 0))));
         promised.hold("two", 1);
@@ -297,7 +297,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void reserved_permits_stay_free_while_their_tenant_is_idle_and_are_its_at_once() {
+    void reserved_permits_stay_free_and_are_granted_to_their_tenant_at_once() {
         TestPool reserving = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 3))));
         reserving.ask("other", 1, 30);
         assertThat(reserving.grant()).as("three stay free").hasSize(7);
@@ -307,7 +307,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void own_reserved_permits_are_served_beside_a_collecting_request() {
+    void a_request_within_its_reservation_is_granted_during_a_collection() {
         TestPool reserving = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 2))));
         List<TestClaim> small = reserving.ask("small", 1, 8);
         reserving.grant();
@@ -320,7 +320,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_guarantee_passes_a_collecting_request_only_up_to_its_bound() {
+    void a_guarantee_overtakes_a_collection_only_up_to_its_bound() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 0))));
         List<TestClaim> small = promised.ask("small", 1, 10);
         promised.grant();
@@ -339,7 +339,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_guarantee_for_which_too_few_are_free_beside_a_collecting_request_leaves_them_to_another_guarantee() {
+    void during_a_collection_a_guarantee_that_does_not_fit_gives_way_to_another() {
         TestPool promised = new TestPool(
                 10, TestPool.shares(Map.of("gold", TestPool.guaranteed(4, 0), "silver", TestPool.guaranteed(2, 0))));
         promised.hold("silver", 1);
@@ -351,11 +351,11 @@ class SchedulerHardCasesTest {
         promised.ask("gold", 3);
         promised.ask("silver", 1);
 
-        assertThat(promised.grant()).as("gold would be first, and needs three").containsExactly("silver");
+        assertThat(promised.grant()).as("gold would be first, but needs three").containsExactly("silver");
     }
 
     @Test
-    void what_a_tenant_has_reserved_does_not_count_among_its_passes_of_a_collecting_request() {
+    void reserved_permits_do_not_count_as_overtaking_a_collection() {
         TestPool promised = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(2, 1))));
         List<TestClaim> small = promised.ask("small", 1, 9);
         promised.grant();
@@ -373,7 +373,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_26_beyond_the_pool_s_bound_the_one_that_floods_the_queue_has_to_leave() {
+    void beyond_the_queue_bound_the_longest_queue_is_cut() {
         pool.hold("a", 10);
         List<TestClaim> flood = pool.ask("flood", 1, 50);
         TestClaim modest = pool.ask("modest", 1);
@@ -384,7 +384,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void what_counts_as_a_flood_is_the_queue_per_weight() {
+    void the_length_of_a_queue_is_compared_per_weight() {
         TestPool weighted = new TestPool(1, TestPool.shares(Map.of("heavy", ShareSettings.ofWeight(10))));
         weighted.hold("heavy", 1);
         weighted.ask("heavy", 1, 20);
@@ -394,7 +394,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void beyond_its_own_bound_the_newest_of_the_tenant_has_to_leave() {
+    void beyond_the_bound_of_a_tenant_its_newest_request_is_refused() {
         TestPool bounded = new TestPool(1, TestPool.shares(Map.of("a", ShareSettings.EQUAL.withMaxWaiting(2))));
         bounded.hold("a", 1);
         List<TestClaim> waiting = bounded.ask("a", 1, 3);
@@ -405,13 +405,13 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void with_a_calculator_every_tenant_has_what_it_says_for_so_many_and_the_rest_stays_idle() {
+    void a_calculator_fixes_the_share_of_each_tenant_and_the_rest_stays_idle() {
         TestPool fixed = new TestPool(10, TenantShares.EQUAL.withCalculator((permits, active) -> permits / active));
         List<TestClaim> first = fixed.ask("a", 1, 10);
         fixed.grant();
         fixed.ask("a", 1, 10);
         fixed.ask("b", 1, 10);
-        assertThat(fixed.grant()).as("all are out").isEmpty();
+        assertThat(fixed.grant()).as("all permits are held").isEmpty();
 
         assertThat(fixed.release(first.subList(0, 6).toArray(TestClaim[]::new)))
                 .as("a holds 4 and may hold 5")
@@ -431,7 +431,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_claim_for_more_than_a_calculator_gives_a_tenant_alone_can_never_be_granted() {
+    void a_claim_beyond_the_calculated_cap_of_a_tenant_alone_can_never_be_granted() {
         TestPool half = new TestPool(
                 10, TenantShares.EQUAL.withCalculator((permits, active) -> Math.max(1, permits / (active + 1))));
         assertThat(half.scheduler.canEverFit(TenantId.of("a"), 5)).isTrue();
@@ -439,7 +439,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_calculator_is_asked_beforehand_and_must_leave_everybody_something() {
+    void a_calculator_is_called_in_advance_and_must_leave_each_tenant_a_permit() {
         List<Integer> asked = new ArrayList<>();
         TenantShares shares = TenantShares.EQUAL.withCalculator((permits, active) -> {
             asked.add(active);
@@ -450,7 +450,7 @@ class SchedulerHardCasesTest {
         counted.hold("a", 1);
         counted.ask("b", 1, 2);
         counted.grant();
-        assertThat(asked).as("while permits are handed out").isEmpty();
+        assertThat(asked).as("calls during grants").isEmpty();
 
         TenantShares nothing = TenantShares.EQUAL.withCalculator((permits, active) -> permits - active);
         assertThatThrownBy(() -> nothing.requireFit(3))
@@ -461,7 +461,7 @@ class SchedulerHardCasesTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {1, 1.7, 0.3})
-    void ids_that_come_and_go_are_forgotten(double weight) {
+    void idle_unknown_ids_are_forgotten(double weight) {
         TestPool open = new TestPool(4, new TenantShares(Map.of(), ShareSettings.ofWeight(weight)));
         int most = 0;
         for (int i = 0; i < 20_000; i += 8) {
@@ -490,7 +490,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_29_a_clock_that_goes_back_stands_still() {
+    void a_clock_that_goes_back_stands_still() {
         pool.hold("a", 10);
         pool.ask("a", 1);
         pool.ask("b", 1);
@@ -508,7 +508,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_30_the_account_of_a_large_pool_that_is_contended_for_days_does_not_overflow() {
+    void the_account_of_a_large_contended_pool_does_not_overflow() {
         TestPool large = new TestPool(1_000_000, TenantShares.EQUAL, RandomWorkload.NEVER_FORGETS);
         large.hold("a", 1_000_000);
         large.ask("b", 1);
@@ -517,14 +517,14 @@ class SchedulerHardCasesTest {
         for (int i = 0; i < 1_000; i++) {
             large.seconds(600);
             assertThat(large.lagSeconds("a")).isLessThan(-ahead);
-            // A billion permit-seconds are as much as is remembered.
+            // The memory holds a billion permit-seconds.
             ahead = Math.min(ahead + 599e6, 1e9);
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"of old", "by a change", "unknown"})
-    void case_30_a_level_far_up_among_the_light_does_not_overflow_when_the_heaviest_joins(String heaviest) {
+    void the_virtual_time_does_not_overflow_when_the_heaviest_tenant_joins(String heaviest) {
         ShareSettings heavy = ShareSettings.ofWeight(ShareSettings.MAX_WEIGHT);
         TenantShares light = TenantShares.EQUAL.withMember(TenantId.of("light"), ShareSettings.ofWeight(0.001));
         TenantShares before = switch (heaviest) {
@@ -548,7 +548,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void permits_given_back_twice_are_a_bug_that_fails_loudly() {
+    void a_second_release_fails_loudly() {
         TestClaim claim = pool.hold("a", 1);
         pool.release(claim);
 
@@ -557,7 +557,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_claim_that_comes_twice_or_while_permits_are_lent_is_a_bug_that_fails_loudly() {
+    void a_claim_enqueued_twice_or_while_permits_are_lent_fails_loudly() {
         TestClaim waiting = pool.ask("a", 1);
         assertThatIllegalStateException().isThrownBy(() -> pool.scheduler.enqueue(waiting, pool.now()));
         assertThatIllegalStateException().isThrownBy(() -> pool.scheduler.adopt(waiting, 0, pool.now()));
@@ -573,14 +573,14 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void no_more_are_lent_than_are_free() {
+    void no_more_permits_are_lent_than_are_free() {
         pool.hold("a", 4);
         assertThat(pool.scheduler.lend(10)).isEqualTo(6);
         assertThat(pool.scheduler.lend(1)).isZero();
     }
 
     @Test
-    void permits_that_were_taken_unasked_count_as_grants_in_the_order_in_which_they_are_adopted() {
+    void adopted_permits_count_as_grants_in_the_order_of_adoption() {
         TestPool lending = new TestPool(
                 4,
                 TenantShares.EQUAL
@@ -597,14 +597,14 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_stranger_fits_beside_what_is_reserved_and_nothing_larger_does() {
+    void a_request_of_an_unknown_tenant_fits_only_beside_the_reservations() {
         TestPool reserving = new TestPool(10, TestPool.shares(Map.of("gold", TestPool.guaranteed(3, 3))));
         assertThat(reserving.scheduler.canEverFit(TenantId.of("stranger"), 7)).isTrue();
         assertThat(reserving.scheduler.canEverFit(TenantId.of("stranger"), 8)).isFalse();
     }
 
     @Test
-    void of_queues_of_the_same_length_per_weight_that_of_whom_is_known_longest_has_to_shrink() {
+    void among_equal_queues_that_of_the_oldest_tenant_is_cut() {
         TestPool weighted = new TestPool(
                 1, TestPool.shares(Map.of("four", ShareSettings.ofWeight(4), "two", ShareSettings.ofWeight(2))));
         weighted.hold("other", 1);
@@ -621,7 +621,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void a_reservation_that_is_taken_away_while_its_tenant_waits_puts_nobody_first_any_more() {
+    void a_removed_reservation_gives_no_priority() {
         TenantShares equal = TenantShares.EQUAL
                 .withMember(TenantId.of("other"), ShareSettings.EQUAL)
                 .withMember(TenantId.of("gold"), ShareSettings.EQUAL);
@@ -633,7 +633,7 @@ class SchedulerHardCasesTest {
     }
 
     @Test
-    void case_31_a_tenant_that_leaves_the_policy_with_permits_in_flight_gives_them_back_and_is_forgotten() {
+    void a_removed_tenant_is_forgotten_when_it_has_released_its_permits() {
         TestPool configured = new TestPool(2, TestPool.shares(Map.of("gone", TestPool.guaranteed(2, 2))));
         TestClaim claim = configured.hold("gone", 2);
         configured.ask("other", 2);
@@ -645,7 +645,7 @@ class SchedulerHardCasesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"PT0S", "PT-1S", "P366D"})
-    void a_memory_of_no_time_or_of_more_than_a_year_is_refused(Duration memory) {
+    void a_memory_of_zero_or_over_a_year_is_refused(Duration memory) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FairnessSettings.USUAL.withMemory(memory))
                 .withMessageStartingWith("memory: ");

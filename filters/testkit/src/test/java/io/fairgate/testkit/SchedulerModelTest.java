@@ -13,7 +13,7 @@ class SchedulerModelTest {
     private final List<BacklogModel> models = new ArrayList<>();
 
     @Test
-    void the_scheduler_grants_in_the_very_order_of_a_naive_model_of_its_rules() {
+    void the_scheduler_grants_in_the_order_of_a_naive_model() {
         new SeededModel<Step>(3_000, 200).check(pool());
         assertThat(compared()).as("grants compared").isGreaterThan(SeededModel.partOf(100_000));
         assertThat(models.stream().mapToInt(model -> model.failedCollections).sum())
@@ -23,7 +23,7 @@ class SchedulerModelTest {
     }
 
     @Test
-    void so_it_does_with_caps_that_depend_on_how_many_tenants_are_active() {
+    void it_grants_in_the_same_order_with_calculated_caps() {
         Function<Random, RandomPool> pool = pool();
         new SeededModel<Step>(1_000, 200).check(random -> pool.apply(random).withCalculator(random));
         assertThat(compared()).as("grants compared").isGreaterThan(SeededModel.partOf(20_000));
@@ -48,8 +48,8 @@ class SchedulerModelTest {
         if (!SeededModel.runsAll()) {
             return;
         }
-        assertThat(followed).as("grants left to the last digits").isLessThan(compared() / 50);
-        // In the turn of others a tie may put either aside, which cannot be seen.
+        assertThat(followed).as("grants decided by rounding").isLessThan(compared() / 50);
+        // While permits are collected for another, a tie may end the collection of either claim, which is not visible.
         assertThat(lost).as("models that gave up before the end").isLessThan(models.size() / 4);
     }
 }

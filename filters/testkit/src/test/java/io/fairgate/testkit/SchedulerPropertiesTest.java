@@ -10,7 +10,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
-/** What holds after every step of a random life, by the ledger of the calls alone. */
+/** Properties that hold after every random step, checked against a ledger of the calls. */
 class SchedulerPropertiesTest {
 
     private static void afterEveryStep(Function<PoolTrial, PoolWatch> watch) {
@@ -18,7 +18,7 @@ class SchedulerPropertiesTest {
     }
 
     @Test
-    void p0_permits_in_flight_never_exceed_the_pool_and_never_grow_while_a_shrunk_pool_is_overfull() {
+    void p0_permits_in_flight_never_exceed_the_pool_nor_grow_beyond_a_shrunk_pool() {
         afterEveryStep(trial -> new PoolWatch() {
             @Override
             public void granted(TestClaim claim) {
@@ -33,7 +33,7 @@ class SchedulerPropertiesTest {
     }
 
     @Test
-    void p0_no_grant_uses_what_is_reserved_for_others_and_none_exceeds_its_own_cap() {
+    void p0_no_grant_uses_permits_reserved_for_others_or_exceeds_its_cap() {
         afterEveryStep(trial -> new PoolWatch() {
             @Override
             public void granted(TestClaim claim) {
@@ -48,7 +48,7 @@ class SchedulerPropertiesTest {
     }
 
     @Test
-    void p1_nothing_that_fits_is_left_waiting_except_while_permits_are_collected() {
+    void p1_no_fitting_request_waits_except_during_a_collection() {
         afterEveryStep(trial -> new PoolWatch() {
             @Override
             public void handedOut(List<TestClaim> granted) {
@@ -73,7 +73,7 @@ class SchedulerPropertiesTest {
     }
 
     @Test
-    void p1_nothing_is_collected_when_no_permit_is_free() {
+    void p1_no_collection_begins_without_a_free_permit() {
         afterEveryStep(trial -> new PoolWatch() {
             private int collecting;
 
@@ -91,7 +91,7 @@ class SchedulerPropertiesTest {
     }
 
     @Test
-    void p2_within_a_tenant_the_first_that_asked_is_granted_first() {
+    void p2_requests_of_one_tenant_are_granted_in_order() {
         afterEveryStep(trial -> new PoolWatch() {
             @Override
             public void granted(TestClaim claim) {
@@ -103,7 +103,7 @@ class SchedulerPropertiesTest {
     }
 
     @Test
-    void who_does_not_want_the_permit_any_more_is_never_granted_it() {
+    void a_cancelled_request_is_never_granted() {
         afterEveryStep(trial -> new PoolWatch() {
             @Override
             public void granted(TestClaim claim) {
@@ -122,7 +122,7 @@ class SchedulerPropertiesTest {
         return heads;
     }
 
-    /** Permits that are neither held nor kept for somebody. */
+    /** Permits that are neither held nor reserved for an idle tenant. */
     private static long available(PoolTrial trial) {
         List<TenantId> tenants = new ArrayList<>(trial.shares.members().keySet());
         trial.holding.stream()
@@ -143,7 +143,7 @@ class SchedulerPropertiesTest {
         return Math.max(held + claim.permits(), reserved) - Math.max(held, reserved);
     }
 
-    /** Its cap lets it in, and so does the pool without what others have reserved. */
+    /** Whether its cap allows it, and the pool without the permits reserved for others. */
     private static boolean competes(PoolTrial trial, TestClaim claim) {
         ShareSettings settings = trial.settings(claim.tenant());
         long others = trial.shares.reserved() - settings.reserved();

@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What was broken once. */
+/** Tests of fixed bugs. */
 class SchedulerRegressionTest {
 
     @Test
-    void a_resize_while_an_idle_tenant_can_be_forgotten_forgets_it_and_goes_on() {
+    void a_resize_that_forgets_an_idle_tenant_succeeds() {
         TestPool pool = new TestPool(1, TenantShares.EQUAL);
         TestClaim first = pool.hold("ahead", 1);
         pool.ask("busy", 1, 2);
@@ -31,7 +31,7 @@ class SchedulerRegressionTest {
     }
 
     @Test
-    void members_that_tie_are_served_in_the_order_of_the_policy_in_every_process() {
+    void equal_members_are_served_in_the_order_of_the_policy() {
         List<String> names = IntStream.range(0, 40).mapToObj(i -> "m" + i).toList();
         Map<String, ShareSettings> members = new LinkedHashMap<>();
         names.forEach(name -> members.put(name, ShareSettings.EQUAL));

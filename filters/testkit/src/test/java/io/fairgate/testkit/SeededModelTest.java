@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class SeededModelTest {
 
-    /** Fails once three even numbers have been seen, and then a one. */
+    /** Fails at a one after three even numbers. */
     private record ThreeEvensThenAOne() implements SeededModel.Scenario<Integer> {
         @Override
         public Integer operation(Random random) {
@@ -32,7 +32,7 @@ class SeededModelTest {
     }
 
     @Test
-    void a_failure_is_shrunk_to_the_operations_that_it_needs_and_names_its_seed() {
+    void a_failure_is_shrunk_to_its_necessary_operations_and_names_its_seed() {
         assertThatThrownBy(() -> new SeededModel<Integer>(10, 200).check(random -> new ThreeEvensThenAOne()))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("-Dfairgate.seed=")
@@ -42,7 +42,7 @@ class SeededModelTest {
     }
 
     @Test
-    void what_never_fails_passes() {
+    void a_run_without_a_failure_passes() {
         assertThatCode(() -> new SeededModel<Integer>(10, 3).check(random -> new ThreeEvensThenAOne()))
                 .doesNotThrowAnyException();
     }

@@ -1,13 +1,13 @@
 package io.fairgate.testkit;
 
 /**
- * One random step of a pool's life.
+ * One random step of a pool.
  *
  * @param tenant index of the tenant that arrives
  * @param number permits asked for, index of a claim, new size, or seed of new settings
  * @param pause nanoseconds that pass before it
- * @param grants whether permits are handed out after it, or several changes come together
- * @param hold nanoseconds for which the claim that arrives will hold its permits; 0 when that is left to later steps
+ * @param grants whether the scheduler grants after it, or only after further steps
+ * @param hold nanoseconds for which the arriving claim will hold its permits; 0 if a later step ends the hold
  */
 record Step(Kind kind, int tenant, int number, long pause, boolean grants, long hold) {
 
@@ -19,7 +19,7 @@ record Step(Kind kind, int tenant, int number, long pause, boolean grants, long 
         ARRIVE,
         RELEASE,
         CANCEL,
-        /** The claim will not accept a grant, and nobody tells the scheduler before it tries. */
+        /** The claim will not accept a grant, which the scheduler learns only when it tries. */
         DECLINE,
         RESIZE,
         RECONFIGURE,

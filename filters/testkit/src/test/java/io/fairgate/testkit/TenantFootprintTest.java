@@ -28,8 +28,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * What a configured tenant costs that has nothing in flight: at most a kilobyte, with its policy, the quotas that apply to
- * it, and its place in a pool. A quota that it has used comes on top, for as long as the window is remembered.
+ * The memory of a configured tenant with nothing in flight: at most a kilobyte, with its policy, its quotas and its place in a
+ * pool. A used quota takes additional memory for as long as its window is remembered.
  */
 class TenantFootprintTest {
 
@@ -72,7 +72,7 @@ class TenantFootprintTest {
     }
 
     @Test
-    void a_tenant_with_two_quotas_takes_its_bytes_before_it_comes_and_after_it_has_gone() {
+    void an_idle_tenant_with_two_quotas_takes_at_most_its_bytes() {
         Policy few = policy(10);
         serve(few, pool(few));
         long before = heap();
@@ -80,18 +80,18 @@ class TenantFootprintTest {
         QuotaSets sets = new QuotaSets(policy);
         EmbeddedPermitPool pool = pool(policy);
         assertThat((heap() - before) / MEMBERS)
-                .as("bytes each, before it comes")
+                .as("bytes each, before its first request")
                 .isBetween(1L, (long) MOST_BYTES_EACH);
 
         serve(policy, pool);
         time.advanceBy(Duration.ofHours(2));
         assertThat((heap() - before) / MEMBERS)
-                .as("bytes each, after it has gone")
+                .as("bytes each, after its last request")
                 .isBetween(1L, (long) MOST_BYTES_EACH);
         assertThat(sets.know(tenant(0))).isTrue();
     }
 
-    /** Requests of each tenant, of which the last has to wait for the first. */
+    /** Sends requests of each tenant, of which the last must wait for the first. */
     private static void serve(Policy policy, EmbeddedPermitPool pool) {
         for (TenantId id : policy.members().keySet()) {
             PermitRequest half = PermitRequest.of(id).withPermits(4).withHome(Runnable::run);

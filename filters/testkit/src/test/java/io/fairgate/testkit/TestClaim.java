@@ -12,7 +12,7 @@ final class TestClaim extends QueuedRequest {
     final int number;
     boolean wanted = true;
 
-    /** When it will give its permits back, once it has them; {@link #UNTIL_A_STEP_ENDS_IT} if nobody knows. */
+    /** When it will release its permits, once granted; {@link #UNTIL_A_STEP_ENDS_IT} if a step decides. */
     long endsAt = UNTIL_A_STEP_ENDS_IT;
 
     static final long UNTIL_A_STEP_ENDS_IT = Long.MAX_VALUE;
@@ -28,7 +28,7 @@ final class TestClaim extends QueuedRequest {
         this.number = number;
     }
 
-    /** It will hold its permits for so many nanoseconds; 0 says that a step will end it. */
+    /** Sets the nanoseconds of its hold; 0 if a step will end it. */
     TestClaim holdingFor(long nanos) {
         hold = nanos;
         return this;
@@ -38,7 +38,7 @@ final class TestClaim extends QueuedRequest {
         endsAt = hold == 0 ? UNTIL_A_STEP_ENDS_IT : now + hold;
     }
 
-    /** Of those that end by themselves. */
+    /** Of the claims whose holds end by time. */
     static @Nullable TestClaim endsFirst(List<TestClaim> holding) {
         return holding.stream()
                 .filter(claim -> claim.endsAt != UNTIL_A_STEP_ENDS_IT)

@@ -60,7 +60,7 @@ final class TestPool {
         return claims;
     }
 
-    /** Asks and requires that the request is granted at once. */
+    /** Asks, and requires a grant at once. */
     TestClaim hold(String tenant, int permits) {
         TestClaim claim = ask(tenant, permits);
         grant();
@@ -70,14 +70,14 @@ final class TestPool {
         return claim;
     }
 
-    /** Hands out what can be handed out: the tenants in the order of their grants. */
+    /** Grants all that can be granted; returns the tenants in the order of their grants. */
     List<String> grant() {
         List<String> tenants = new ArrayList<>();
         scheduler.grant(now, claim -> tenants.add(claim.tenant().value()));
         return tenants;
     }
 
-    /** Gives the permits back, and hands them out. */
+    /** Releases the permits, and grants them again. */
     List<String> release(TestClaim... claims) {
         for (TestClaim claim : claims) {
             scheduler.release(claim, now);
@@ -85,7 +85,7 @@ final class TestPool {
         return grant();
     }
 
-    /** Gives the permits back; the claim that gets the next ones. */
+    /** Releases the permits; returns the claim that is granted next. */
     TestClaim releaseForNext(TestClaim claim) {
         scheduler.release(claim, now);
         List<TestClaim> granted = new ArrayList<>();

@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * The cases in which a tree of shares can go wrong, one at a time.
+ * Hard cases of a hierarchy, one at a time.
  */
 class TreeHardCasesTest {
 
@@ -44,7 +44,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void groups_share_the_pool_and_their_tenants_share_the_group() {
+    void groups_share_the_pool_and_tenants_share_their_group() {
         TestPool pool = new TestPool(12, twoGroups(ShareSettings.ofWeight(2)));
         pool.ask("x", 1, 20);
         pool.ask("y", 1, 20);
@@ -61,9 +61,9 @@ class TreeHardCasesTest {
         assertThat(pool.status("x").parent()).isEqualTo("acme");
     }
 
-    /** As docs/fairness.md draws it. */
+    /** The hierarchy in docs/fairness.md. */
     @Test
-    void the_tree_of_the_documentation_shares_as_it_says() {
+    void the_tree_of_the_documentation_has_the_documented_shares() {
         TenantShares shares = TenantShares.EQUAL
                 .withGroup("acme-corp", Group.of(ShareSettings.ofWeight(2).withMaxInFlight(10)))
                 .withGroup("globex", Group.of(EQUAL))
@@ -88,7 +88,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void what_a_tenant_leaves_idle_goes_to_its_group_before_it_goes_to_another() {
+    void unused_permits_of_a_tenant_go_to_its_group_first() {
         TestPool pool = new TestPool(12, twoGroups(EQUAL));
         pool.ask("y", 1, 20);
         pool.ask("z", 1, 20);
@@ -99,7 +99,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_group_at_its_cap_lets_others_go_on_and_gets_no_credit_for_its_wait() {
+    void a_group_at_its_cap_does_not_block_others_and_earns_no_credit() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL.withMaxInFlight(3)));
         TestClaim first = pool.hold("x", 1);
         pool.ask("y", 1, 5);
@@ -111,16 +111,16 @@ class TreeHardCasesTest {
         assertThat(pool.scheduler.waitsForOwnCap(waits.get(4))).isTrue();
         pool.seconds(100);
         assertThat(group(pool, "acme").lag().toNanos())
-                .as("does not compete, is not behind")
+                .as("does not compete, and so has no lag")
                 .isNotPositive();
         assertThat(pool.release(first))
-                .as("a permit of the group is for the group")
+                .as("a permit released within the group goes to the group")
                 .hasSize(1)
                 .doesNotContain("z");
     }
 
     @Test
-    void a_group_without_room_for_its_next_request_gets_no_credit_while_the_whole_pool_is_in_flight() {
+    void a_group_without_room_for_its_next_request_earns_no_credit() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL.withMaxInFlight(4)));
         pool.hold("y", 3);
         pool.hold("z", 7);
@@ -137,7 +137,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_group_that_collects_permits_for_a_large_request_does_not_compete_meanwhile() {
+    void a_group_that_collects_permits_does_not_compete_meanwhile() {
         TestPool pool = new TestPool(
                 10, twoGroups(EQUAL.withMaxInFlight(4)).withGroup("globex", Group.of(ShareSettings.ofWeight(10))));
         pool.hold("y", 3);
@@ -153,7 +153,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void who_may_hold_more_because_another_tenant_has_left_joins_its_group_at_the_level_of_now() {
+    void a_tenant_whose_calculated_cap_rises_joins_at_the_current_virtual_time() {
         TenantShares shares = TenantShares.EQUAL
                 .withGroup("g", Group.of(EQUAL))
                 .withMember(TenantId.of("a"), ShareSettings.ofWeight(10), "g")
@@ -170,7 +170,7 @@ class TreeHardCasesTest {
         pool.grant();
         pool.seconds(100);
 
-        // To look at the status would bring the clocks forward.
+        // Not through the status, which would advance the clocks.
         pool.cancel(leaves);
 
         assertThat(pool.lagSeconds("a")).isEqualTo(0, offset(1e-6));
@@ -178,7 +178,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void tenants_that_wait_for_the_cap_of_their_group_share_it_by_permit_time() {
+    void tenants_of_a_group_at_its_cap_share_it_by_permit_time() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL.withMaxInFlight(1)));
         double[] held = new double[2];
         TestClaim running = pool.hold("x", 1);
@@ -196,7 +196,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void reservations_of_a_group_are_for_whoever_in_it_asks() {
+    void any_tenant_of_a_group_may_use_its_reservation() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL.withGuaranteed(4, 4)));
         pool.ask("z", 1, 20);
         assertThat(pool.grant()).as("four stay free").hasSize(6);
@@ -207,7 +207,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void the_reservation_of_a_tenant_is_kept_for_it_within_the_cap_of_its_group() {
+    void the_reservation_of_a_tenant_stays_free_within_the_cap_of_its_group() {
         TenantShares shares =
                 twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("x"), EQUAL.withGuaranteed(2, 2), "acme");
         TestPool pool = new TestPool(10, shares);
@@ -221,7 +221,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_large_request_collects_within_its_group_and_the_other_group_does_not_wait_for_it() {
+    void a_collection_within_a_group_does_not_delay_other_groups() {
         TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
         List<TestClaim> small = pool.ask("x", 1, 4);
         pool.grant();
@@ -230,7 +230,7 @@ class TreeHardCasesTest {
         pool.seconds(1);
 
         assertThat(pool.release(small.get(0)))
-                .as("it collects within the group")
+                .as("the large request collects within the group")
                 .isEmpty();
         pool.ask("z", 1, 5);
         assertThat(pool.grant()).as("the pool has enough for others").hasSize(5).containsOnly("z");
@@ -241,7 +241,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_newcomer_to_the_group_with_a_lower_key_does_not_starve_what_collects_there() {
+    void a_new_tenant_with_a_lower_key_does_not_starve_a_collection_in_its_group() {
         TestPool pool = new TestPool(
                 20, twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("newcomer"), EQUAL, "acme"));
         List<TestClaim> small = pool.ask("x", 1, 4);
@@ -259,7 +259,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_newcomer_passes_what_collects_in_its_group_no_more_than_others_do_that_would_have_fitted() {
+    void a_new_tenant_does_not_overtake_a_collection_in_its_group() {
         TestPool pool = new TestPool(
                 20, twoGroups(EQUAL.withMaxInFlight(5)).withMember(TenantId.of("newcomer"), EQUAL, "acme"));
         List<TestClaim> small = pool.ask("x", 1, 4);
@@ -276,7 +276,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_large_request_in_a_group_collects_in_the_pool_against_those_of_other_groups() {
+    void a_large_request_in_a_group_collects_permits_of_the_pool() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
         List<TestClaim> small = pool.ask("z", 1, 10);
         pool.grant();
@@ -292,7 +292,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_request_that_its_group_has_no_room_for_any_more_collects_in_the_pool_no_longer() {
+    void a_request_beyond_the_room_of_its_group_stops_collecting_in_the_pool() {
         TestPool pool = new TestPool(
                 10,
                 twoGroups(EQUAL.withMaxInFlight(6).withGuaranteed(2, 0))
@@ -310,7 +310,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_request_goes_on_collecting_in_the_pool_while_others_leave() {
+    void cancellations_do_not_interrupt_a_collection_in_the_pool() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
         List<TestClaim> held = pool.ask("z", 1, 8);
         pool.grant();
@@ -328,7 +328,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_request_that_collects_in_its_group_and_is_cancelled_lets_the_group_have_what_was_collected() {
+    void a_cancelled_collection_in_a_group_frees_its_permits_for_the_group() {
         TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
         List<TestClaim> small = pool.ask("x", 1, 4);
         pool.grant();
@@ -341,7 +341,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_request_for_more_than_the_cap_of_its_group_can_never_fit() {
+    void a_request_beyond_the_cap_of_its_group_can_never_fit() {
         TestPool pool = new TestPool(20, twoGroups(EQUAL.withMaxInFlight(4)));
         pool.ask("x", 5);
         pool.ask("x", 1);
@@ -353,7 +353,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_tenant_that_moves_to_another_group_takes_what_it_holds_and_its_lag_along() {
+    void a_tenant_that_moves_to_another_group_keeps_its_permits_and_its_lag() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
         List<TestClaim> held = pool.ask("x", 1, 5);
         pool.ask("z", 1, 30);
@@ -370,7 +370,7 @@ class TreeHardCasesTest {
         assertThat(group(pool, "acme").inFlight()).isZero();
         assertThat(group(pool, "globex").inFlight()).isEqualTo(10);
         assertThat(pool.status("x").parent()).isEqualTo("globex");
-        // The level of its new siblings moves a little because it is one of them now.
+        // The virtual time of its new group changes a little when it joins.
         assertThat(pool.lagSeconds("x") - pool.lagSeconds("z")).isEqualTo(lag, offset(1e-6));
         assertThat(pool.release(held.get(0))).containsExactly("y");
         assertThat(pool.release(held.subList(1, 5).toArray(new TestClaim[0]))).containsExactly("y", "y", "y", "y");
@@ -378,7 +378,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void who_comes_new_is_behind_everybody_however_far_the_level_has_moved_with_those_that_left() {
+    void a_new_tenant_has_no_lag_after_large_changes_of_the_virtual_time() {
         TestPool pool = new TestPool(1, TenantShares.EQUAL, RandomWorkload.NEVER_FORGETS);
         pool.hold("a", 1);
         pool.ask("a", 1);
@@ -387,7 +387,7 @@ class TreeHardCasesTest {
         pool.seconds(2_000);
         assertThat(pool.lagSeconds("b")).isEqualTo(1_000, offset(1e-6));
 
-        // Alone among its siblings, and light, what b is behind makes a level far below that of before.
+        // Alone in its group and with a small weight, the lag of b makes the virtual time far lower than before.
         pool.reconfigure(TenantShares.EQUAL
                 .withGroup("g", Group.of(EQUAL))
                 .withMember(TenantId.of("a"), EQUAL, "g")
@@ -399,7 +399,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_group_that_is_removed_while_in_use_leaves_its_tenants_to_the_pool() {
+    void tenants_of_a_removed_group_compete_directly_in_the_pool() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL.withMaxInFlight(4)));
         List<TestClaim> held = pool.ask("x", 1, 10);
         assertThat(pool.grant()).hasSize(4);
@@ -413,7 +413,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_group_inside_another_is_bound_by_both() {
+    void a_group_inside_another_is_bound_by_both_caps() {
         TenantShares shares = TenantShares.EQUAL
                 .withGroup("outer", Group.of(EQUAL.withMaxInFlight(3)))
                 .withGroup("inner", new Group(EQUAL.withMaxInFlight(2), "outer"))
@@ -427,7 +427,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void classes_divide_what_a_tenant_has_and_a_request_without_one_is_a_class_as_well() {
+    void classes_divide_a_tenants_share_and_requests_without_a_class_are_one_class() {
         TenantShares shares = TenantShares.EQUAL
                 .withClass("batch", EQUAL.withMaxInFlight(2))
                 .withClass("page", ShareSettings.ofWeight(3));
@@ -449,7 +449,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_tenant_whose_first_request_of_a_class_comes_keeps_its_lag_and_its_cap_and_classes_begin_even() {
+    void the_first_request_of_a_class_keeps_the_lag_and_the_weight_of_its_tenant() {
         TestPool pool = new TestPool(
                 10,
                 TenantShares.EQUAL
@@ -473,7 +473,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void what_a_tenant_used_before_it_was_divided_is_no_debt_of_its_plain_requests() {
+    void usage_before_the_first_class_is_no_debt_of_requests_without_a_class() {
         TestPool pool = new TestPool(4, TenantShares.EQUAL.withClass("page", EQUAL), RandomWorkload.NEVER_FORGETS);
         List<TestClaim> held = pool.ask("x", 1, 4);
         pool.grant();
@@ -489,7 +489,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void what_a_calculator_says_bounds_a_tenant_with_classes_as_well() {
+    void a_calculated_cap_bounds_a_tenant_with_classes() {
         TestPool pool =
                 new TestPool(10, TenantShares.EQUAL.withClass("page", EQUAL).withCalculator((permits, active) -> 3));
         askOfClass(pool, "x", "page", 5);
@@ -499,7 +499,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_group_that_is_removed_reserves_nothing_any_more() {
+    void a_removed_group_reserves_nothing() {
         TestPool pool = new TestPool(10, twoGroups(TestPool.guaranteed(4, 4)));
         pool.ask("z", 1, 10);
         assertThat(pool.grant()).hasSize(6);
@@ -518,7 +518,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_class_that_is_taken_out_of_the_policy_while_in_use_goes_on_as_requests_without_one() {
+    void requests_of_a_removed_class_continue_as_requests_without_a_class() {
         TestPool pool = new TestPool(4, TenantShares.EQUAL.withClass("batch", EQUAL.withMaxInFlight(1)));
         List<TestClaim> batch = askOfClass(pool, "x", "batch", 3);
         assertThat(pool.grant()).hasSize(1);
@@ -529,7 +529,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void beyond_the_bound_of_a_group_the_longest_queue_in_it_has_to_leave() {
+    void beyond_the_queue_bound_of_a_group_its_longest_queue_is_cut() {
         TestPool pool = new TestPool(1, twoGroups(EQUAL.withMaxWaiting(3)));
         pool.hold("z", 1);
         List<TestClaim> flood = pool.ask("x", 1, 3);
@@ -539,7 +539,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_class_holds_as_much_as_its_cap_and_a_change_keeps_since_when() {
+    void a_class_is_bound_by_its_cap_and_a_change_keeps_its_hold_times() {
         TenantShares shares = TenantShares.EQUAL.withClass("batch", EQUAL.withMaxInFlight(2));
         TestPool pool = new TestPool(4, shares);
         assertThat(pool.scheduler.canEverFit(TestClaim.of("x", "batch", 2))).isTrue();
@@ -555,7 +555,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_group_is_not_first_for_its_reservation_when_whom_it_would_choose_needs_more() {
+    void a_reservation_counts_only_if_it_covers_the_next_request_of_the_group() {
         TestPool pool = new TestPool(
                 10, twoGroups(TestPool.guaranteed(2, 2)).withMember(TenantId.of("gold"), TestPool.guaranteed(4, 0)));
         pool.hold("x", 1);
@@ -563,12 +563,12 @@ class TreeHardCasesTest {
         pool.ask("x", 1);
         pool.ask("gold", 1);
 
-        // Though x would cost nothing: its turn comes after that of y, and acme has more of its guarantee than gold.
+        // Although x would cost nothing: y is before x, and acme uses a larger part of its guarantee than gold.
         assertThat(pool.grant()).startsWith("gold");
     }
 
     @Test
-    void who_is_next_in_a_group_is_decided_by_now_also_when_the_permit_comes_from_another_group() {
+    void the_next_request_of_a_group_is_chosen_with_current_accounts() {
         TestPool pool = new TestPool(6, twoGroups(EQUAL), RandomWorkload.NEVER_FORGETS);
         List<TestClaim> y = pool.ask("y", 1, 3);
         pool.grant();
@@ -587,7 +587,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void the_gain_below_a_group_follows_the_holds_there() {
+    void the_gain_within_a_group_follows_its_own_holds() {
         FairScheduler scheduler = new FairScheduler(2, twoGroups(EQUAL), 0);
         List<String> granted = new ArrayList<>();
         long now = 0;
@@ -621,7 +621,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void lent_permits_that_are_adopted_count_at_every_level() {
+    void adopted_permits_count_at_every_level() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
         assertThat(pool.scheduler.lend(10)).isEqualTo(10);
         TestClaim taken = TestClaim.of("x", 1);
@@ -634,7 +634,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void only_who_is_bound_nowhere_may_take_permits_unasked() {
+    void only_unbounded_tenants_may_use_the_fast_path() {
         TenantShares shares = twoGroups(EQUAL.withMaxInFlight(4));
 
         assertThat(shares.mayTakeUnasked(TenantId.of("x"))).isFalse();
@@ -644,7 +644,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void a_tree_that_is_none_is_refused() {
+    void an_invalid_tree_is_refused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> TenantShares.EQUAL.withGroup("a", new Group(EQUAL, "b")))
                 .withMessage("groups.a.parent: b (expected: the name of a group)");
@@ -667,7 +667,7 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void what_cannot_be_kept_below_a_group_is_refused() {
+    void reservations_that_a_group_cannot_keep_are_refused() {
         ShareSettings reserving = EQUAL.withGuaranteed(3, 3);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> twoGroups(EQUAL.withMaxInFlight(2)).withMember(TenantId.of("x"), reserving, "acme"))
@@ -689,10 +689,10 @@ class TreeHardCasesTest {
                 .isEqualTo(5);
     }
 
-    // ---- who is looked at ----
+    // ---- the status ----
 
     @Test
-    void a_tenant_that_became_idle_while_it_was_ahead_is_told_of_until_it_owes_no_more() {
+    void an_idle_tenant_is_in_the_status_until_its_debt_is_forgotten() {
         TestPool pool = new TestPool(2, TenantShares.EQUAL.withMember(TenantId.of("x"), EQUAL));
         TestClaim held = pool.hold("x", 2);
         TestClaim waiting = pool.ask("x", 1);

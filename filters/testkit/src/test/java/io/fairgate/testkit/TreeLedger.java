@@ -12,14 +12,14 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Who holds what in a tree of shares, by the calls alone, and who may not hold as much. */
+/** A ledger, from the calls alone, of the permits held in a hierarchy, and of the violated bounds. */
 final class TreeLedger {
 
     final List<TestClaim> holding = new ArrayList<>();
     TenantShares shares;
 
     private final int permits;
-    /** The class that each claim came in: it stays in the queue of that one. */
+    /** The class in which each claim arrived: it stays in the queue of that class. */
     private final Map<TestClaim, String> classes = new HashMap<>();
 
     TreeLedger(int permits, TenantShares shares) {
@@ -43,7 +43,7 @@ final class TreeLedger {
                 .maxInFlight();
     }
 
-    /** Whether there are guarantees: permits collect for those as long as it takes. */
+    /** Whether there are guarantees: collections within them have no end. */
     boolean guaranteesAnything() {
         return Stream.of(
                         shares.members().values().stream(),
@@ -53,7 +53,7 @@ final class TreeLedger {
                 .anyMatch(settings -> settings.guaranteed() > 0);
     }
 
-    /** Which of those that a claim counts at holds, or keeps, more than it may; null when none does. */
+    /** The first node of a claim that holds or reserves more than it may, or null. */
     @Nullable
     String exceededBy(TestClaim claim) {
         TenantId tenant = claim.tenant();
@@ -89,7 +89,7 @@ final class TreeLedger {
                 .sum();
     }
 
-    /** What those right below a group, or the pool, hold or keep for themselves. */
+    /** The permits that the children of a group, or of the pool, hold or reserve. */
     private long occupied(@Nullable String group) {
         List<TenantId> tenants = new ArrayList<>(shares.members().keySet());
         holding.stream()

@@ -15,11 +15,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of a tree of shares written down as naively as they read, for requests of one permit and a gain that is
- * fixed: it is told of each grant, and requires that at every node on the way down the child that came first was taken.
- * Keys are computed in another way than the scheduler does it; children whose keys differ by no more than that may both be
- * first. It does not know of ties (the comparison with a scan does), nor of collections, which requests of one permit do not
- * need.
+ * A naive model of the rules of the hierarchy, for requests of one permit and a fixed gain. It receives each grant, and requires
+ * that at every node on the way down the first child was taken. It computes keys in another way than the scheduler, so children
+ * whose keys differ only by rounding may both be first. It does not model ties (the comparison with a scan does), nor
+ * collections, which requests of one permit do not need.
  */
 final class TreeModel {
 
@@ -41,7 +40,7 @@ final class TreeModel {
         /** Whether its last grant was due to a guarantee or a reservation. */
         boolean servedFirst;
 
-        /** For how long its children have contended, in nanoseconds. */
+        /** The nanoseconds for which its children have contended. */
         long clock;
         /** On the clock of its parent. */
         long idleSince;
@@ -76,14 +75,14 @@ final class TreeModel {
             return children.stream().filter(child -> child.backlogged).toList();
         }
 
-        /** What one more permit for whom is next here takes from the parent. */
+        /** The permits that one more permit for the next child takes from the parent. */
         long cost() {
             boolean isFree = used() < settings.reserved()
                     || (!isLeaf && competing().stream().anyMatch(child -> child.cost() == 0));
             return isFree ? 0 : 1;
         }
 
-        /** Whether its own cap lets in what those below it would be granted. */
+        /** Whether its own cap allows the next grant below it. */
         boolean capAllows() {
             boolean costsNothing = !isLeaf && competing().stream().anyMatch(child -> child.cost() == 0);
             return used() + (costsNothing ? 0 : 1) <= settings.maxInFlight();
@@ -123,7 +122,7 @@ final class TreeModel {
         reconfigured(shares);
     }
 
-    // ---- what happens ----
+    // ---- events ----
 
     void passed(long nanos) {
         each(pool, node -> {
@@ -235,7 +234,7 @@ final class TreeModel {
         }
     }
 
-    /** One permit was granted: at every node whoever got it was first. */
+    /** One permit was granted: at every node the chosen child must have been first. */
     void granted(TenantId tenant) {
         Node leaf = Objects.requireNonNull(tenants.get(tenant));
         assertThat(leaf.backlogged).as("%s competes", leaf).isTrue();
@@ -244,7 +243,7 @@ final class TreeModel {
             path.add(0, node);
         }
         long available = permits - pool.used();
-        assertThat(path.get(0).cost()).as("what %s costs", path).isLessThanOrEqualTo(available);
+        assertThat(path.get(0).cost()).as("cost of %s", path).isLessThanOrEqualTo(available);
         path.forEach(node -> assertFirst(Objects.requireNonNull(node.parent), node));
         path.forEach(node -> node.servedFirst =
                 node.inFlight < node.settings.guaranteed() || node.used() < node.settings.reserved());
@@ -292,7 +291,7 @@ final class TreeModel {
         return 1e4 + 1e-9 * Math.abs(key);
     }
 
-    /** Permits were handed out: nothing that fits is left, and the accounts are those of the scheduler. */
+    /** After a round of grants: no fitting request waits, and the accounts agree with the scheduler. */
     void handedOut(PoolStatus status) {
         long available = permits - pool.used();
         assertThat(pool.competing())

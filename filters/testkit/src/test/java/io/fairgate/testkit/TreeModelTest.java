@@ -19,7 +19,7 @@ class TreeModelTest {
     private final List<TreeModel> models = new ArrayList<>();
 
     @Test
-    void on_the_way_down_the_tree_every_grant_takes_the_child_that_a_naive_model_takes() {
+    void at_each_node_every_grant_takes_the_child_of_a_naive_model() {
         new SeededModel<Step>(2_000, 200).check(random -> {
             int permits = 1 + random.nextInt(12);
             return new Life(
@@ -86,7 +86,7 @@ class TreeModelTest {
             return new Run(this);
         }
 
-        /** Members only: whom the scheduler may forget the model does not know of. */
+        /** Only members: the model does not know tenants that the scheduler may forget. */
         TenantShares shares(int seed) {
             TenantShares shares = RandomTree.moderate(seed, permits, tenants);
             for (int i = 0; i < tenants; i++) {

@@ -14,19 +14,19 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * What holds at every grant in random trees, with requests for several permits and of several classes, by a ledger of the
- * calls alone.
+ * Properties of every grant in random hierarchies, with requests for several permits and of several classes, checked against a
+ * ledger of the calls.
  */
 class TreeSafetyTest {
 
     private static final int MOST_COLLECTIONS = 100;
 
     private int grants;
-    /** Grants for which a collection had to end, while nothing was given back. */
+    /** Grants after the end of a collection, without a release. */
     private int grantsOfEndedCollections;
 
     @Test
-    void no_grant_exceeds_the_pool_or_a_cap_or_takes_what_is_reserved_for_others_at_any_level() {
+    void no_grant_exceeds_the_pool_or_a_cap_or_uses_permits_reserved_for_others() {
         new SeededModel<Step>(1_000, 200).check(random -> {
             int permits = 1 + random.nextInt(12);
             return new Life(permits, 1 + random.nextInt(7), 1 + random.nextInt(permits + 1), random.nextInt());
@@ -124,14 +124,14 @@ class TreeSafetyTest {
             if (step.grants()) {
                 scheduler.grant(now, claim -> granted((TestClaim) claim));
                 waiting.removeIf(claim -> !claim.isWaiting());
-                // Else permits may collect for another.
+                // Otherwise permits may be collected for another claim.
                 if (life.mostAsked == 1) {
                     waiting.forEach(this::assertIsInNobodysPower);
                 }
             }
         }
 
-        /** Everything comes to an end: nobody waits for ever. */
+        /** Releases everything: then no claim may wait for ever. */
         @Override
         public void end() {
             scheduler.grant(now, claim -> granted((TestClaim) claim));
@@ -144,12 +144,12 @@ class TreeSafetyTest {
             waiting.removeIf(claim -> !claim.isWaiting());
             assertThat(holding).isEmpty();
             assertThat(waiting)
-                    .as("left though everybody has given back what they held")
+                    .as("waiting although all permits were released")
                     .noneMatch(claim -> isHead(claim) && canEverFit(claim));
             assertThat(scheduler.inFlight()).isZero();
         }
 
-        /** Nobody gives anything back any more, and yet nothing stays idle for that: but for what is guaranteed to somebody. */
+        /** Without further releases no permit stays idle for a collection, except within a guarantee. */
         private void letCollectionsEnd() {
             int before = grants;
             for (int i = 0; i < MOST_COLLECTIONS && scheduler.nextEndOfCollection() != Long.MAX_VALUE; i++) {
@@ -184,12 +184,12 @@ class TreeSafetyTest {
             assertThat(ledger.exceededBy(claim)).as("after %s", claim).isNull();
         }
 
-        /** It waits because somebody above it has nothing left for it. */
+        /** A claim waits only if a node above it has no room for it. */
         private void assertIsInNobodysPower(TestClaim claim) {
             if (isHead(claim) && canEverFit(claim)) {
                 holding.add(claim);
                 assertThat(ledger.exceededBy(claim))
-                        .as("something is in the way of %s", claim)
+                        .as("a node without room for %s", claim)
                         .isNotNull();
                 holding.remove(claim);
             }

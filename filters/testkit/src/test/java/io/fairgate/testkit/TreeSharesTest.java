@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What tenants in groups get over an hour, in simulations. */
+/** The shares of tenants in groups over an hour, in simulations. */
 class TreeSharesTest {
 
     private static final Duration HOUR = Duration.ofHours(1);
@@ -37,7 +37,7 @@ class TreeSharesTest {
     }
 
     @Test
-    void two_equal_groups_get_half_each_however_many_tenants_they_have() {
+    void two_equal_groups_get_half_each_with_any_number_of_tenants() {
         TenantShares shares = in(twoGroups(1, 1), "acme", 1, "alone");
         List<Load> loads = new ArrayList<>(List.of(Load.of("alone", 40, HOLDS)));
         for (int i = 0; i < 9; i++) {
@@ -66,7 +66,7 @@ class TreeSharesTest {
     }
 
     @Test
-    void what_an_idle_tenant_leaves_is_for_its_siblings_and_not_for_the_other_group() {
+    void an_idle_tenants_share_goes_to_its_group() {
         TenantShares shares = in(in(in(twoGroups(1, 1), "acme", 1, "little"), "acme", 1, "much"), "globex", 1, "other");
 
         EventLog log = run(
@@ -80,12 +80,12 @@ class TreeSharesTest {
     }
 
     @Test
-    void what_a_group_leaves_idle_is_for_the_others() {
+    void an_idle_groups_share_goes_to_the_others() {
         TenantShares shares = in(in(twoGroups(1, 1), "acme", 1, "little"), "globex", 1, "other");
 
         EventLog log = run(12, shares, List.of(Load.of("little", 2, HOLDS), Load.of("other", 40, HOLDS)));
 
-        assertThat(share(log, 1)).as("all that is left").isGreaterThan(0.83);
+        assertThat(share(log, 1)).as("everything that is left").isGreaterThan(0.83);
     }
 
     @Test

@@ -6,11 +6,11 @@ import org.junit.jupiter.api.Test;
 class WholePoolModelTest {
 
     @Test
-    void a_whole_pool_keeps_to_a_sequential_ledger_whether_permits_lie_open_or_are_queued_for() {
+    void a_pool_agrees_with_a_sequential_ledger_on_and_off_the_fast_path() {
         new SeededModel<Step>(2_000, 500).check(random -> new WholePool(pool(random), random.nextInt(3) > 0));
     }
 
-    /** Mostly without caps and reservations, and for one permit at a time: only then permits lie open. */
+    /** Mostly without caps and reservations, and with requests of one permit: only then the fast path is open. */
     private static RandomPool pool(Random random) {
         RandomPool pool = RandomPool.watchedBy(trial -> new PoolWatch() {}).apply(random);
         return random.nextInt(4) == 0 ? pool : pool.withoutSettings();

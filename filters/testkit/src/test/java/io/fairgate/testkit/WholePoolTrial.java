@@ -23,9 +23,9 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Sinks;
 
 /**
- * Does random steps to a whole pool, and keeps a sequential ledger of who waits and who holds, from what the requests are
- * told. After each step the ledger has to be one that the rules allow: nobody holds what is not there or beyond a cap, no
- * more wait than may, nobody waits for what is free, and within a tenant nobody overtakes.
+ * Applies random steps to a whole pool, and keeps a sequential ledger of waiting and running requests from their signals. After
+ * each step the ledger must obey the rules: no more permits are held than the pool or a cap allows, no more requests wait than
+ * allowed, no request waits for free permits, and no request overtakes another of its tenant.
  */
 final class WholePoolTrial implements SeededModel.Trial<Step> {
 
@@ -42,7 +42,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
     private int permits;
     private int requests;
 
-    /** @param quiet whether hardly anybody ever has to wait, so that permits lie open most of the time */
+    /** @param quiet whether requests hardly ever wait, so that the fast path is open most of the time */
     WholePoolTrial(RandomPool random, boolean quiet) {
         this.random = random;
         this.quiet = quiet;
@@ -59,7 +59,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
                 .withMaxHold(PoolSettings.MAX_DURATION);
     }
 
-    /** One request, and what has become of it. */
+    /** One request and its state. */
     private final class Request {
         final int number = requests++;
         final TenantId tenant;
@@ -101,7 +101,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
             assertThat(waiting.remove(this)).as("refused while it waited").isTrue();
         }
 
-        /** Takes it without waiting, if it can be had; with nobody at work on another thread, no means no. */
+        /** Tries to take permits without waiting; without other threads in the pool a "no" is reliable. */
         void tryIt() {
             boolean fits = waiting.isEmpty() && competes(this) && cost(this) <= available();
             held = pool.tryAcquire(request());
@@ -110,7 +110,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
                 assertNothingTooMuch(this);
             }
             if (fits) {
-                assertThat(held).as("free and nobody waits").isNotNull();
+                assertThat(held).as("free, and no request waits").isNotNull();
             }
         }
 
@@ -198,7 +198,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
         assertThat(time.timersLeft()).as("timers left").isZero();
     }
 
-    // ---- what has to hold ----
+    // ---- the rules ----
 
     private void assertStatus() {
         PoolStatus status = NothingLeft.statusOf(pool);
@@ -251,7 +251,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
                 .sum();
     }
 
-    /** Permits that are neither held nor kept for somebody. */
+    /** Permits that are neither held nor reserved for an idle tenant. */
     private long available() {
         Set<TenantId> tenants = new LinkedHashSet<>(shares.members().keySet());
         holding.forEach(request -> tenants.add(request.tenant));

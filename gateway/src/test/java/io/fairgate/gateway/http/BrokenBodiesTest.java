@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.netty.NettyPipeline;
 
-/** Bodies whose chunks are not as HTTP has them, on a channel without a network. */
+/** Bodies with malformed chunks, on a channel without a network. */
 class BrokenBodiesTest {
 
     private static final String START = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -72,7 +72,7 @@ class BrokenBodiesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"zz\r\n", "3\r\nabc\r\nzz\r\n", "3\r\nabcdef\r\n", "-1\r\n", "0\r\nbad trailer\r\n\r\n"})
-    void is_answered_400_and_never_ends_as_if_it_were_whole(String body) {
+    void a_broken_body_is_400_and_never_ends_as_complete(String body) {
         send(START);
         send(body);
         assertThat(answered()).isEqualTo(REFUSED);
@@ -81,7 +81,7 @@ class BrokenBodiesTest {
     }
 
     @Test
-    void what_is_whole_passes_also_after_one_that_was() {
+    void a_complete_body_passes_also_after_another_one() {
         for (int i = 1; i <= 2; i++) {
             send(START + "3\r\nabc\r\n0\r\n\r\n");
             answer(HttpResponseStatus.OK);
@@ -96,7 +96,7 @@ class BrokenBodiesTest {
     }
 
     @Test
-    void that_the_body_may_come_is_no_answer() {
+    void after_100_continue_a_broken_body_is_still_400() {
         send(START);
         answer(HttpResponseStatus.CONTINUE);
         assertThat(answered()).startsWith("HTTP/1.1 100 ");
@@ -105,7 +105,7 @@ class BrokenBodiesTest {
     }
 
     @Test
-    void an_answer_that_has_begun_is_broken_off() {
+    void an_answer_that_has_begun_is_cut_off() {
         send(START);
         channel.writeOutbound(new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK));
         assertThat(answered()).startsWith("HTTP/1.1 200 ");
@@ -115,7 +115,7 @@ class BrokenBodiesTest {
     }
 
     @Test
-    void an_answer_that_another_request_waits_for_is_not_this_one() {
+    void a_broken_body_does_not_answer_an_earlier_request() {
         send("GET / HTTP/1.1\r\nHost: a\r\n\r\n" + START + "zz\r\n");
         assertThat(answered()).isEmpty();
         assertThat(channel.isOpen()).isFalse();

@@ -24,7 +24,7 @@ import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** Who leaves in the middle of a request leaves nothing in the log. */
+/** A client that leaves during a request is not logged as an error. */
 @ExtendWith(OutputCaptureExtension.class)
 class DisconnectedClientsTest {
 
@@ -76,7 +76,7 @@ class DisconnectedClientsTest {
     }
 
     @Test
-    void what_else_is_dropped_is_logged(CapturedOutput output) {
+    void other_dropped_errors_are_logged(CapturedOutput output) {
         Operators.onErrorDropped(
                 new IllegalStateException("something else"),
                 DisconnectedClients.notLogged(reactor.util.context.Context.empty()));

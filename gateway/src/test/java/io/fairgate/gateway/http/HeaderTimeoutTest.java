@@ -18,7 +18,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
 
-/** Headers that drip, in the time of a channel without a network; and once at a server. */
+/** Slow headers, on a channel without a network and with virtual time, and once on a server. */
 class HeaderTimeoutTest {
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
@@ -48,7 +48,7 @@ class HeaderTimeoutTest {
     }
 
     @Test
-    void a_line_end_behind_a_body_begins_no_request() {
+    void a_line_end_after_a_body_begins_no_request() {
         send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
         send("\r\n");
         pass(60);
@@ -68,12 +68,12 @@ class HeaderTimeoutTest {
     }
 
     @Test
-    void headers_that_drip_are_cut_off_however_steadily() {
+    void slow_headers_are_cut_off_even_if_they_arrive_steadily() {
         assertCutWhenItDrips("GET / HTTP/1.1\r\nHost: ");
     }
 
     @Test
-    void so_are_those_of_a_later_request() {
+    void slow_headers_of_a_later_request_are_cut_off_too() {
         send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nab");
         send("cGET / HT");
         pass(5);
@@ -81,7 +81,7 @@ class HeaderTimeoutTest {
     }
 
     @Test
-    void who_has_sent_a_request_or_nothing_is_left_alone() {
+    void complete_requests_and_idle_connections_are_not_cut_off() {
         pass(3600);
         send("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
         pass(3600);
@@ -89,18 +89,18 @@ class HeaderTimeoutTest {
         pass(3600);
         send("c");
         pass(3600);
-        assertThat(channel.isOpen()).as("bodies have a bound of their own").isTrue();
+        assertThat(channel.isOpen()).as("bodies have another bound").isTrue();
     }
 
     @Test
-    void nothing_is_left_of_a_connection_that_has_gone() {
+    void a_closed_connection_leaves_nothing_behind() {
         send("GET / HT");
-        channel.pipeline().fireChannelInactive(); // what closing does, but for ending all timers of this channel
-        assertThat(channel.runScheduledPendingTasks()).as("nothing is to ring").isEqualTo(-1);
+        channel.pipeline().fireChannelInactive(); // as a close, but without ending all timers of this channel
+        assertThat(channel.runScheduledPendingTasks()).as("no timer is left").isEqualTo(-1);
     }
 
     @Test
-    void the_servers_here_have_it() throws Exception {
+    void all_servers_have_the_header_timeout() throws Exception {
         DisposableServer server = HttpListener.bounded(HttpServer.create(), Duration.ofMillis(50))
                 .host("127.0.0.1")
                 .port(0)

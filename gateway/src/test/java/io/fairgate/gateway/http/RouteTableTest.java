@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 
-/** The table over real HTTP: which path is whose, and what is neither. */
+/** The table over real HTTP: the routes of paths, and unknown paths. */
 class RouteTableTest {
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
@@ -104,7 +104,7 @@ class RouteTableTest {
                 "PATCH | / | GET, HEAD",
                 "POST | /peers/7/is_acquired | DELETE, GET, HEAD, PUT",
             })
-    void another_method_is_told_which_there_are(String method, String path, String allow) throws Exception {
+    void another_method_is_405_with_the_allowed_methods(String method, String path, String allow) throws Exception {
         HttpResponse<String> answer = ask(method, path, "");
         assertThat(answer.statusCode()).isEqualTo(405);
         assertThat(answer.headers().firstValue("Allow")).contains(allow);

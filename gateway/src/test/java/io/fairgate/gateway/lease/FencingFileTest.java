@@ -43,7 +43,7 @@ class FencingFileTest {
     }
 
     @Test
-    void it_keeps_the_latest_mark() throws IOException {
+    void the_file_keeps_the_latest_mark() throws IOException {
         assertThat(read()).isZero();
         write(1, 2, 3);
         assertThat(read()).isEqualTo(3);
@@ -52,7 +52,7 @@ class FencingFileTest {
     }
 
     @Test
-    void a_mark_that_was_written_in_part_leaves_the_one_before() throws IOException {
+    void a_partly_written_mark_leaves_the_previous_one() throws IOException {
         write(10, 20);
         damage(4096 + 18);
         assertThat(read()).isEqualTo(10);
@@ -72,7 +72,7 @@ class FencingFileTest {
     }
 
     @Test
-    void it_is_of_one_process_at_a_time() throws IOException {
+    void only_one_process_at_a_time_uses_the_file() throws IOException {
         try (FencingFile file = FencingFile.open(path)) {
             file.write(1);
             assertThatThrownBy(() -> FencingFile.open(path))
@@ -82,7 +82,7 @@ class FencingFileTest {
     }
 
     @Test
-    void what_cannot_be_written_is_an_error_and_the_next_one_is_tried() throws IOException {
+    void a_failed_write_is_an_error_and_the_next_write_is_tried() throws IOException {
         FencingFile closed = FencingFile.open(path);
         closed.close();
         assertThatThrownBy(() -> closed.write(1)).isInstanceOf(IOException.class);

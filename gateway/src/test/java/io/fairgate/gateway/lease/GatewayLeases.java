@@ -22,7 +22,7 @@ public final class GatewayLeases {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Begins their end and leaves the port open, for as long as a test wants to call. */
+    /** Begins their shutdown, but leaves the port open for calls of the test. */
     public static void beginToEnd(ApplicationContext gateway) {
         gateway.getBean(LeaseRegister.class).beginToEnd();
     }

@@ -26,7 +26,7 @@ class LeaseTombstonesTest {
     }
 
     @Test
-    void they_are_remembered_for_ten_minutes() {
+    void ended_leases_are_remembered_for_ten_minutes() {
         LeaseId id = put(1);
         time.advanceBy(Duration.ofMinutes(10).minusNanos(1));
         assertThat(ended.get(ACME, id)).isSameAs(LeaseProblems.ENDED);
@@ -35,7 +35,7 @@ class LeaseTombstonesTest {
     }
 
     @Test
-    void of_too_many_the_oldest_go_and_what_ends_again_is_not_old() {
+    void beyond_the_bound_the_oldest_ended_leases_are_forgotten() {
         LeaseId first = put(1);
         LeaseId second = put(2);
         put(1);
@@ -46,7 +46,7 @@ class LeaseTombstonesTest {
     }
 
     @Test
-    void who_has_the_most_makes_room_and_not_who_came_first() {
+    void the_tenant_with_the_most_ended_leases_makes_room() {
         TenantId flood = TenantId.of("flood");
         LeaseId first = put(1);
         for (int i = 0; i < 5; i++) {
@@ -58,13 +58,13 @@ class LeaseTombstonesTest {
     }
 
     @Test
-    void those_of_one_tenant_are_nothing_to_others() {
+    void ended_leases_of_a_tenant_do_not_concern_others() {
         LeaseId id = put(1);
         assertThat(ended.get(TenantId.of("other"), id)).isNull();
     }
 
     @Test
-    void those_of_tenants_that_never_come_again_are_forgotten_when_their_time_is_over() {
+    void ended_leases_of_absent_tenants_are_forgotten_in_time() {
         LeaseTombstones many = new LeaseTombstones(100_000, time);
         for (int i = 0; i < 1000; i++) {
             many.put(TenantId.of("t" + i), new LeaseId(0, i), LeaseProblems.ENDED);

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the humantime library takes, and what it does not. */
+/** Texts that the humantime library accepts, and texts that it does not. */
 class HumanDurationTest {
 
     @Test
@@ -96,12 +96,12 @@ class HumanDurationTest {
                 "99999999999999999999999999999y",
                 "0.00000000000000000001s"
             })
-    void all_else_is_none(String text) {
+    void other_texts_are_no_duration(String text) {
         assertThat(HumanDuration.parse(text)).isNull();
     }
 
     @Test
-    void what_is_longer_than_java_can_count_is_as_long_as_that() {
+    void a_too_long_duration_becomes_the_longest() {
         assertThat(HumanDuration.parse("18446744073709551615s")).isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
         assertThat(HumanDuration.parse("300000000000years")).isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
         assertThat(HumanDuration.parse("200000000000years")).isEqualTo(Duration.ofDays(73_050_000_000_000L));

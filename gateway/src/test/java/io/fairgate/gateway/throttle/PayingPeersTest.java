@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/** What pays for locks, step by step on one thread: what happens between two steps of one request happens here. */
+/** The charges of locks, step by step on one thread, with events between two steps of a request. */
 class PayingPeersTest {
 
     private static final PeerOwner ACME = new PeerOwner(TenantId.of("acme"), 1, "throttle");
@@ -57,7 +57,7 @@ class PayingPeersTest {
         return new Tenants.Charge(payment.doOnSubscribe(begun -> charged.incrementAndGet()));
     });
 
-    /** Something that happens when the clock is looked at for the given time from now, which each step of the leases does once. */
+    /** Runs an event before the given reading of the clock; each step of the leases reads the clock once. */
     private static final class Interrupted extends ForwardingScheduler {
         private int looks;
         private Runnable what = () -> {};
@@ -95,10 +95,10 @@ class PayingPeersTest {
     }
 
     @Test
-    void a_lock_that_is_given_back_while_it_is_asked_for_again_is_a_new_one_and_paid_for() {
+    void a_lock_released_during_a_new_call_is_acquired_and_charged_again() {
         open(HOLDER);
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
-        // Steps: the clock for the patience, the look at the peer, and the asking, before which the lock comes back.
+        // Steps: the clock for the patience, the check of the peer, the acquisition; before it the lock is released.
         interrupted.before(3, () -> peers.releaseLock(HOLDER, "A").block());
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
         assertThat(charged).hasValue(2);
@@ -106,7 +106,7 @@ class PayingPeersTest {
     }
 
     @Test
-    void whoever_asks_for_a_lock_that_is_not_paid_for_yet_hears_how_that_went() {
+    void a_call_for_a_lock_that_is_being_charged_gets_the_result() {
         open(HOLDER);
         Sinks.Empty<Void> journal = Sinks.empty();
         payment = journal.asMono();
@@ -123,7 +123,7 @@ class PayingPeersTest {
     }
 
     @Test
-    void who_waits_again_for_what_is_granted_meanwhile_hears_how_that_went() {
+    void a_repeated_wait_for_a_lock_granted_meanwhile_gets_the_result() {
         open(HOLDER);
         open(WAITING);
         assertThat(lock(HOLDER)).isCompletedWithValue(true);
@@ -131,7 +131,7 @@ class PayingPeersTest {
         payment = journal.asMono();
         CompletableFuture<Boolean> first = lock(WAITING);
         CompletableFuture<Boolean> again = lock(WAITING);
-        assertThat(checked).as("what is asked for already is not checked").hasValue(2);
+        assertThat(checked).as("a pending lock is not checked again").hasValue(2);
         peers.release(HOLDER).block();
         assertThat(first).isNotDone();
         assertThat(again).isNotDone();

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 final class RunningThrottle implements AfterEachCallback {
 
-    /** What came back. */
+    /** An answer. */
     record Seen(int status, String contentType, String body) {}
 
     static final String TEXT = "text/plain; charset=utf-8";
@@ -52,7 +52,7 @@ final class RunningThrottle implements AfterEachCallback {
         return server.port();
     }
 
-    // ---- what clients send ----
+    // ---- calls ----
 
     static HttpRequest request(int port, String method, String path, String contentType, String body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
@@ -140,7 +140,7 @@ final class RunningThrottle implements AfterEachCallback {
         return value.find() ? value.group(1) : "none";
     }
 
-    // ---- what they expect ----
+    // ---- expected answers ----
 
     static Seen acquired(String peer) {
         return json(200, peer);

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What is too much, too odd or meant badly is answered as documented, and is never a 500.
+ * Excessive, unusual and hostile calls are answered as documented, and never with 500.
  */
 class ThrottleBoundsTest {
 
@@ -105,7 +105,7 @@ class ThrottleBoundsTest {
                 "/peers/1/A?\u0001",
                 "/\u00e4"
             })
-    void a_path_of_any_kind_is_no_failure_of_the_server(String target) throws Exception {
+    void no_path_causes_a_server_error(String target) throws Exception {
         for (String method : new String[] {"GET", "PUT", "DELETE", "POST", "OPTIONS", "HEAD", "BREW"}) {
             try (Socket client = new Socket(InetAddress.getLoopbackAddress(), throttle.port())) {
                 client.setSoTimeout(30_000);
@@ -127,7 +127,7 @@ class ThrottleBoundsTest {
     }
 
     @Test
-    void a_body_of_any_kind_is_no_failure_of_the_server() {
+    void no_body_causes_a_server_error() {
         String deep = "[".repeat(100_000);
         String huge = "{\"expires_in\":\"" + "9".repeat(1_000_000) + "s\"}";
         String fields = "{" + "\"a\":1,".repeat(200_000) + "\"expires_in\":\"5m\"}";
@@ -146,7 +146,7 @@ class ThrottleBoundsTest {
     }
 
     @Test
-    void a_body_that_is_not_utf_8_is_no_json() throws Exception {
+    void a_body_that_is_not_utf_8_is_refused_as_json() throws Exception {
         try (Socket client = new Socket(InetAddress.getLoopbackAddress(), throttle.port())) {
             client.setSoTimeout(30_000);
             client.getOutputStream()
@@ -158,7 +158,7 @@ class ThrottleBoundsTest {
     }
 
     @Test
-    void a_hundred_thousand_peers_are_there_and_a_thousand_of_them_wait_in_their_order() throws Exception {
+    void of_a_hundred_thousand_peers_a_thousand_wait_in_order() throws Exception {
         String holder = throttle.holder("A", 1);
         List<String> created =
                 pipelined(IntStream.range(0, 100_000).mapToObj(i -> post("/new_peer", "{\"expires_in\":\"1h\"}")));
@@ -189,7 +189,7 @@ class ThrottleBoundsTest {
                 .formatted(method, path, body.length(), body);
     }
 
-    /** Sends them all on one connection without waiting for answers, of which it gives the bodies, in order. */
+    /** Sends all on one connection without waiting for answers; returns their bodies in order. */
     private List<String> pipelined(Stream<String> requests) throws Exception {
         try (Socket client = new Socket(InetAddress.getLoopbackAddress(), throttle.port())) {
             client.setSoTimeout(60_000);
@@ -217,7 +217,7 @@ class ThrottleBoundsTest {
     }
 
     @Test
-    void there_is_a_bound_to_the_peers_and_whoever_comes_later_may_try_again() {
+    void the_number_of_peers_is_bounded_and_later_ones_may_retry() {
         RunningThrottle two = new RunningThrottle(
                 new ThrottleSettings(2, 2, Duration.ofHours(1), Duration.ofDays(1), Duration.ofSeconds(30)),
                 "[semaphores]\nA = 1\n");
@@ -255,7 +255,7 @@ class ThrottleBoundsTest {
     }
 
     @Test
-    void settings_that_make_no_sense_are_refused() {
+    void invalid_settings_are_refused() {
         Duration day = Duration.ofDays(1);
         assertThatThrownBy(() -> new ThrottleSettings(0, 0, day, day, day))
                 .hasMessage("most-peers: 0 in all, 0 of one (expected: >= 1, and no more of one)");

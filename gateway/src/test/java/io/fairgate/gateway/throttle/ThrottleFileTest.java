@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The configuration of throttle, in every way in which it is written. */
+/** The configuration of throttle, in every form. */
 class ThrottleFileTest {
 
     @Test
@@ -49,7 +49,7 @@ class ThrottleFileTest {
     }
 
     @Test
-    void a_level_that_is_none_is_kept_for_whoever_sets_up_the_log() {
+    void an_unknown_level_is_kept_for_the_setup_of_the_log() {
         assertThat(ThrottleFile.parse("[logging.stderr]\nlevel = 3\n").logLevel())
                 .isEqualTo("3");
     }
@@ -76,7 +76,7 @@ class ThrottleFileTest {
                 "A = 1\\nA = 2 | 3: A previously defined",
                 "A = 9223372036854775808 | 2: Integer is too large",
             })
-    void what_is_wrong_is_named_with_its_line(String semaphores, String message) {
+    void a_mistake_is_reported_with_its_line(String semaphores, String message) {
         String toml = "[semaphores]\n" + semaphores.replace("\\n", "\n");
         assertThatThrownBy(() -> ThrottleFile.parse(toml))
                 .isInstanceOfSatisfying(
@@ -85,7 +85,7 @@ class ThrottleFileTest {
     }
 
     @Test
-    void semaphores_that_are_no_table_are_named() {
+    void semaphores_that_are_no_table_are_reported() {
         assertThatThrownBy(() -> ThrottleFile.parse("\nsemaphores = 5"))
                 .isInstanceOfSatisfying(
                         InvalidThrottleFileException.class,

@@ -15,8 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Peers that come back after a restart of the server: their locks are acquired like any other, and clients take 202 for
- * success.
+ * Peers that return after a restart of the server: their locks are acquired like any other, and clients treat 202 as success.
  */
 class ThrottleRestoreTest {
 
@@ -41,7 +40,7 @@ class ThrottleRestoreTest {
     }
 
     @Test
-    void a_peer_comes_back_under_its_number_with_all_its_locks() {
+    void a_peer_is_restored_with_its_number_and_all_its_locks() {
         assertThat(restore("18446744073709551615", "{\"A\":1,\"Five\":3}")).isEqualTo(OK);
         assertThat(throttle.ask("GET", "/peers/")).isEqualTo(json(200, "[{\"id\":18446744073709551615}]"));
         assertThat(throttle.remainder("A")).isEqualTo(json(200, "0"));
@@ -53,13 +52,13 @@ class ThrottleRestoreTest {
     }
 
     @Test
-    void a_peer_without_locks_comes_back() {
+    void a_peer_without_locks_is_restored() {
         assertThat(restore("1", "{}")).isEqualTo(OK);
         assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "true"));
     }
 
     @Test
-    void locks_that_are_not_free_wait_all_together_and_a_semaphore_never_has_more_than_its_maximum() {
+    void locks_that_are_not_free_wait_together_and_never_exceed_the_maximum() {
         String holder = throttle.holder("Five", 3);
         assertThat(restore("1", "{\"A\":1,\"Five\":3}")).isEqualTo(PENDING);
         assertThat(throttle.isAcquired("1")).isEqualTo(json(200, "false"));
@@ -77,7 +76,7 @@ class ThrottleRestoreTest {
     }
 
     @Test
-    void a_peer_that_comes_back_does_not_pass_those_who_wait() {
+    void a_restored_peer_does_not_overtake_waiting_peers() {
         String holder = throttle.holder("Five", 4);
         String next = throttle.peer();
         throttle.lock(next, "Five", 5);
@@ -90,7 +89,7 @@ class ThrottleRestoreTest {
     }
 
     @Test
-    void what_was_never_held_cannot_be_restored_beyond_the_maximum() {
+    void a_restore_of_locks_never_held_stays_within_the_maximum() {
         for (int peer = 1; peer <= 7; peer++) {
             assertThat(restore(Integer.toString(peer), "{\"Five\":1}")).isEqualTo(peer <= 5 ? OK : PENDING);
         }
@@ -120,7 +119,7 @@ class ThrottleRestoreTest {
     }
 
     @Test
-    void a_lock_that_is_given_back_while_it_is_pending_leaves_the_other_one_pending() {
+    void the_release_of_a_pending_lock_leaves_the_other_pending() {
         String holder = throttle.holder("Upper", 1);
         assertThat(restore("1", "{\"Upper\":1,\"Five\":2}")).isEqualTo(PENDING);
         assertThat(throttle.ask("DELETE", "/peers/1/Five")).isEqualTo(OK);
@@ -132,7 +131,7 @@ class ThrottleRestoreTest {
     }
 
     @Test
-    void a_peer_that_is_there_may_repeat_what_it_holds_and_lives_no_longer_by_that() {
+    void an_existing_peer_may_repeat_its_locks_without_an_extension() {
         restore("1", "{\"A\":1,\"Five\":2}");
         throttle.time.advanceBy(Duration.ofMinutes(4));
         assertThat(restore("1", "{\"Five\":2,\"A\":1}")).isEqualTo(OK);
@@ -142,7 +141,7 @@ class ThrottleRestoreTest {
     }
 
     @Test
-    void a_peer_that_is_there_changes_nothing_by_a_restore() {
+    void a_restore_of_an_existing_peer_changes_nothing() {
         restore("1", "{\"A\":1}");
         for (String other : new String[] {"{}", "{\"A\":2}", "{\"Five\":1}", "{\"A\":1,\"Five\":1}"}) {
             assertThat(restore("1", other)).isEqualTo(REFUSED);

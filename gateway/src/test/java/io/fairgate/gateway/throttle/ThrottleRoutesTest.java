@@ -42,7 +42,7 @@ class ThrottleRoutesTest {
                 .join();
     }
 
-    // ---- what says something of the server ----
+    // ---- the server ----
 
     @Test
     void get_root_says_hello() {
@@ -122,7 +122,7 @@ class ThrottleRoutesTest {
                 "POST | /peers/1/A | DELETE, PUT",
                 "GET | /remove_expired | POST",
             })
-    void another_method_is_not_allowed_and_told_which_are(String method, String path, String allowed) {
+    void another_method_is_405_with_the_allowed_methods(String method, String path, String allowed) {
         HttpResponse<String> answer = raw(method, path, "", "");
         assertThat(answer.statusCode()).isEqualTo(405);
         assertThat(answer.headers().firstValue("Allow")).contains(allowed);
@@ -167,7 +167,7 @@ class ThrottleRoutesTest {
     }
 
     @Test
-    void delete_peer_releases_it_and_one_that_is_not_there_is_no_error() {
+    void delete_peer_releases_it_and_an_unknown_peer_is_no_error() {
         String peer = throttle.peer();
         assertThat(throttle.ask("DELETE", "/peers/" + peer)).isEqualTo(json(200, "\"Peer released\""));
         assertThat(throttle.ask("DELETE", "/peers/" + peer)).isEqualTo(json(200, "\"Peer not found\""));
@@ -190,7 +190,7 @@ class ThrottleRoutesTest {
     }
 
     @Test
-    void delete_lock_gives_it_back_and_may_be_repeated() {
+    void delete_lock_releases_it_and_may_be_repeated() {
         String peer = throttle.holder("A", 1);
         assertThat(throttle.remainder("A")).isEqualTo(json(200, "0"));
         assertThat(throttle.ask("DELETE", "/peers/" + peer + "/A")).isEqualTo(OK);
@@ -241,7 +241,7 @@ class ThrottleRoutesTest {
     }
 
     @Test
-    void check_3_the_peer_is_extended_though_a_later_check_fails() {
+    void check_3_the_peer_is_extended_even_if_a_later_check_fails() {
         assertThat(throttle.ask("PUT", "/peers/1/A?expires_in=1m", "0")).isEqualTo(UNKNOWN_PEER);
         String peer = throttle.peer("10s");
         assertThat(throttle.ask("PUT", "/peers/" + peer + "/A?expires_in=1m", "0")
@@ -267,7 +267,7 @@ class ThrottleRoutesTest {
     }
 
     @Test
-    void check_6_what_is_demanded_already_can_be_asked_again_and_not_be_changed() {
+    void check_6_a_demanded_count_can_be_repeated_but_not_changed() {
         String peer = throttle.holder("Three", 2);
         assertThat(throttle.lock(peer, "Three", 2)).isEqualTo(acquired(peer));
         assertThat(throttle.lock(peer, "Three", 1))
@@ -288,7 +288,7 @@ class ThrottleRoutesTest {
     }
 
     @Test
-    void check_7_the_level_of_what_is_held() {
+    void check_7_the_level_of_held_locks() {
         String low = throttle.holder("A", 1);
         assertThat(throttle.lock(low, "High", 1)).isEqualTo(hierarchy(0, 1));
         assertThat(throttle.lock(low, "Three", 1)).isEqualTo(hierarchy(0, 0));
@@ -306,11 +306,11 @@ class ThrottleRoutesTest {
                 .isEqualTo(domain(409, "Already pending. Only one pendig lock per peer is allowed."));
     }
 
-    // ---- what is wrong with the form ----
+    // ---- malformed calls ----
 
     @ParameterizedTest
     @CsvSource({"POST, /new_peer", "PUT, /peers/1", "PUT, /peers/1/A", "POST, /restore"})
-    void a_body_that_is_not_called_json_is_415(String method, String path) {
+    void a_body_without_a_json_content_type_is_415(String method, String path) {
         Seen expected = text(415, "Expected request with `Content-Type: application/json`");
         for (String type :
                 new String[] {"", "text/json", "application/jsonp", "application/xml", "json", "a/b/c", "*/*"}) {
@@ -321,7 +321,7 @@ class ThrottleRoutesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"application/json", "application/json; charset=utf-8", "Application/JSON", "application/x+json"})
-    void a_body_is_called_json_in_several_ways(String type) {
+    void several_content_types_mean_json(String type) {
         assertThat(throttle.askAs(type, "POST", "/new_peer", FIVE_MINUTES).status())
                 .isEqualTo(200);
     }
@@ -337,14 +337,14 @@ class ThrottleRoutesTest {
                 "{\"expires_in\":\"5m\"} 1",
                 "\u0001"
             })
-    void a_body_that_is_no_json_is_400(String body) {
+    void a_malformed_json_body_is_400(String body) {
         assertUnreadable(throttle.askAs(JSON, "POST", "/new_peer", body));
         assertUnreadable(throttle.askAs(JSON, "PUT", "/peers/1", body));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "1 1", "1]", "01", "-", "+1", "0x1", "1,"})
-    void a_count_that_is_no_json_is_400(String body) {
+    void a_malformed_json_count_is_400(String body) {
         assertUnreadable(throttle.askAs(JSON, "PUT", "/peers/1/A", body));
     }
 
@@ -395,7 +395,7 @@ class ThrottleRoutesTest {
     }
 
     @Test
-    void what_is_not_known_in_a_body_or_a_query_is_passed_over() {
+    void unknown_keys_of_a_body_or_a_query_are_ignored() {
         Seen created = throttle.ask(
                 "POST", "/new_peer?a=b", "{\"x\":[{\"expires_in\":1}],\"expires_in\":\"5m\",\"y\":{},\"x\":null}");
         assertThat(created.status()).isEqualTo(200);
@@ -427,7 +427,7 @@ class ThrottleRoutesTest {
     }
 
     @Test
-    void the_path_is_looked_at_before_the_query_and_the_query_before_the_body() {
+    void the_path_is_checked_before_the_query_and_the_query_before_the_body() {
         assertThat(throttle.askAs("", "PUT", "/peers/x/A?block_for=x", "x").body())
                 .startsWith("Invalid URL: ");
         assertThat(throttle.askAs("", "PUT", "/peers/1/A?block_for=x", "x").body())

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * How locks are shared, waited for and lost; and where throttle is better not followed.
+ * How locks are granted, waited for and lost, and where this server deliberately differs from throttle.
  */
 class ThrottleSemanticsTest {
 
@@ -71,7 +71,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void a_large_count_at_the_head_blocks_those_behind_it_though_they_would_fit() {
+    void a_large_count_at_the_head_blocks_smaller_ones_behind_it() {
         String holder = throttle.holder("Five", 3);
         String large = waiting("Five", 4);
         String small = waiting("Five", 1);
@@ -82,7 +82,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void nobody_who_comes_later_is_granted_what_the_head_waits_for() {
+    void later_calls_do_not_get_what_the_head_waits_for() {
         throttle.holder("Five", 4);
         String large = waiting("Five", 2);
         String barging = waiting("Five", 1);
@@ -124,14 +124,14 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void who_blocks_for_what_is_free_is_answered_at_once() {
+    void a_blocking_call_for_a_free_lock_is_answered_at_once() {
         String peer = throttle.peer();
         assertThat(throttle.ask("PUT", "/peers/" + peer + "/A?block_for=10s", "1"))
                 .isEqualTo(acquired(peer));
     }
 
     @Test
-    void whose_peer_is_deleted_while_it_blocks_is_told_at_once() {
+    void a_blocked_call_whose_peer_is_deleted_is_answered_at_once() {
         throttle.holder("A", 1);
         String peer = throttle.peer();
         CompletableFuture<Seen> blocked = throttle.blocked(peer, "A", 1, TEN_SECONDS);
@@ -140,7 +140,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void whose_peer_expires_while_it_blocks_is_told_at_once_because_blocking_extends_nothing() {
+    void a_blocked_call_whose_peer_expires_is_answered_at_once() {
         throttle.holder("A", 1);
         String peer = throttle.peer("3s");
         CompletableFuture<Seen> blocked = throttle.blocked(peer, "A", 1, TEN_SECONDS);
@@ -166,7 +166,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void delete_of_ones_own_pending_lock_does_not_wake_who_blocks_for_it() {
+    void the_release_of_a_pending_lock_does_not_end_a_blocked_call_for_it() {
         String holder = throttle.holder("A", 1);
         String peer = throttle.peer();
         CompletableFuture<Seen> blocked = throttle.blocked(peer, "A", 1, TEN_SECONDS);
@@ -182,7 +182,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void who_asks_again_for_a_held_lock_is_told_of_the_pending_one_and_may_wait_for_it() {
+    void a_repeated_call_for_a_held_lock_waits_for_the_pending_one() {
         String holder = throttle.holder("A", 1);
         String peer = throttle.holder("High", 1);
         assertThat(throttle.lock(peer, "A", 1)).isEqualTo(pending(peer));
@@ -196,7 +196,7 @@ class ThrottleSemanticsTest {
     // ---- expiry ----
 
     @Test
-    void what_expires_frees_its_locks_at_the_very_moment() {
+    void an_expired_peer_frees_its_locks_at_once() {
         String holder = throttle.peer("5s");
         throttle.lock(holder, "A", 1);
         String next = throttle.peer();
@@ -209,7 +209,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void a_pending_lock_expires_with_its_peer_and_lets_those_behind_it_pass() {
+    void a_pending_lock_expires_with_its_peer_and_frees_its_place() {
         throttle.holder("Five", 3);
         String large = throttle.peer("5s");
         throttle.lock(large, "Five", 5);
@@ -219,17 +219,17 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void a_peer_that_expires_in_nothing_holds_nothing_at_the_next_call() {
+    void a_peer_with_no_lifetime_holds_nothing_at_the_next_call() {
         String peer = throttle.peer("0ms");
         assertThat(throttle.lock(peer, "A", 1)).isEqualTo(UNKNOWN_PEER);
         assertThat(throttle.ask("GET", "/peers/")).isEqualTo(json(200, "[]"));
         assertThat(delete(peer)).isEqualTo(json(200, "\"Peer not found\""));
     }
 
-    // ---- giving back ----
+    // ---- release ----
 
     @Test
-    void a_peer_may_hold_locks_of_several_semaphores_and_gives_all_back_when_it_is_deleted() {
+    void a_deleted_peer_releases_its_locks_of_all_semaphores() {
         String peer = throttle.holder("High", 1);
         throttle.lock(peer, "Five", 2);
         String high = waiting("High", 1);
@@ -246,7 +246,7 @@ class ThrottleSemanticsTest {
         assertAcquired(next, holder);
     }
 
-    // ---- what is not copied ----
+    // ---- deliberate differences ----
 
     @Test
     void delete_of_a_lock_that_is_not_held_leaves_the_pending_lock_on_another_semaphore() {
@@ -266,7 +266,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void nobody_blocks_for_longer_than_thirty_seconds() {
+    void no_call_blocks_for_longer_than_thirty_seconds() {
         throttle.holder("A", 1);
         String peer = throttle.peer();
         CompletableFuture<Seen> blocked =
@@ -277,7 +277,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void nobody_expires_later_than_in_a_day() {
+    void no_peer_lives_longer_than_a_day_without_a_call() {
         String forEver = "300000000000years";
         String created = throttle.peer(forEver);
         String beaten = throttle.peer();
@@ -299,7 +299,7 @@ class ThrottleSemanticsTest {
     }
 
     @Test
-    void a_hundred_who_ask_at_once_for_what_there_is_all_get_it() {
+    void a_hundred_concurrent_calls_within_the_maximum_all_succeed() {
         RunningThrottle hundred = new RunningThrottle("[semaphores]\nA = 100\n");
         try {
             var answers = java.util.stream.IntStream.range(0, 100)

@@ -86,7 +86,7 @@ class ThrottleTenantsTest {
                 call -> call.answer(HttpStatus.METHOD_NOT_ALLOWED));
     }
 
-    /** Everybody is who the header says. */
+    /** The tenant is the value of the header. */
     private static final class ByHeader implements Tenants {
         private final Map<String, Long> families = new HashMap<>();
         private Mono<Charge> charge = Mono.just(Charge.NONE);
@@ -178,7 +178,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void who_is_not_told_to_be_a_tenant_does_nothing_but_what_is_open_to_everybody() {
+    void a_client_without_a_tenant_can_use_only_public_calls() {
         for (String route : List.of(
                 "POST /new_peer",
                 "GET /peers/",
@@ -201,7 +201,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void what_a_pool_refuses_is_503_and_never_429() {
+    void a_refusal_by_a_pool_is_503_and_never_429() {
         String holder = peer("acme");
         lock("acme", holder, 4);
         for (int i = 0; i < 2; i++) {
@@ -224,9 +224,9 @@ class ThrottleTenantsTest {
         assertThat(lock("capped", peer, 2)).isEqualTo(acquired(peer));
     }
 
-    // ---- what pays for locks ----
+    // ---- charges ----
 
-    /** Counts what is charged, and refuses for as long as it is told to. */
+    /** Counts the charges, and refuses while a test says so. */
     private final AtomicInteger charged = new AtomicInteger();
 
     private Tenants.Charge counted(Mono<Void> made) {
@@ -234,7 +234,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void a_lock_is_paid_for_once_when_it_is_granted_whoever_asks_again() {
+    void a_lock_is_charged_once_at_its_grant_in_spite_of_repeated_calls() {
         tenants.charge = Mono.just(counted(Mono.empty()));
         String holder = peer("acme");
         assertThat(lock("acme", holder, 4)).isEqualTo(acquired(holder));
@@ -245,7 +245,7 @@ class ThrottleTenantsTest {
         assertThat(lock("acme", waiting, 1)).isEqualTo(pending(waiting));
         assertThat(charged).as("not before it is granted").hasValue(1);
         ask("acme", "DELETE", "/peers/" + holder, "");
-        assertThat(charged).as("though nobody waits for the answer").hasValue(2);
+        assertThat(charged).as("although no call waits").hasValue(2);
         assertThat(lock("acme", waiting, 1)).isEqualTo(acquired(waiting));
         assertThat(charged).hasValue(2);
         ask("acme", "DELETE", "/peers/" + waiting + "/A", "");
@@ -254,7 +254,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void a_lock_that_was_given_back_unasked_is_paid_for_by_nobody() {
+    void a_pending_lock_that_is_released_is_not_charged() {
         tenants.charge = Mono.just(counted(Mono.empty()));
         String holder = peer("acme");
         lock("acme", holder, 4);
@@ -266,7 +266,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void what_could_not_be_paid_for_is_not_asked_for_and_is_503() {
+    void a_lock_beyond_the_quota_is_503_and_does_not_wait() {
         tenants.charge = Mono.error(ThrottleError.QUOTA_USED_UP);
         String peer = peer("acme");
         assertThat(lock("acme", peer, 1)).isEqualTo(QUOTA_USED_UP);
@@ -280,19 +280,19 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void what_cannot_be_paid_for_after_all_comes_back_and_nobody_was_told_that_it_is_held() {
+    void a_lock_whose_charge_fails_is_released_and_never_reported_as_held() {
         tenants.charge = Mono.just(counted(Mono.error(ThrottleError.QUOTA_USED_UP)));
         String peer = peer("acme");
         assertThat(lock("acme", peer, 1)).isEqualTo(QUOTA_USED_UP);
         assertThat(status().inFlight()).isZero();
-        assertThat(lock("acme", peer, 1)).as("asks anew").isEqualTo(QUOTA_USED_UP);
+        assertThat(lock("acme", peer, 1)).as("a new attempt").isEqualTo(QUOTA_USED_UP);
         assertThat(charged).hasValue(2);
         assertThat(ask("acme", "PUT", "/peers/" + peer, "{\"expires_in\":\"5m\"}"))
                 .isEqualTo(OK);
     }
 
     @Test
-    void who_is_blocked_hears_that_it_could_not_be_paid_for() {
+    void a_blocked_call_gets_the_refused_charge() {
         String holder = peer("acme");
         lock("acme", holder, 4);
         Sinks.Empty<Void> journal = Sinks.empty();
@@ -303,7 +303,7 @@ class ThrottleTenantsTest {
         ask("acme", "DELETE", "/peers/" + holder, "");
         Awaitility.await().untilAtomic(charged, Matchers.is(1));
         var again = blocked("acme", waiting);
-        assertThat(blocked).as("not told before it is paid for").isNotDone();
+        assertThat(blocked).as("no answer before the charge").isNotDone();
         journal.tryEmitError(ThrottleError.QUOTA_USED_UP);
         assertThat(RunningThrottle.seen(blocked.join())).isEqualTo(QUOTA_USED_UP);
         assertThat(RunningThrottle.seen(again.join())).isEqualTo(QUOTA_USED_UP);
@@ -313,7 +313,7 @@ class ThrottleTenantsTest {
     // ---- bounds of a tenant ----
 
     @Test
-    void one_owner_has_a_bounded_number_of_peers_and_others_have_theirs() {
+    void the_peers_of_each_owner_are_bounded() {
         for (int i = 0; i < 10; i++) {
             peer("acme");
         }
@@ -328,7 +328,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void all_owners_together_have_a_bounded_number_of_peers() {
+    void the_peers_of_all_owners_together_are_bounded() {
         for (int i = 0; i < 15; i++) {
             peer("owner" + i);
         }
@@ -337,7 +337,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void what_a_tenant_could_never_have_had_is_not_restored() {
+    void a_restore_beyond_the_tenants_cap_is_refused() {
         assertThat(restore("capped", "7", 3))
                 .isEqualTo(domain(
                         409,
@@ -346,7 +346,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void a_restore_costs_what_a_lock_costs_when_it_has_its_locks() {
+    void a_restore_costs_as_much_as_a_lock_when_it_has_its_locks() {
         tenants.charge = Mono.just(counted(Mono.empty()));
         assertThat(restore("acme", "7", 3)).isEqualTo(OK);
         assertThat(charged).hasValue(1);
@@ -364,7 +364,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void a_tenant_restores_nothing_past_those_who_wait_nor_beyond_its_cap() {
+    void a_restore_does_not_overtake_waiting_peers_nor_exceed_the_cap() {
         String holder = peer("acme");
         assertThat(lock("acme", holder, 4)).isEqualTo(acquired(holder));
         assertThat(restore("globex", "1", 1)).isEqualTo(PENDING);
@@ -377,7 +377,7 @@ class ThrottleTenantsTest {
         assertThat(status().inFlight()).isEqualTo(3);
     }
 
-    // ---- pools that others use ----
+    // ---- shared pools ----
 
     @Test
     void a_pool_that_is_being_closed_ends_every_wait_with_503() {
@@ -395,7 +395,7 @@ class ThrottleTenantsTest {
     }
 
     @Test
-    void health_asks_for_a_sign_of_life() {
+    void health_is_503_if_a_pool_does_not_answer() {
         assertThat(ask("", "GET", "/health", "")).isEqualTo(OK);
         Semaphore dead = new Semaphore(new DeadPool(), 1, 0);
         HttpListener other = HttpListener.listen(

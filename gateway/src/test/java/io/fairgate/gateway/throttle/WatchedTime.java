@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import reactor.core.Disposable;
 
-/** Virtual time that tells when somebody has begun to wait, which over HTTP is a moment after the request was sent. */
+/** Virtual time that shows when a call has begun to wait, which over HTTP is a moment after it was sent. */
 final class WatchedTime extends ForwardingScheduler {
 
     private final TestTime time;

@@ -13,8 +13,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Of many that wait in the queue of one tenant, some leave it, from anywhere in it. Who takes their places for the next
- * time does so outside the measured time.
+ * Cancels requests anywhere in the long queue of one tenant. New requests take their places outside the measured time.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -23,13 +22,13 @@ public class CancelBenchmark {
 
     static final int BATCH = 50;
 
-    /** Coprime to the numbers of waiters, so that all of them have their turn, and neighbours not one after the other. */
+    /** Coprime to the numbers of waiters, so that each waiter is cancelled once, and not right after its neighbour. */
     private static final long STRIDE = 61_803;
 
     @Param({"100", "100000"})
     public int waiters = 100;
 
-    /** With many short queues as much memory is in use as with one long one. */
+    /** Many short queues use as much memory as one long queue. */
     @Param("1")
     public int queues = 1;
 

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
-/** Requests that are in flight until the benchmark ends them, each of which is followed by the next of its tenant. */
+/** Requests that are in flight until the benchmark ends them. After each, its tenant sends the next. */
 abstract class ClosedLoop {
 
     static final ClosedLoop NONE = new ClosedLoop() {
@@ -17,14 +17,14 @@ abstract class ClosedLoop {
     private final Queue<Runnable> inFlight = new ConcurrentLinkedQueue<>();
     private volatile @Nullable Throwable failure;
 
-    /** Asks for a permit; when it is granted, {@link #granted} is to be called. */
+    /** Asks for a permit, and calls {@link #granted} when it is granted. */
     abstract void ask(int tenant);
 
     final void granted(Runnable end) {
         inFlight.add(end);
     }
 
-    /** A loop that loses its requests would wait for ever. */
+    /** Ends the benchmark: a loop that has lost requests would wait for ever. */
     final void failed(Throwable error) {
         failure = error;
     }
@@ -35,7 +35,7 @@ abstract class ClosedLoop {
         }
     }
 
-    /** Ends the one that is longest in flight. With several threads all may be ending elsewhere just now. */
+    /** Ends the oldest request in flight. It waits while the other threads are ending all of them. */
     private void endOne() {
         Runnable end = inFlight.poll();
         while (end == null) {
@@ -48,7 +48,7 @@ abstract class ClosedLoop {
         end.run();
     }
 
-    /** Hears what becomes of one request of a tenant. */
+    /** The subscriber of one request. */
     abstract class Asking<T> implements CoreSubscriber<T> {
 
         final int tenant;

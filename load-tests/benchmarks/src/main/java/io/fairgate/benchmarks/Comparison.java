@@ -3,13 +3,13 @@ package io.fairgate.benchmarks;
 import java.util.List;
 
 /**
- * The ratios of all rounds beside the one that is wanted at most.
+ * The ratios of all rounds, and the highest ratio that is acceptable.
  *
- * @param processorsPerThread that those who are compared had, the one that had least
+ * @param processorsPerThread processors for each thread, of the side that had fewer
  */
 record Comparison(List<Double> ratios, double limit, double processorsPerThread) {
 
-    /** Threads that have less do not meet often enough. */
+    /** Threads with less do not run at the same time often enough. */
     private static final double ENOUGH = 0.8;
 
     double ratio() {
@@ -24,12 +24,12 @@ record Comparison(List<Double> ratios, double limit, double processorsPerThread)
         return ratios.stream().mapToDouble(ratio -> ratio).max().orElseThrow();
     }
 
-    /** Whether anything is wanted of it; otherwise it only tells. */
+    /** Whether there is a limit; otherwise the line is for information only. */
     boolean isWanted() {
         return limit < Line.NO_LIMIT;
     }
 
-    /** Whether threads that should have run at once did. A thread alone is measured well when it is often interrupted, too. */
+    /** Whether several threads really ran at the same time. Interruptions do no harm to the measurement of a single thread. */
     boolean ranAtOnce() {
         return processorsPerThread >= ENOUGH;
     }

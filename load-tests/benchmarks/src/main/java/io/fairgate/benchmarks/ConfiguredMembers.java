@@ -31,11 +31,11 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
 /**
- * A policy with so many members, of which {@value #ACTIVE} send requests, one after the other. They lie far apart among the
- * members.
+ * A policy with many members, of which {@value #ACTIVE} send requests in turn. The active members are evenly spread among the
+ * others.
  *
- * <p>One pool always has free permits. In another pool each active tenant waits with three requests, and the queue is full.
- * In a third pool as many wait, and each that is granted is followed by another one.
+ * <p>The first pool always has free permits. In the second, each active tenant has three waiting requests, and the queue is
+ * full. In the third the queue is as long, and each granted request is followed by a new one.
  */
 final class ConfiguredMembers {
 
@@ -89,7 +89,7 @@ final class ConfiguredMembers {
         return new EmbeddedPermitPool("orders", SETTINGS, shares);
     }
 
-    /** Names of one length: a longer one takes longer to compare. */
+    /** All names have the same length, because longer names take longer to compare. */
     private static TenantId tenant(int member) {
         return TenantId.of("tenant-%05d".formatted(member));
     }
@@ -149,7 +149,7 @@ final class ConfiguredMembers {
         subscriber.awaitCompletion();
     }
 
-    /** Counts requests that were refused, on the only thread. */
+    /** Counts refused requests; used by one thread only. */
     private static final class Refused implements CoreSubscriber<Object> {
         private int count;
 

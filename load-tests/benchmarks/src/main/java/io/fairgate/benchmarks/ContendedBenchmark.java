@@ -10,12 +10,12 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Sixty-four requests of eight tenants are always outstanding, and four of them at a time are in flight. One operation
- * ends the one that is longest in flight, which grants the next that waits, and asks anew for the tenant whose request
- * has ended: one release, one grant, one more that waits.
+ * Eight tenants always have sixty-four requests, of which four are in flight and the others wait. One operation ends the
+ * oldest request in flight, which grants the next one, and sends a new request of the same tenant: one release, one grant,
+ * one request that waits.
  *
- * <p>Both sides run what they grant on the thread that gives back, and bound every wait by a time that is not reached. What
- * is in flight is kept in the same kind of queue.
+ * <p>Both sides run a granted request on the thread that releases, bound each wait by a time that is never reached, and keep
+ * the requests in flight in the same kind of queue.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)

@@ -1,7 +1,7 @@
 package io.fairgate.benchmarks;
 
 /**
- * What one operation costs, in nanoseconds, in one round.
+ * The nanoseconds of one operation in one round.
  *
  * @param few with few configured members
  * @param many with many

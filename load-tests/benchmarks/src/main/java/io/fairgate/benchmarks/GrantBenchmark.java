@@ -17,9 +17,8 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * The scheduler alone, on virtual time, with a number of tenants each of which always has something waiting. One
- * operation gives the permits of the claim back that is held longest, grants the next one, and puts another claim of its
- * tenant into the queue.
+ * The scheduler alone, in virtual time. Each tenant is always backlogged. One operation releases the claim that is held
+ * longest, grants the next one, and enqueues another claim of the granted tenant.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)

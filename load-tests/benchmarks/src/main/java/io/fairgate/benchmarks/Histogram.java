@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** What lives on the heap, in bytes of each class, as the JVM itself counts it after a full collection. */
+/** The bytes of each class on the heap, as the JVM counts them after a full collection. */
 record Histogram(Map<String, Long> bytes) {
 
     /** {@code   12:   1234   56789  java.lang.String (java.base@17)}. */
@@ -36,7 +36,7 @@ record Histogram(Map<String, Long> bytes) {
         }
     }
 
-    /** What lives because of the thing that is built, as long as it is kept. */
+    /** What is added to the heap by the thing that is built, while it is reachable. */
     static Histogram of(Supplier<?> thing) {
         Histogram before = now();
         Object built = thing.get();

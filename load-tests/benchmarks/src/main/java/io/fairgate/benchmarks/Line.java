@@ -6,15 +6,15 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One line of the report: how long something takes beside the fastest of what it is compared with.
+ * One line of the report: the time of an operation, compared with the fastest of its baselines.
  *
- * @param name what is done
- * @param limit the ratio that is wanted at most, or {@link #NO_LIMIT}
- * @param meaning what the line tells, and what bounds it
+ * @param name the operation
+ * @param limit the highest acceptable ratio, or {@link #NO_LIMIT}
+ * @param meaning what the line shows, and what bounds it
  */
 record Line(String name, Subject measured, List<Subject> baselines, double limit, String meaning) {
 
-    /** Of a line that only tells. */
+    /** For a line that is information only. */
     static final double NO_LIMIT = Double.POSITIVE_INFINITY;
 
     Line {
@@ -23,7 +23,7 @@ record Line(String name, Subject measured, List<Subject> baselines, double limit
         }
     }
 
-    /** The measured rounds, each compared with its own baselines: what disturbs a whole round disturbs both sides. */
+    /** Compares each round with the baselines of the same round: what disturbs a round disturbs both sides. */
     Comparison compare(Map<Subject, List<Cost>> rounds) {
         List<Cost> own = Rounds.of(rounds, measured);
         List<Double> ratios = IntStream.range(0, own.size())

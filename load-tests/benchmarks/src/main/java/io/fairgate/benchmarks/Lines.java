@@ -3,7 +3,7 @@ package io.fairgate.benchmarks;
 import java.util.List;
 import java.util.Map;
 
-/** What is measured, and against what; the requirements of the core, one by one. */
+/** The lines of the report: each states what is measured, the baseline, and the required ratio. */
 final class Lines {
 
     private Lines() {}
@@ -23,22 +23,22 @@ final class Lines {
             Subject.of("`withPermit`", ContendedBenchmark.class, "fairgate", ContendedBenchmark.BATCH);
     static final Subject REACTOR_POOL =
             Subject.of("reactor-pool", ContendedBenchmark.class, "reactorPool", ContendedBenchmark.BATCH);
-    private static final Subject CLOCKS = Subject.of(
-            "the four readings of clocks that it needs", QuotaBenchmark.class, "clocks", QuotaBenchmark.BATCH);
+    private static final Subject CLOCKS =
+            Subject.of("its four readings of clocks", QuotaBenchmark.class, "clocks", QuotaBenchmark.BATCH);
     private static final Subject DECIDE =
             Subject.of("`checkNow`, `chargeNow`", QuotaBenchmark.class, "decide", QuotaBenchmark.BATCH);
     private static final Subject SUBSCRIBE =
             Subject.of("`check`, `charge`", QuotaBenchmark.class, "subscribe", QuotaBenchmark.BATCH);
     private static final Subject READ = Subject.of("`PolicyReader`", PolicyBenchmark.class, "read", 1);
-    private static final Subject PARSE = Subject.of("SnakeYAML's tree of nodes", PolicyBenchmark.class, "parse", 1);
+    private static final Subject PARSE = Subject.of("SnakeYAML's node tree", PolicyBenchmark.class, "parse", 1);
     private static final Subject GRANT = Subject.of("scheduler", GrantBenchmark.class, "grant", GrantBenchmark.BATCH);
     private static final Subject CANCEL = Subject.of("cancel", CancelBenchmark.class, "cancel", CancelBenchmark.BATCH);
 
     static List<Line> all() {
         return List.of(
                 new Line("`tryAcquire` and `release`, 1 thread", TRY_ACQUIRE, List.of(SEMAPHORE), 2, """
-                        What a request pays that need not wait. Bounded by two compare-and-sets, which is all a `Semaphore` does, \
-                        and by the one object that says who holds the permit."""),
+                        The cost of a request that does not wait. Bounded by two compare-and-sets, which is all that a `Semaphore` \
+                        does, and by the one object that represents the held permit."""),
                 new Line(
                         "`tryAcquire` and `release`, 2 threads",
                         TRY_ACQUIRE.byThreads(2),
@@ -46,52 +46,51 @@ final class Lines {
                         1,
                         """
                         Bounded by the memory that both threads write: one word in a semaphore, one of several cells here. \
-                        Says something only on a machine on which two threads really run at once."""),
+                        The line is meaningful only if two threads really run at the same time."""),
                 new Line(
-                        "`withPermit` of a work that is complete at once, 1 thread",
+                        "`withPermit` with work that completes at once, 1 thread",
                         WITH_PERMIT,
                         List.of(SEMAPHORE),
                         Line.NO_LIMIT,
                         """
-                        What the operator adds: a subscription, the state that lets it be cancelled, readings of the clock."""),
+                        The operator adds a subscription, the state for its cancellation, and readings of the clock."""),
                 contended("1 thread", 1, """
-                        4 permits, and 64 requests of 8 tenants, always: a permit comes back, the next request gets it, another \
-                        one waits. What a gateway that is full does all day. Both sides bound every wait; only Fairgate bounds \
-                        holds as well. Bounded by what fairness needs and a queue does not, which is about half of it: two changes \
-                        of an account, and the next key; and by three readings of the clock, a fifth of it."""),
+                        4 permits and 64 requests of 8 tenants at any time. A permit is released, the next request gets it, and a new \
+                        request waits: the normal work of a full gateway. Both sides bound every wait; only Fairgate also bounds \
+                        holds. About half of the time is what fairness needs and a queue does not: two changes of an account, and \
+                        the next key. A fifth of it is three readings of the clock."""),
                 contended("2 threads", 2, """
-                        Both threads give back at the same pool. Bounded by the one that drains: what the other one has to tell \
-                        travels from cache to cache."""),
+                        Both threads release to the same pool. Bounded by the thread that runs the drain: the events of the other \
+                        thread travel from cache to cache."""),
                 new Line(
                         "grant with 10,000 backlogged tenants",
                         GRANT.with(Map.of("tenants", "10000")),
-                        List.of(GRANT.with(Map.of("tenants", "10")).named("with 10")),
+                        List.of(GRANT.with(Map.of("tenants", "10")).named("10 tenants")),
                         3,
                         """
-                        The scheduler alone. Bounded by the depth of the heap, 13 levels instead of 3, and by accounts that no \
-                        longer fit the innermost cache."""),
+                        The scheduler alone. Bounded by the depth of the heap (13 levels instead of 3), and by accounts that no \
+                        longer fit into the innermost cache."""),
                 cancel("scheduler", "the scheduler alone", 1, """
-                        Leaving takes the same few steps from anywhere in a queue of any length. What is left is memory: \
-                        whoever leaves was written long ago, and so were its neighbours; of 100 waiters all are in the cache."""),
+                        A cancellation takes the same few steps anywhere in a queue of any length. The difference is memory: \
+                        of 100,000 waiters most are no longer in the cache, of 100 all are."""),
                 cancel("scheduler", "the scheduler alone", 1000, """
-                        The same against as many waiters in 1,000 queues: as much memory, and queues that are 1,000 times \
-                        shorter. A queue in which leaving takes longer the more are in it fails here."""),
+                        The same against as many waiters in 1,000 queues: as much memory, in queues that are 1,000 times \
+                        shorter. A queue fails here if a cancellation takes longer the more requests wait in it."""),
                 cancel("pool", "a pool", 1, """
-                        As above, with the subscription, the state and the deadline of each waiter, which have to be fetched as \
-                        well."""),
-                new Line("check and charge two quotas, at once", DECIDE, List.of(CLOCKS), Line.NO_LIMIT, """
+                        As above. The subscription, the state and the deadline of each waiter must be fetched as well."""),
+                new Line("check and charge two quotas, direct calls", DECIDE, List.of(CLOCKS), Line.NO_LIMIT, """
                         A rate and a calendar quota of one tenant. Bounded by the readings of both clocks, for the check and \
                         for the charge, and by taking the tenant's lock twice."""),
-                new Line("check and charge two quotas, subscribed to", SUBSCRIBE, List.of(DECIDE), Line.NO_LIMIT, """
-                        What the gateway does for each request: two subscriptions, and the charge that can be settled."""),
+                new Line("check and charge two quotas, subscribed", SUBSCRIBE, List.of(DECIDE), Line.NO_LIMIT, """
+                        The gateway does this for each request: two subscriptions, and a charge that can be settled."""),
                 new Line("read a policy of 10,000 tenants", READ, List.of(PARSE), 2, """
-                        Each with a key and two quotas, from text to a policy that is checked as a whole. The tree of nodes \
-                        is part of both."""));
+                        Each tenant has a key and two quotas. The time is from the text to the checked policy. Both sides \
+                        build the node tree."""));
     }
 
     private static Line contended(String how, int threads, String meaning) {
         return new Line(
-                "a full pool takes back, grants and queues, " + how,
+                "release, grant and enqueue in a full pool, " + how,
                 CONTENDED.byThreads(threads),
                 List.of(REACTOR_POOL.byThreads(threads)),
                 0.5,

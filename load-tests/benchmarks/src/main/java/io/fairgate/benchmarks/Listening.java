@@ -5,7 +5,7 @@ import org.openjdk.jmh.annotations.State;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
-/** Asks for everything, does nothing with it, and knows when it is complete. */
+/** A subscriber that ignores all elements and waits for the completion. */
 @State(Scope.Thread)
 public class Listening implements CoreSubscriber<Object> {
 
@@ -21,7 +21,7 @@ public class Listening implements CoreSubscriber<Object> {
 
     @Override
     public void onError(Throwable error) {
-        throw new IllegalStateException("a benchmark of what goes well", error);
+        throw new IllegalStateException("a benchmark expects no error", error);
     }
 
     @Override
@@ -29,7 +29,7 @@ public class Listening implements CoreSubscriber<Object> {
         completed = true;
     }
 
-    /** Spins until it has been told, and can then be told again. */
+    /** Spins until it is complete, and can then be used again. */
     void awaitCompletion() {
         while (!completed) {
             Thread.onSpinWait();

@@ -16,9 +16,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What the requests of twenty active tenants cost, alone and among many configured tenants that are idle. Both are measured
- * in one JVM, by turns of some microseconds: two JVMs one after the other differ by more than what is looked for as soon as
- * the machine has other things to do.
+ * The cost of the requests of twenty active tenants: as the only members, and among many idle members. Both are measured
+ * alternately in one JVM, in turns of some microseconds: on a busy machine, two JVMs differ by more than the effect to find.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -70,7 +69,7 @@ public class MembersBenchmark {
             return count == 0 ? 0 : (double) sorted[count / 2] / BATCH;
         }
 
-        /** Each side is the first one every other time. */
+        /** The two sides take turns at being the first. */
         private void measure(MembersBenchmark both, Consumer<ConfiguredMembers> operation) {
             int batch = batches++ % MOST_BATCHES;
             if (batch % 2 == 0) {
@@ -91,19 +90,19 @@ public class MembersBenchmark {
         }
     }
 
-    /** A request that need not wait. */
+    /** A request that does not wait. */
     @Benchmark
     public void grant(Times times) {
         times.measure(this, ConfiguredMembers::grant);
     }
 
-    /** A permit comes back, the next request gets it, and another request waits. */
+    /** A permit is released, the next request gets it, and a new request waits. */
     @Benchmark
     public void grantContended(Times times) {
         times.measure(this, ConfiguredMembers::grantContended);
     }
 
-    /** A request that comes when the queue is full. */
+    /** A request that arrives when the queue is full. */
     @Benchmark
     public void refuse(Times times) {
         times.measure(this, ConfiguredMembers::refuse);
@@ -131,7 +130,7 @@ public class MembersBenchmark {
         times.measure(this, ConfiguredMembers::totals);
     }
 
-    /** What a scrape and the operator's page ask a pool for. */
+    /** Used by each scrape and by the operator's page. */
     @Benchmark
     public void snapshot(Times times) {
         times.measure(this, ConfiguredMembers::snapshot);

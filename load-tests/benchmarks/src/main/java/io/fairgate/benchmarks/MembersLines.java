@@ -13,10 +13,10 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
-/** What the permit core does for twenty active tenants: among 20,000 members against 20 members. */
+/** The operations of the permit core for twenty active tenants: among 20,000 members against 20 members. */
 public final class MembersLines {
 
-    /** How much more it may cost; far less than a step for each member would add. */
+    /** The limit of the ratio; one step for each member would cost far more. */
     public static final double MOST_RATIO = 1.1;
 
     public static final int MANY = 20_000;
@@ -26,21 +26,21 @@ public final class MembersLines {
 
     static List<Subject> all() {
         return List.of(
-                subject("a request that need not wait", "grant"),
-                subject("a permit comes back, the next request gets it, another waits", "grantContended"),
-                subject("a refusal at a full queue", "refuse"),
+                subject("a request that does not wait", "grant"),
+                subject("release, grant and enqueue in a full pool", "grantContended"),
+                subject("a refusal because the queue is full", "refuse"),
                 subject("a check of two quotas", "checkQuotas"),
                 subject("a charge of two quotas", "chargeQuotas"),
-                subject("a look at one tenant (`standing`)", "standing"),
-                subject("a look at a pool as a whole (`totals`)", "totals"),
-                subject("a look at a pool and its active tenants (`snapshot`)", "snapshot"));
+                subject("the numbers of one tenant (`standing`)", "standing"),
+                subject("the totals of a pool (`totals`)", "totals"),
+                subject("the numbers of a pool and its active tenants (`snapshot`)", "snapshot"));
     }
 
     private static Subject subject(String name, String method) {
         return Subject.of(name, MembersBenchmark.class, method, 1).with(Map.of("members", Integer.toString(MANY)));
     }
 
-    /** Measures all of it in so many rounds, each in new JVMs; the rows of a table. */
+    /** Measures every operation in each round, in new JVMs; returns the rows of a table. */
     public static String measure(int rounds) throws RunnerException {
         Map<Subject, List<FewAndMany>> measured = new LinkedHashMap<>();
         for (int round = 1; round <= rounds; round++) {
@@ -81,7 +81,7 @@ public final class MembersLines {
                 .collect(Collectors.joining());
     }
 
-    /** What one operation costs, its ratio, and whether that holds. */
+    /** The cost of one operation, its ratio, and whether that is within the limit. */
     public static String row(String name, List<FewAndMany> rounds) {
         Comparison comparison =
                 new Comparison(rounds.stream().map(FewAndMany::ratio).toList(), MOST_RATIO, 1);
@@ -98,7 +98,7 @@ public final class MembersLines {
                         PerformanceReport.verdict(comparison.holds()));
     }
 
-    /** Measures the core alone, and writes nothing. */
+    /** Measures the core only, and writes no file. */
     public static void main(String[] args) throws RunnerException {
         System.out.print(measure(Integer.getInteger("fairgate.rounds", 5)));
     }

@@ -26,10 +26,10 @@ import reactor.core.publisher.Mono;
  * Bytes on the heap for one waiter, one tenant, one handle.
  *
  * @param waiter a request that waits in a pool
- * @param tenant a configured tenant that has something waiting: its name and settings, and its account in the pool
- * @param quotas what the same tenant has used of two quotas
- * @param quotaSet the same two quotas ready to be asked, which a policy keeps for each of its tenants
- * @param handle what {@link PermitPool#tryAcquire} gives
+ * @param tenant a configured tenant with a waiting request: its name and settings, and its account in the pool
+ * @param quotas the usage of two quotas of that tenant
+ * @param quotaSet the prepared set of these two quotas, which a policy keeps for each of its tenants
+ * @param handle what {@link PermitPool#tryAcquire} returns
  */
 record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, double handle) {
 
@@ -64,7 +64,7 @@ record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, d
                 handles.total(HANDLES::equals) / (double) count);
     }
 
-    /** Once, so that what the first use of a class leaves behind is not counted. */
+    /** The first use of a class leaves objects on the heap, which must not be counted. */
     private static void loadClasses() {
         Histogram.of(() -> List.of(waiters(1), handles(1), tenants(1), quotas(tenantIds(1), new ArrayList<>())));
     }
@@ -107,7 +107,7 @@ record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, d
         return scheduler;
     }
 
-    /** @param sets where those that have been asked go */
+    /** @param sets receives the sets that were charged */
     private static EmbeddedQuotas quotas(List<TenantId> ids, List<Object> sets) {
         EmbeddedQuotas quotas = new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
         for (TenantId id : ids) {

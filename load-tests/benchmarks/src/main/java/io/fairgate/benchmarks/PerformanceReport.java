@@ -23,7 +23,7 @@ public final class PerformanceReport {
     private PerformanceReport() {}
 
     /**
-     * Takes some ten minutes. With {@code -Dfairgate.only=TEXT} it measures the lines with that text in their names, and
+     * Takes about ten minutes. With {@code -Dfairgate.only=TEXT} it measures the lines whose names contain the text, and
      * writes nothing.
      *
      * @param args the file to write
@@ -62,21 +62,21 @@ public final class PerformanceReport {
     private static final String HEAD = """
             # Performance report
 
-            What the permit core costs beside what others cost that do less, or the same. Only ratios are to be compared: both sides
-            of each were measured in the same run, one shortly after the other, and what disturbs the one disturbs the other. The
-            times are those of one machine and promise nothing.
+            The cost of the permit core, compared with libraries that do the same or less. Compare only the ratios: both sides of
+            each were measured in the same run, one shortly after the other, so what disturbs one disturbs the other. The times
+            are those of one machine.
 
             %s
             ## Time
 
-            | what is done | takes | against | takes | ratio | wanted | holds |
+            | operation | time | compared with | time | ratio | target | met |
             |---|---|---|---|---|---|---|
             """;
 
     private static final String HOW = """
-            %s; %d rounds, each of which measured everything once, in new JVMs. A time is that of one operation: the median of
-            many short batches, so that one during which another program was given the processor does not count. A ratio is
-            the median of the ratios of the rounds, with the least and the most of them.
+            %s; %d rounds. Each round measured everything once, in new JVMs. A time is that of one operation: the median of
+            many short batches, so that a batch does not count during which another program had the processor. A ratio is the
+            median of the ratios of the rounds; the lowest and the highest are in parentheses.
             """;
 
     private static String row(Line line, Map<Subject, List<Cost>> costs) {
@@ -108,7 +108,7 @@ public final class PerformanceReport {
 
     private static final String MEANINGS = """
 
-            Where a line names two others, the faster one counts.
+            If a line is compared with two others, the faster one counts.
 
             ## What the lines mean, and what bounds them
 
@@ -116,7 +116,7 @@ public final class PerformanceReport {
 
     private static String meaning(Line line) {
         return wrapped(
-                "- **%s, against %s.** %s"
+                "- **%s, compared with %s.** %s"
                         .formatted(
                                 line.name(),
                                 line.baselines().stream().map(Subject::name).collect(Collectors.joining(" and ")),
@@ -128,39 +128,39 @@ public final class PerformanceReport {
 
             ## Memory
 
-            What lives on the heap because of 10,000 of each, by the JVM's own count, divided by 10,000. What the caller of a
-            waiter brings (the request, the work, the subscriber) is not counted.
+            The bytes that 10,000 of each add to the heap, as counted by the JVM, divided by 10,000. The caller's own objects (the
+            request, the work, the subscriber) are not counted.
 
-            | what | bytes | wanted | holds |
+            | what | bytes | target | met |
             |---|---|---|---|
             """;
 
     private static String memory(MemoryUse memory) {
         return bounded("a waiter: the request in the queue", memory.waiter(), MemoryUse.WAITER_LIMIT)
                 + bounded(
-                        "a configured tenant with something waiting, and two quotas that it has used",
+                        "a configured tenant with a waiting request and two used quotas",
                         memory.tenantAndQuotas(),
                         MemoryUse.TENANT_LIMIT)
-                + unbounded("of these, name, settings and account in a pool", memory.tenant())
-                + unbounded("of these, what it has used of the quotas", memory.quotas())
-                + unbounded("its two quotas ready to be asked, which the policy keeps", memory.quotaSet())
-                + unbounded("a handle, as `tryAcquire` gives it", memory.handle());
+                + unbounded("of these: its name, settings and account in a pool", memory.tenant())
+                + unbounded("of these: the usage of its quotas", memory.quotas())
+                + unbounded("the prepared set of its two quotas, kept by the policy", memory.quotaSet())
+                + unbounded("a handle, returned by `tryAcquire`", memory.handle());
     }
 
     private static final String ALLOCATION = """
 
-            What an operation allocates; all but what waits or is held is garbage right after.
+            The bytes that an operation allocates. Only what waits or is held lives longer than the operation.
 
-            | what | bytes | wanted | holds |
+            | operation | bytes | target | met |
             |---|---|---|---|
             """;
 
     private static String allocation(MemoryUse memory, Map<Subject, List<Cost>> costs) {
         double ofTryAcquire = bytes(costs, Lines.TRY_ACQUIRE);
         return number(
-                        "| `tryAcquire` and `release` | %.0f | at most the handle, %.0f | %s |\n",
+                        "| `tryAcquire` and `release` | %.0f | at most the handle: %.0f | %s |\n",
                         ofTryAcquire, memory.handle(), verdict(ofTryAcquire < memory.handle() + 1))
-                + unbounded("`withPermit` when nobody waits", bytes(costs, Lines.WITH_PERMIT))
+                + unbounded("`withPermit` without a wait", bytes(costs, Lines.WITH_PERMIT))
                 + unbounded("a request that waits", bytes(costs, Lines.CONTENDED))
                 + unbounded("the same with reactor-pool", bytes(costs, Lines.REACTOR_POOL));
     }
@@ -168,9 +168,9 @@ public final class PerformanceReport {
     private static final String FOOT = """
 
             ---
-            Generated by `mvn -P benchmarks -pl load-tests/benchmarks -am verify`, which takes some ten minutes. The machine should
-            have nothing else to do: programs that run beside it leave the threads of a benchmark alone more often than not, and
-            hide what two threads cost each other.
+            Generated by `mvn -P benchmarks -pl load-tests/benchmarks -am verify`, which takes about ten minutes. The machine should
+            have nothing else to do: beside other programs, two threads of a benchmark seldom run at the same time, and what they
+            cost each other stays hidden.
             """;
 
     private static String bounded(String what, double bytes, int limit) {
@@ -207,7 +207,7 @@ public final class PerformanceReport {
         return String.format(Locale.ROOT, format, values);
     }
 
-    /** What the numbers depend on most. The load is that before the run: others that run meanwhile are to be seen. */
+    /** What the numbers depend on most. The load is that before the run, so it shows other programs and not the benchmarks. */
     private static String machine() {
         Runtime runtime = Runtime.getRuntime();
         String collectors = ManagementFactory.getGarbageCollectorMXBeans().stream()

@@ -41,7 +41,7 @@ final class PermitLoop extends ClosedLoop {
         pool.withPermit(requests[tenant], works[tenant]).subscribe(new Asked(tenant));
     }
 
-    /** Is in flight until it is ended. */
+    /** Work that is in flight until the loop ends it. */
     private final class Work extends Mono<Object> {
         @Override
         public void subscribe(CoreSubscriber<? super Object> actual) {

@@ -51,7 +51,7 @@ final class PoolQueue implements WaitingQueue {
 
         @Override
         protected void hookOnError(Throwable error) {
-            throw new IllegalStateException("a benchmark of what goes well", error);
+            throw new IllegalStateException("a benchmark expects no error", error);
         }
     }
 }

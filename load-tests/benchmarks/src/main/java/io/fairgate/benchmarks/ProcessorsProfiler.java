@@ -12,8 +12,8 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * How many processors the JVM had during an iteration. Two threads that did not run at once do not tell what they cost
- * each other; on a machine that has other things to do they often do not.
+ * How many processors the JVM had during an iteration. On a busy machine two threads often do not run at the same time, and
+ * then the result does not show what they cost each other.
  */
 public final class ProcessorsProfiler implements InternalProfiler {
 

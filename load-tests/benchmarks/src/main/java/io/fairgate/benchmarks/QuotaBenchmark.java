@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * A request is checked against a rate and a calendar quota of its tenant, and charged to both; it always passes. Beside
- * that, what alone the readings of the clocks take which that needs: of both, for the check and for the charge.
+ * Checks a request against a rate and a calendar quota of its tenant, and charges both; the request always passes. The
+ * baseline is the readings of both clocks alone, for the check and for the charge.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -55,7 +55,7 @@ public class QuotaBenchmark {
         }
     }
 
-    /** As for a request that need not wait. */
+    /** As for a request that does not wait. */
     @Benchmark
     public void chargeOnly(Blackhole blackhole) {
         for (int i = 0; i < BATCH; i++) {
@@ -63,7 +63,7 @@ public class QuotaBenchmark {
         }
     }
 
-    /** The same as the gateway does it. */
+    /** The same, in the gateway's way. */
     @Benchmark
     public void subscribeChargeOnly() {
         for (int i = 0; i < BATCH; i++) {
@@ -71,7 +71,7 @@ public class QuotaBenchmark {
         }
     }
 
-    /** As the gateway does it for a request that has to wait; it may have to settle the charge. */
+    /** The gateway's way for a request that waits; the charge can be settled. */
     @Benchmark
     public void subscribe() {
         for (int i = 0; i < BATCH; i++) {

@@ -7,8 +7,8 @@ import reactor.pool.PoolBuilder;
 import reactor.pool.PooledRef;
 
 /**
- * The closed loop over a reactor-pool of as many resources. It has no tenants: who waits longest is next. Of its two ways
- * to borrow, this is the one with less around it ({@code withPoolable} is built on it).
+ * The closed loop over a reactor-pool with as many resources. It is a FIFO queue without tenants. It uses {@code acquire},
+ * which is cheaper than {@code withPoolable}, the other way to borrow.
  */
 final class ResourceLoop extends ClosedLoop {
 

@@ -20,8 +20,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs benchmarks by turns: all of them once, then all of them again, each time in a new JVM. What is compared is measured
- * within minutes, and a JVM that happens to compile something badly counts as one round of several.
+ * Runs benchmarks in rounds: each round runs all of them once, each in a new JVM. So both sides of a comparison are measured
+ * within minutes, and a JVM that happens to compile something badly affects only one round.
  */
 final class Rounds {
 
@@ -50,7 +50,7 @@ final class Rounds {
         return costs;
     }
 
-    /** Each once, and what is compared with each other close together. */
+    /** Each subject once, next to those that it is compared with. */
     static Collection<Subject> subjects(List<Line> lines) {
         return lines.stream()
                 .flatMap(line -> Stream.concat(Stream.of(line.measured()), line.baselines().stream()))
@@ -67,7 +67,7 @@ final class Rounds {
         return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
     }
 
-    /** Code is compiled in the foreground: in the background it may take until the end on a machine that is busy. */
+    /** Compiles in the foreground: on a busy machine a background compilation may take until the end of the run. */
     private static Cost measure(Subject subject) throws RunnerException {
         return run(
                 options(subject)
@@ -113,7 +113,7 @@ final class Rounds {
                 .getScore();
     }
 
-    /** The median of the third of the iterations that had most of the processors. */
+    /** The median of that third of the iterations that had the most processors. */
     static Cost leastDisturbed(List<Cost> iterations) {
         List<Cost> undisturbed = iterations.stream()
                 .sorted(Comparator.comparingDouble(Cost::processors).reversed())

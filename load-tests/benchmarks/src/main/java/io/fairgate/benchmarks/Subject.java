@@ -5,9 +5,9 @@ import java.util.Map;
 /**
  * One benchmark with its parameters.
  *
- * @param name what it is called in the report
- * @param batch operations in one invocation: what is measured is long enough for a clock, and short enough to come to its
- *     end before another program is given the processor
+ * @param name its name in the report
+ * @param batch operations in one invocation: enough for the resolution of the clock, and few enough to finish before
+ *     another program gets the processor
  */
 record Subject(String name, Class<?> benchmark, String method, int batch, int threads, Map<String, String> parameters) {
 
@@ -27,7 +27,7 @@ record Subject(String name, Class<?> benchmark, String method, int batch, int th
         return new Subject(name, benchmark, method, batch, threads, parameters);
     }
 
-    /** For JMH: this benchmark and no other. */
+    /** The pattern by which JMH selects this benchmark only. */
     String pattern() {
         return "^" + benchmark.getName().replace(".", "\\.") + "\\." + method + "$";
     }

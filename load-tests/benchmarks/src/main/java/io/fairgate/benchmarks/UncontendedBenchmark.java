@@ -20,8 +20,8 @@ import org.openjdk.jmh.infra.Blackhole;
 import reactor.core.publisher.Mono;
 
 /**
- * A permit is taken and given back, and there are always enough of them. With two threads they are still enough; what is
- * contended then is the memory that counts them.
+ * Takes and releases a permit while there are always enough permits. Two threads still have enough permits, but they contend
+ * for the memory that counts them.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -50,7 +50,7 @@ public class UncontendedBenchmark {
         }
     }
 
-    /** {@code tryAcquire} would pass those who wait, and so not be fair. */
+    /** Not {@code tryAcquire}, which overtakes waiting threads and so is not fair. */
     @Benchmark
     public void fairSemaphore() throws InterruptedException {
         for (int i = 0; i < BATCH; i++) {
@@ -78,7 +78,7 @@ public class UncontendedBenchmark {
         }
     }
 
-    /** Another thread may be the one that runs the work; a request is over when its work is. */
+    /** Waits for the completion, because another thread may run the work. */
     @Benchmark
     public void withPermit(Listening subscriber) {
         for (int i = 0; i < SMALL_BATCH; i++) {

@@ -1,6 +1,6 @@
 package io.fairgate.benchmarks;
 
-/** A full pool and who waits for it, each known by the place in an array. */
+/** The queue of a full pool; each waiting request has a place in an array. */
 interface WaitingQueue {
 
     void join(int place);

@@ -1,7 +1,7 @@
 /**
- * What the permit core costs, beside what others cost that do less or the same: JMH benchmarks, and the report of them.
+ * JMH benchmarks that compare the cost of the permit core with libraries that do the same or less, and their report.
  *
- * <p>Only ratios of one run are compared, because only they travel to another machine.
+ * <p>Compare only the ratios within one run, because only ratios hold on another machine.
  */
 @NullMarked
 package io.fairgate.benchmarks;

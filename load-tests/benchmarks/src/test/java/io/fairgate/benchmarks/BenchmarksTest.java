@@ -11,7 +11,7 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
-/** Every benchmark runs. How fast is no matter of a test. */
+/** Every benchmark runs; its speed is not tested. */
 class BenchmarksTest {
 
     static Collection<Subject> subjects() {

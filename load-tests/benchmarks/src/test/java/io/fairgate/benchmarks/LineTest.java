@@ -15,19 +15,19 @@ class LineTest {
     private static final Line LINE = new Line("line", OURS, List.of(THEIRS, OTHERS), 2, "");
 
     @Test
-    void a_line_holds_up_to_its_limit_and_not_beyond() {
+    void a_line_meets_its_target_up_to_the_limit() {
         assertThat(compare(nanos(20), nanos(10), nanos(10)).holds()).isTrue();
         assertThat(compare(nanos(20.1), nanos(10), nanos(10)).holds()).isFalse();
     }
 
     @Test
-    void the_fastest_of_what_it_is_compared_with_counts() {
+    void the_fastest_baseline_counts() {
         assertThat(compare(nanos(20), nanos(10), nanos(4)).ratio()).isEqualTo(5);
         assertThat(compare(nanos(20), nanos(4), nanos(10)).ratio()).isEqualTo(5);
     }
 
     @Test
-    void each_round_is_compared_with_itself_and_the_median_of_the_ratios_counts() {
+    void the_median_of_the_ratios_of_each_round_counts() {
         Comparison comparison = compare(nanos(10, 1000, 30), nanos(10, 500, 10), nanos(99, 9999, 99));
 
         assertThat(comparison.ratio()).isEqualTo(2);
@@ -41,7 +41,7 @@ class LineTest {
     }
 
     @Test
-    void the_iterations_that_had_most_of_the_processors_count() {
+    void only_the_iterations_with_the_most_processors_count() {
         Cost cost = Rounds.leastDisturbed(List.of(
                 new Cost(50, 8, 0.3),
                 new Cost(10, 8, 0.9),
@@ -53,7 +53,7 @@ class LineTest {
     }
 
     @Test
-    void threads_that_did_not_run_at_once_are_told_from_those_that_did() {
+    void threads_that_did_not_run_at_the_same_time_are_recognised() {
         Line two = new Line("line", OURS.byThreads(2), List.of(THEIRS.byThreads(2)), 2, "");
 
         assertThat(two.compare(processors(1.8, 1.7)).ranAtOnce()).isTrue();

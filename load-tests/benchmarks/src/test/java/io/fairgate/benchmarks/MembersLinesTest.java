@@ -14,7 +14,7 @@ class MembersLinesTest {
     private static final Path REPORT = Path.of("..", "..", "docs", "members-performance.md");
 
     @Test
-    void the_page_in_the_docs_has_the_lines_that_the_code_has() throws IOException {
+    void the_page_in_the_docs_has_the_lines_of_the_code() throws IOException {
         String page = Files.readString(REPORT);
 
         assertThat(MembersLines.all()).allSatisfy(line -> assertThat(page).contains("| " + line.name() + " | "));
@@ -27,7 +27,7 @@ class MembersLinesTest {
     }
 
     @Test
-    void a_step_that_costs_over_a_tenth_more_with_many_members_does_not_hold() {
+    void an_operation_that_costs_over_a_tenth_more_with_many_members_misses_the_target() {
         assertThat(row(new FewAndMany(200_000, 220_000)))
                 .isEqualTo("| a step | 200 µs | 220 µs | **1.10** (1.10 to 1.10) | yes |\n");
         assertThat(row(new FewAndMany(2_000_000, 2_210_000)))

@@ -11,7 +11,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Unlike times, bytes are the same in every run. */
+/** Bytes can be tested, because they are the same in every run. */
 class MemoryUseTest {
 
     private static final int TIMES = 10_000;
@@ -19,13 +19,13 @@ class MemoryUseTest {
     private static final MemoryUse MEMORY = MemoryUse.measure(10_000);
 
     @Test
-    void a_waiter_and_a_tenant_take_no_more_than_the_report_wants() {
+    void a_waiter_and_a_tenant_stay_within_the_limits_of_the_report() {
         assertThat(MEMORY.waiter()).isBetween(50.0, (double) MemoryUse.WAITER_LIMIT);
         assertThat(MEMORY.tenantAndQuotas()).isBetween(200.0, (double) MemoryUse.TENANT_LIMIT);
     }
 
     @Test
-    void taking_and_giving_back_allocates_the_handle_and_nothing_else() {
+    void acquire_and_release_allocate_only_the_handle() {
         EmbeddedPermitPool pool = new EmbeddedPermitPool("orders", PoolSettings.ofPermits(8), TenantShares.EQUAL);
         PermitRequest request = PermitRequest.of("acme");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -20,7 +20,7 @@ class PerformanceReportTest {
     private static final MemoryUse SMALL = new MemoryUse(100, 500, 100, 400, 72);
 
     @Test
-    void the_report_in_the_docs_has_the_lines_that_the_code_has() throws IOException {
+    void the_report_in_the_docs_has_the_lines_of_the_code() throws IOException {
         String report = Files.readString(REPORT);
 
         assertThat(Lines.all())
@@ -48,7 +48,7 @@ class PerformanceReportTest {
         assertThat(report(subject -> 1.0, new MemoryUse(100, 1000, 25, 400, 72)))
                 .contains("| 1025 | at most 1024 | **no** |");
         assertThat(report(subject -> 1.0, new MemoryUse(100, 500, 100, 400, 64)))
-                .contains("| 72 | at most the handle, 64 | **no** |");
+                .contains("| 72 | at most the handle: 64 | **no** |");
     }
 
     private static String report(Function<Subject, Double> nanos, MemoryUse memory) {

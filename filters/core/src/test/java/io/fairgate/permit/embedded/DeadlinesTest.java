@@ -18,7 +18,7 @@ import reactor.core.scheduler.Scheduler;
 
 class DeadlinesTest {
 
-    /** Keeps the delays of the timers that are set; rings none. */
+    /** Records the delays of the timers, and fires none. */
     private static final class Timers implements Scheduler {
         final List<Long> delays = new ArrayList<>();
         final List<Disposable> timers = new ArrayList<>();
@@ -49,7 +49,7 @@ class DeadlinesTest {
     private final Deadlines deadlines = new Deadlines(timers, () -> {});
 
     @Test
-    void whoever_is_due_first_comes_first_however_many_come_change_and_leave() {
+    void the_earliest_deadline_comes_first_after_any_additions_changes_and_removals() {
         Random random = new Random(1);
         List<Waiter> waiters = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
@@ -58,7 +58,7 @@ class DeadlinesTest {
         Map<Waiter, Long> expected = new HashMap<>();
         int due = 0;
         for (int i = 0; i < 100_000; i++) {
-            // Waves: at times most come, and at times most leave.
+            // In waves: sometimes mostly additions, sometimes mostly removals.
             boolean comes = random.nextInt(1_000) < (i / 5_000 % 2 == 0 ? 600 : 300);
             Waiter waiter = waiters.get(random.nextInt(waiters.size()));
             if (comes) {
@@ -85,7 +85,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void who_stays_while_most_leave_still_comes_in_the_order_of_the_times() {
+    void deadlines_stay_in_order_when_most_others_are_removed() {
         Random random = new Random(2);
         for (int round = 0; round < 500; round++) {
             Map<Waiter, Long> expected = new LinkedHashMap<>();
@@ -112,7 +112,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void the_room_of_those_that_have_left_is_given_back() {
+    void the_memory_of_removed_deadlines_is_released() {
         List<Waiter> waiters = new ArrayList<>();
         for (int i = 0; i < 1024; i++) {
             waiters.add(Waiters.create());
@@ -120,11 +120,11 @@ class DeadlinesTest {
         }
         assertThat(deadlines.room()).isEqualTo(1024);
 
-        // From the last on, so that no empty place comes to the top.
+        // From the last to the first, so that no empty place gets to the top.
         for (int i = 1023; i > 500; i--) {
             deadlines.remove(waiters.get(i));
         }
-        assertThat(deadlines.room()).as("there may come as many again").isEqualTo(1024);
+        assertThat(deadlines.room()).as("room for as many again").isEqualTo(1024);
         for (int i = 500; i > 0; i--) {
             deadlines.remove(waiters.get(i));
         }
@@ -133,7 +133,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void so_is_the_room_of_those_whose_time_had_come() {
+    void the_memory_of_expired_deadlines_is_released() {
         List<Waiter> waiters = new ArrayList<>();
         for (int i = 0; i < 1024; i++) {
             waiters.add(Waiters.create());
@@ -152,7 +152,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void the_timer_is_set_for_the_earliest_and_anew_only_for_an_earlier_one() {
+    void the_timer_is_set_again_only_for_an_earlier_deadline() {
         Waiter first = Waiters.create();
         deadlines.set(first, 100);
         deadlines.setTimer(Deadlines.NEVER, 10);
@@ -170,7 +170,7 @@ class DeadlinesTest {
         deadlines.rang();
         assertThat(deadlines.ringsAt()).isEqualTo(Deadlines.NEVER);
         deadlines.setTimer(Deadlines.NEVER, 300);
-        assertThat(timers.delays).as("of what is due already").endsWith(0L);
+        assertThat(timers.delays).as("delay of a deadline that is due already").endsWith(0L);
 
         deadlines.stopTimer();
         assertThat(timers.timers)
@@ -179,11 +179,11 @@ class DeadlinesTest {
     }
 
     @Test
-    void without_timers_everything_else_goes_on() {
+    void without_timers_the_deadlines_still_work() {
         timers.isShutDown = true;
         deadlines.set(Waiters.create(), 100);
         deadlines.setTimer(Deadlines.NEVER, 10);
-        assertThat(deadlines.ringsAt()).as("so that who depends on it says so").isEqualTo(Deadlines.NEVER);
+        assertThat(deadlines.ringsAt()).as("no timer will fire").isEqualTo(Deadlines.NEVER);
         assertThat(deadlines.due(100)).isNotNull();
     }
 }

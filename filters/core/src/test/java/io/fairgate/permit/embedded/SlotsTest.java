@@ -16,7 +16,7 @@ class SlotsTest {
     }
 
     @Test
-    void as_many_can_be_taken_as_are_open_and_one_that_was_given_back_can_be_taken_again() {
+    void every_open_permit_can_be_taken_once_and_again_after_its_return() {
         Slots permits = new Slots(20);
         assertThat(permits.size()).isEqualTo(20);
         assertThat(permits.shut()).isEqualTo(20);
@@ -34,7 +34,7 @@ class SlotsTest {
     }
 
     @Test
-    void who_has_taken_one_is_found_and_told_of_when_all_are_shut() {
+    void closing_finds_every_taken_permit() {
         Slots permits = new Slots(4);
         permits.open(4);
         List<Waiter> takers = takers(3);
@@ -53,7 +53,7 @@ class SlotsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 15, 16, 17, 31, 40, 100, 1024})
-    void every_open_permit_is_found_wherever_a_thread_begins_to_look(int count) throws InterruptedException {
+    void every_open_permit_is_found_from_any_starting_point(int count) throws InterruptedException {
         for (int thread = 0; thread < 8; thread++) {
             Slots permits = new Slots(count);
             permits.open(count);

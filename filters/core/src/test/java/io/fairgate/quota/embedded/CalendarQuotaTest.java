@@ -19,7 +19,7 @@ class CalendarQuotaTest {
     private final VirtualQuotas virtual = new VirtualQuotas();
 
     @Test
-    void the_limit_passes_each_day_and_is_full_again_at_its_end_not_a_millisecond_earlier() {
+    void the_limit_is_full_again_exactly_at_the_end_of_the_day() {
         virtual.setWallClock("2026-03-10T12:00:00Z");
         assertThat(virtual.chargeAll(DAILY)).isEqualTo(10);
         Duration retryAfter = virtual.charge(3, DAILY).retryAfter();
@@ -32,14 +32,14 @@ class CalendarQuotaTest {
     }
 
     @Test
-    void the_monotonic_clock_has_no_part_in_a_day() {
+    void the_monotonic_clock_does_not_affect_a_day() {
         virtual.chargeAll(DAILY);
         virtual.pass(Duration.ofDays(3));
         assertThat(virtual.charge(1, DAILY).allowed()).isFalse();
     }
 
     @Test
-    void a_day_on_which_clocks_change_is_one_window() {
+    void a_day_with_a_clock_change_is_one_window() {
         Quota.Calendar daily = new Quota.Calendar("daily", 10, CalendarUnit.DAY, BERLIN);
         virtual.setWallClock("2026-10-24T22:00:00Z");
         virtual.chargeAll(daily);
@@ -69,7 +69,7 @@ class CalendarQuotaTest {
     }
 
     @Test
-    void an_unused_window_is_full_and_a_used_one_full_at_its_end() {
+    void an_unused_window_is_full_and_a_used_window_is_full_after_its_end() {
         assertThat(virtual.check(1, DAILY).balances().get(0).untilFull()).isZero();
         Balance charged = virtual.charge(4, DAILY).balances().get(0);
         assertThat(charged.remaining()).isEqualTo(6);
@@ -86,7 +86,7 @@ class CalendarQuotaTest {
     }
 
     @Test
-    void a_clock_set_back_over_midnight_does_not_refill_and_charges_the_later_day() {
+    void a_clock_set_back_over_midnight_refills_nothing_and_charges_the_later_day() {
         virtual.setWallClock("2026-03-10T23:59:00Z");
         virtual.chargeAll(DAILY);
         virtual.setWallClock("2026-03-11T00:01:00Z");
@@ -102,7 +102,7 @@ class CalendarQuotaTest {
     }
 
     @Test
-    void an_hour_ahead_and_back_any_number_of_times_passes_one_day_early_and_no_more() {
+    void a_clock_that_jumps_ahead_and_back_opens_the_next_day_only_once() {
         virtual.setWallClock("2026-03-10T23:30:00Z");
         long passed = 0;
         for (int i = 0; i < 5; i++) {

@@ -10,7 +10,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import org.junit.jupiter.api.Test;
 
-/** A policy is reloaded: the same quota's name comes with other numbers. */
+/** A reloaded policy has other numbers for the same quota. */
 class ChangedQuotaTest {
     private final VirtualQuotas virtual = new VirtualQuotas();
 
@@ -30,7 +30,7 @@ class ChangedQuotaTest {
     }
 
     @Test
-    void what_passed_above_a_lowered_burst_is_no_debt() {
+    void a_lowered_burst_causes_no_debt() {
         virtual.charge(1_000_000, perMinute(1_000_000));
         assertThat(virtual.remaining(perMinute(5))).isZero();
         assertThat(virtual.check(1, perMinute(5)).retryAfter()).isEqualTo(Duration.ofSeconds(12));
@@ -39,7 +39,7 @@ class ChangedQuotaTest {
     }
 
     @Test
-    void a_raised_limit_helps_at_once_although_every_request_was_refused_before() {
+    void a_raised_limit_helps_at_once_after_refusals() {
         virtual.chargeAll(perMinute(1));
         virtual.pass(Duration.ofSeconds(1));
         assertThat(virtual.charge(1, perMinute(1)).allowed()).isFalse();
@@ -56,7 +56,7 @@ class ChangedQuotaTest {
     }
 
     @Test
-    void another_window_begins_unused_and_the_old_one_is_found_again() {
+    void a_changed_window_begins_unused_and_the_old_window_keeps_its_usage() {
         Quota.Rate perHour = new Quota.Rate("burst", 10, Duration.ofHours(1), 10);
         virtual.chargeAll(perMinute(10));
         assertThat(virtual.chargeAll(perHour)).isEqualTo(10);
@@ -65,7 +65,7 @@ class ChangedQuotaTest {
     }
 
     @Test
-    void another_kind_begins_unused() {
+    void a_changed_kind_of_quota_begins_unused() {
         Quota.Calendar daily = new Quota.Calendar("burst", 10, CalendarUnit.DAY, ZoneOffset.UTC);
         Quota.Calendar monthly = new Quota.Calendar("burst", 10, CalendarUnit.MONTH, ZoneOffset.UTC);
         virtual.chargeAll(perMinute(10));
@@ -82,7 +82,7 @@ class ChangedQuotaTest {
     }
 
     @Test
-    void a_calendar_quota_keeps_its_count_in_another_zone_until_that_zones_window_ends() {
+    void a_calendar_quota_keeps_its_usage_in_a_new_zone_until_the_window_there_ends() {
         virtual.setWallClock("2026-03-10T12:00:00Z");
         virtual.charge(8, daily(10, "UTC"));
         assertThat(virtual.charge(1, daily(10, "Europe/Berlin"))

@@ -65,7 +65,7 @@ class EmbeddedQuotasTest {
     }
 
     @Test
-    void balances_come_in_the_order_asked_and_after_the_charge() {
+    void balances_are_in_the_order_of_the_set_and_after_the_charge() {
         assertThat(virtual.charge(5, DAILY, BURST).balances())
                 .extracting(b -> b.quota().name(), Balance::remaining)
                 .containsExactly(tuple("daily", 25L), tuple("burst", 15L));
@@ -87,7 +87,7 @@ class EmbeddedQuotasTest {
     }
 
     @Test
-    void all_that_refuse_are_named_and_the_longest_wait_counts() {
+    void all_refusing_quotas_are_named_and_the_longest_wait_counts() {
         virtual.charge(20, BURST, DAILY);
         QuotaDecision refused = virtual.charge(11, BURST, DAILY);
         assertThat(refused.violated()).containsExactly("burst", "daily");
@@ -113,7 +113,7 @@ class EmbeddedQuotasTest {
     }
 
     @Test
-    void quotas_that_the_policy_no_longer_names_are_forgotten_when_nothing_of_them_is_used_and_no_earlier() {
+    void removed_quotas_are_forgotten_only_when_they_are_unused() {
         QuotaSet idle = QuotaSet.of(VirtualQuotas.ACME, BURST);
         virtual.quotas.chargeNow(idle, 20);
         virtual.charge(1, DAILY);
@@ -126,14 +126,14 @@ class EmbeddedQuotasTest {
         assertThat(account.size()).isLessThanOrEqualTo(Account.KEPT);
         assertThat(virtual.remaining(DAILY)).isEqualTo(29);
         assertThat(Objects.requireNonNull(virtual.quotas.chargeNow(idle, 15)).allowed())
-                .as("finds its balance again")
+                .as("the set finds its balance again")
                 .isTrue();
-        assertThat(virtual.remaining(BURST)).as("the one that all find").isEqualTo(5);
+        assertThat(virtual.remaining(BURST)).as("the same balance for all sets").isEqualTo(5);
     }
 
     @Test
     @Timeout(20)
-    void an_owner_may_use_more_quotas_than_are_kept_unused_and_several_new_ones_at_once() {
+    void an_owner_may_use_more_quotas_than_are_kept_unused() {
         Quota[] many = IntStream.range(0, 2 * Account.KEPT)
                 .mapToObj(i -> new Quota.Calendar("daily-" + i, 10, CalendarUnit.DAY, ZoneOffset.UTC))
                 .toArray(Quota[]::new);
@@ -175,16 +175,17 @@ class EmbeddedQuotasTest {
         assertThatThrownBy(() -> virtual.quotas.chargeNow(QuotaSet.of(VirtualQuotas.ACME, BURST), 0))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("units: 0 (expected: >= 1)");
-        assertThatThrownBy(() -> virtual.quotas.newCharge(QuotaSet.NONE, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> virtual.quotas.newCharge(QuotaSet.NONE, 0))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> virtual.quotas.check(QuotaSet.NONE, -1)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void threads_that_charge_at_once_get_the_limit_to_the_unit() throws Exception {
+    void concurrent_threads_get_exactly_the_limit() throws Exception {
         Quota.Rate wide = new Quota.Rate("wide", 50_000, Duration.ofDays(1), 50_000);
         Quota.Calendar narrow = new Quota.Calendar("narrow", 30_000, CalendarUnit.DAY, ZoneOffset.UTC);
         List<Long> passed = inParallel(
-                // Opposite orders, so that charging one after the other would deadlock or leave a half charge.
+                // Opposite orders: separate charges would deadlock, or charge only one of the two.
                 () -> passedOf(25_000, wide, narrow), () -> passedOf(25_000, narrow, wide));
         assertThat(passed.stream().mapToLong(Long::longValue).sum()).isEqualTo(30_000);
         assertThat(virtual.remaining(narrow)).isZero();

@@ -18,15 +18,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Usages that may be forgotten, because nothing is used of them or their window is over, and those of which a record is on
- * its way, so that they must not be.
+ * Unused usages and usages of old windows may be forgotten, unless a record of them is being written.
  */
 class ForgottenUsageTest {
 
     private final JournaledQuotas journaled = new JournaledQuotas();
     private final TestDisk disk = journaled.disk;
 
-    /** So many that those of which nothing is used go with the next change. */
+    /** So many quotas that the next change forgets the unused ones. */
     @BeforeEach
     void useManyQuotas() {
         Quota[] many = IntStream.range(0, Account.KEPT)
@@ -41,7 +40,7 @@ class ForgottenUsageTest {
         journaled.close();
     }
 
-    /** The same quota each time, in a set of its own, as after a reload. */
+    /** The same quota each time, in a new set, as after a reload. */
     private static QuotaSet shared() {
         return QuotaSet.of(VirtualQuotas.ACME, SHARED);
     }
@@ -50,7 +49,7 @@ class ForgottenUsageTest {
         return journaled.request(shared(), units);
     }
 
-    /** The disk hangs with the first one's record, and the second one's waits for it. */
+    /** The disk hangs with the record of the first request, and the record of the second waits for it. */
     private List<Request> oneOnItsWayAndOneBehindIt() throws InterruptedException {
         disk.hang();
         Request first = charge(1);
@@ -59,7 +58,7 @@ class ForgottenUsageTest {
     }
 
     @Test
-    void a_usage_whose_first_record_is_on_its_way_is_not_forgotten_in_favour_of_another() throws Exception {
+    void a_usage_is_not_forgotten_while_its_first_record_is_being_written() throws Exception {
         List<Request> two = oneOnItsWayAndOneBehindIt();
         Request third = charge(300);
         disk.goOn();
@@ -71,7 +70,7 @@ class ForgottenUsageTest {
     }
 
     @Test
-    void a_record_of_the_window_before_does_not_follow_that_of_a_new_one() throws Exception {
+    void a_record_of_the_old_window_is_not_written_after_one_of_the_new_window() throws Exception {
         Request yesterday = charge(700);
         journaled.comeBack();
         assertThat(yesterday.passes()).isTrue();
@@ -86,7 +85,7 @@ class ForgottenUsageTest {
     }
 
     @Test
-    void a_usage_whose_window_is_over_is_kept_while_a_record_of_it_is_on_its_way() throws Exception {
+    void a_usage_of_an_old_window_is_kept_while_its_record_is_being_written() throws Exception {
         List<Request> two = oneOnItsWayAndOneBehindIt();
         journaled.beginTheNextDay();
         Request third = charge(300);
@@ -99,7 +98,7 @@ class ForgottenUsageTest {
     }
 
     @Test
-    void what_is_written_for_a_first_request_is_not_found_as_used_before_it_comes_back() {
+    void units_recorded_for_a_request_do_not_count_as_used_before_its_charge() {
         Request first = charge(900);
         journaled.awaitWritten();
         Request second = charge(100);
@@ -110,7 +109,7 @@ class ForgottenUsageTest {
     }
 
     @Test
-    void who_leaves_after_its_window_is_over_does_not_write_over_the_new_one() {
+    void a_request_that_leaves_after_its_window_does_not_change_the_new_window() {
         Request late = charge(900);
         journaled.awaitWritten();
         journaled.beginTheNextDay();
@@ -123,7 +122,7 @@ class ForgottenUsageTest {
     }
 
     @Test
-    void a_usage_of_a_window_that_is_over_is_forgotten_also_when_it_was_only_written_for() {
+    void a_usage_of_an_old_window_is_forgotten_even_if_it_was_only_recorded() {
         QuotaOwner owner = QuotaOwner.tenant(VirtualQuotas.ACME);
         charge(900).leave();
         journaled.comeBack();
@@ -132,7 +131,7 @@ class ForgottenUsageTest {
         journaled.quotas.checkNow(
                 QuotaSet.of(VirtualQuotas.ACME, new Quota.Calendar("hourly", 5, CalendarUnit.HOUR, ZoneOffset.UTC)), 1);
         assertThat(journaled.quotas.account(owner).size())
-                .as("one more, and one less")
+                .as("one added and one forgotten")
                 .isEqualTo(before);
     }
 }

@@ -41,7 +41,7 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * A journal whose disk hangs, fails and is lost as the test says; time is virtual.
+ * A journal on a disk that hangs, fails and crashes as the test says; time is virtual.
  */
 class JournalOnTestDiskTest {
     private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 1000, CalendarUnit.DAY, ZoneOffset.UTC);
@@ -98,7 +98,8 @@ class JournalOnTestDiskTest {
     }
 
     private CompletableFuture<QuotaDecision> charge(long units, Quota... asked) {
-        return quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, asked), units).charge()
+        return quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, asked), units)
+                .charge()
                 .toFuture();
     }
 
@@ -110,7 +111,7 @@ class JournalOnTestDiskTest {
         journal.written().block(LONGEST);
     }
 
-    /** What a process finds that starts after a crash. */
+    /** The usage that a process finds after a crash. */
     private long usedAfterACrash(Quota quota) {
         try (UsageJournal next = new UsageJournal(disk.crash(), time, listener)) {
             Balance balance = Objects.requireNonNull(quotas(next)
@@ -122,7 +123,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void a_disk_that_hangs_holds_a_request_up_for_a_second_and_the_next_ones_not_at_all() throws Exception {
+    void a_hanging_disk_delays_one_request_by_a_second_and_later_requests_not_at_all() throws Exception {
         disk.hang();
         CompletableFuture<QuotaDecision> first = charge(1, DAILY);
         disk.awaitWrite();
@@ -132,7 +133,7 @@ class JournalOnTestDiskTest {
         assertThat(second).isNotDone();
         time.advanceTimeBy(Duration.ofMillis(1));
         assertThat(passes(first)).isTrue();
-        assertThat(passes(second)).as("who came while it hung").isTrue();
+        assertThat(passes(second)).as("a request during the hang").isTrue();
         QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, DAILY);
         for (int i = 1; i < 1000; i++) {
             assertThat(Objects.requireNonNull(quotas.chargeNow(set, 1)).allowed())
@@ -145,7 +146,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void a_disk_that_hung_and_goes_on_knows_all_that_was_used_meanwhile() throws Exception {
+    void a_disk_that_recovers_gets_all_usage_of_the_meantime() throws Exception {
         disk.hang();
         CompletableFuture<QuotaDecision> first = charge(1, DAILY);
         disk.awaitWrite();
@@ -163,16 +164,16 @@ class JournalOnTestDiskTest {
         disk.hang();
         CompletableFuture<QuotaDecision> waits = charge(200, DAILY);
         disk.awaitWrite();
-        assertThat(waits).as("is waited for again").isNotDone();
+        assertThat(waits).as("waits for the disk again").isNotDone();
         disk.goOn();
         assertThat(passes(waits)).isTrue();
         awaitWritten();
         time.advanceTimeBy(LONGEST);
-        assertThat(heard).as("it returned in time").isEmpty();
+        assertThat(heard).as("the disk returned in time").isEmpty();
     }
 
     @Test
-    void what_a_failing_disk_did_not_keep_is_written_with_whatever_comes_next() throws Exception {
+    void what_a_failed_write_lost_is_written_with_the_next_record() throws Exception {
         disk.failWith(new IOException("No space left on device"));
         assertThat(passes(charge(300, DAILY))).isTrue();
         awaitWritten();
@@ -186,7 +187,7 @@ class JournalOnTestDiskTest {
 
     @ParameterizedTest
     @ValueSource(classes = {IllegalStateException.class, OutOfMemoryError.class})
-    void a_bug_below_the_journal_is_a_failure_and_does_not_end_it(Class<? extends Throwable> bug) throws Exception {
+    void an_unexpected_error_of_the_store_does_not_end_the_journal(Class<? extends Throwable> bug) throws Exception {
         disk.failWith(bug.getConstructor().newInstance());
         assertThat(passes(charge(1, DAILY))).isTrue();
         disk.failWith(null);
@@ -197,7 +198,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void a_broken_listener_does_not_end_it_and_its_error_is_not_lost() throws Exception {
+    void a_broken_listener_does_not_end_the_journal_and_its_error_is_reported() throws Exception {
         List<Throwable> dropped = new CopyOnWriteArrayList<>();
         Hooks.onErrorDropped(dropped::add);
         try {
@@ -216,8 +217,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void a_crowd_of_a_small_limit_shares_two_accesses_to_the_disk_and_leaves_no_more_than_a_chunk_ahead()
-            throws Exception {
+    void many_requests_share_two_disk_accesses_and_leave_at_most_a_chunk_ahead() throws Exception {
         disk.hang();
         List<CompletableFuture<QuotaDecision>> crowd = new ArrayList<>();
         crowd.add(charge(1, SMALL));
@@ -239,7 +239,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void a_crowd_that_wants_more_than_is_left_writes_no_more_than_the_limit() throws Exception {
+    void many_requests_record_no_more_than_the_limit() throws Exception {
         disk.hang();
         List<CompletableFuture<QuotaDecision>> crowd = new ArrayList<>();
         for (int i = 0; i < 60; i++) {
@@ -257,7 +257,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void one_after_the_other_waits_only_at_the_begin_of_a_small_limit() throws Exception {
+    void sequential_requests_wait_only_at_the_beginning_of_a_small_limit() throws Exception {
         assertThat(passes(charge(1, SMALL))).isTrue();
         QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, SMALL);
         for (int i = 1; i < 100; i++) {
@@ -268,7 +268,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void a_window_takes_some_two_hundred_accesses_to_the_disk_however_large_its_limit() throws Exception {
+    void a_window_takes_about_two_hundred_disk_accesses_for_any_limit() throws Exception {
         Quota.Total wide = new Quota.Total("wide", 1_000_000);
         QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, wide);
         for (int i = 0; i < 10_000; i++) {
@@ -282,7 +282,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void small_requests_do_not_take_away_what_was_written_for_a_large_one() {
+    void small_requests_do_not_use_units_recorded_for_a_large_one() {
         QuotaOwner acme = QuotaOwner.tenant(VirtualQuotas.ACME);
         Account account = new Account(acme, journal);
         JournaledUsage usage = new JournaledUsage(journal, new JournalRecord.Key(acme, UsageKey.of(DAILY)), account);
@@ -299,7 +299,7 @@ class JournalOnTestDiskTest {
         }
     }
 
-    /** What a request does that is not covered by what is written. */
+    /** A request that is not covered by the recorded units: whether it waits. */
     private static boolean waits(JournaledUsage usage, long units, long limit) {
         boolean waits = !usage.covers(CalendarWindow.ALWAYS, 0, units, limit);
         usage.await(units);
@@ -308,7 +308,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void a_record_is_not_followed_by_a_lower_one_while_what_it_covers_is_given() throws Exception {
+    void a_record_is_not_followed_by_a_lower_one_while_its_units_are_in_use() throws Exception {
         QuotaOwner acme = QuotaOwner.tenant(VirtualQuotas.ACME);
         Account account = new Account(acme, journal);
         JournaledUsage usage = new JournaledUsage(journal, new JournalRecord.Key(acme, UsageKey.of(SMALL)), account);
@@ -341,12 +341,13 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void at_every_moment_what_was_given_to_a_crowd_is_on_the_disk() {
+    void admitted_units_are_always_on_the_disk() {
         Quota.Total prepaid = new Quota.Total("prepaid", 15_000);
         AtomicLong given = new AtomicLong();
         Long ahead = Flux.range(0, 10_000)
                 .flatMap(
-                        i -> quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, prepaid), 1 + i % 3).charge()
+                        i -> quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, prepaid), 1 + i % 3)
+                                .charge()
                                 .subscribeOn(Schedulers.parallel())
                                 .map(decision -> given.addAndGet(decision.allowed() ? 1 + i % 3 : 0) > usedOnDisk()),
                         500)
@@ -358,7 +359,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void a_debt_that_is_made_while_a_record_is_on_its_way_is_written_next() throws Exception {
+    void a_debt_during_a_write_is_recorded_by_the_next_write() throws Exception {
         QuotaCharge charge = quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, DAILY), 1);
         assertThat(passes(charge.charge().toFuture())).isTrue();
         disk.hang();
@@ -372,13 +373,13 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void the_end_waits_for_what_is_on_its_way() throws Exception {
+    void close_waits_for_the_pending_write() throws Exception {
         assertThat(passes(charge(7, DAILY))).isTrue();
         disk.hang();
         quotas.writeExactly();
         disk.awaitWrite();
         CompletableFuture<Void> end = CompletableFuture.runAsync(journal::close);
-        // Who asks now is answered only because it is being closed.
+        // A call of written() now is answered only because the journal is being closed.
         while (!end.isDone() && !journal.written().toFuture().isDone()) {
             Thread.onSpinWait();
         }
@@ -391,7 +392,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void the_end_writes_to_the_unit_also_what_was_on_its_way_and_lets_go_of_the_file_once() throws Exception {
+    void close_writes_the_exact_usage_and_closes_the_file_once() throws Exception {
         assertThat(passes(charge(7, DAILY))).isTrue();
         disk.hang();
         CompletableFuture<QuotaDecision> waits = charge(20, DAILY);
@@ -407,13 +408,13 @@ class JournalOnTestDiskTest {
         assertThat(disk.isClosed()).isTrue();
         assertThat(usedAfterACrash(DAILY)).isEqualTo(27);
         int writes = disk.writes();
-        assertThat(passes(charge(100, DAILY))).as("whoever comes later").isTrue();
+        assertThat(passes(charge(100, DAILY))).as("a later request").isTrue();
         journal.written().block(LONGEST);
         assertThat(disk.writes()).isEqualTo(writes);
     }
 
     @Test
-    void whoever_asks_while_it_is_closed_gets_an_answer() throws Exception {
+    void a_charge_during_a_close_is_answered() throws Exception {
         for (int i = 0; i < 500; i++) {
             UsageJournal closing = new UsageJournal(new TestDisk(), time, listener);
             List<CompletableFuture<Void>> asked = new ArrayList<>();

@@ -24,16 +24,16 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** Embedded quotas with a journal on a disk that a test holds, whose charges come back from it when the test lets them. */
+/** Embedded quotas with a journal on a test disk. A test decides when waiting charges continue after the write. */
 final class JournaledQuotas {
     static final Quota.Calendar SHARED = new Quota.Calendar("shared", 1000, CalendarUnit.DAY, ZoneOffset.UTC);
     static final Duration LONGEST = Duration.ofSeconds(20);
 
-    /** Units of these quotas that are written ahead of use. */
+    /** Units of these quotas that are recorded ahead of use. */
     static final int CHUNK = 10;
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-    /** Who waited for the disk and is to come back. */
+    /** Charges that waited for the disk and can continue. */
     private final Queue<Runnable> back = new ConcurrentLinkedQueue<>();
 
     private volatile Instant wall = Instant.parse("2026-03-10T12:00:00Z");
@@ -41,7 +41,7 @@ final class JournaledQuotas {
     private final UsageJournal journal = new UsageJournal(disk, time, new Deaf());
     final EmbeddedQuotas quotas = on(Schedulers.fromExecutor(back::add));
 
-    /** Quotas of the same journal, whose charges come back there. */
+    /** Quotas of the same journal, whose charges continue on this scheduler. */
     EmbeddedQuotas on(Scheduler scheduler) {
         return new EmbeddedQuotas(scheduler, () -> wall, journal);
     }
@@ -55,7 +55,7 @@ final class JournaledQuotas {
         journal.close();
     }
 
-    /** A request that is charged, and waits for that if need be. */
+    /** A request with its charge, which may wait. */
     final class Request {
         final QuotaCharge charge;
         private final CompletableFuture<QuotaDecision> answer;
@@ -88,14 +88,14 @@ final class JournaledQuotas {
         return new Request(set, units);
     }
 
-    /** Also what is asked for when something else has been written. */
+    /** Waits for all writes, also for those that other writes cause. */
     void awaitWritten() {
         for (int i = 0; i < 3; i++) {
             journal.written().block(LONGEST);
         }
     }
 
-    /** All come back that wait for what has been asked for, also those who have to wait once more. */
+    /** Lets all waiting charges continue, also those that must wait a second time. */
     void comeBack() {
         for (int i = 0; i < 3; i++) {
             awaitWritten();
@@ -114,14 +114,14 @@ final class JournaledQuotas {
         return used(quotas, set);
     }
 
-    /** What a process finds of each quota that starts after a crash. */
+    /** The usage of each quota that a process finds after a crash. */
     List<Long> usedAfterACrash(QuotaSet set) {
         try (UsageJournal next = new UsageJournal(disk.crash(), time, new Deaf())) {
             return used(new EmbeddedQuotas(time, () -> wall, next), set);
         }
     }
 
-    /** A process that starts after a crash finds of each quota what was used, and at most a chunk more. */
+    /** A process finds after a crash the usage of each quota, and at most a chunk more. */
     void assertUsedAfterACrash(QuotaSet set, long used) {
         assertThat(usedAfterACrash(set)).allSatisfy(found -> assertThat(found).isBetween(used, used + CHUNK));
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ProductQuotientTest {
 
     @Test
-    void it_equals_unlimited_integers_for_operands_of_every_size() {
+    void the_quotient_equals_that_of_big_integers() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int i = 0; i < 200_000; i++) {
@@ -24,7 +24,7 @@ class ProductQuotientTest {
     }
 
     @Test
-    void it_is_exact_at_the_ends() {
+    void the_quotient_is_exact_for_the_largest_operands() {
         long[] factors = {0, 1, 127, 128, Quota.MAX_LIMIT, ProductQuotient.MAX_FACTOR};
         long[] others = {0, 1, ProductQuotient.MAX_DIVISOR - 1, Long.MAX_VALUE - 1, Long.MAX_VALUE};
         long[] divisors = {1, 2, Quota.MAX_LIMIT, ProductQuotient.MAX_DIVISOR - 1, ProductQuotient.MAX_DIVISOR};

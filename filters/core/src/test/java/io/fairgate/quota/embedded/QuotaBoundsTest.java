@@ -28,12 +28,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * What docs/quotas.md promises, against books of its own, while the wall clock is set back and forth by hours and the
- * process ends and crashes at random; a failure names the seed that repeats it.
+ * The promises of docs/quotas.md, checked against separate records, while the wall clock jumps by hours and the process ends
+ * and crashes at random; a failure names its seed.
  *
- * <p>Calendar quotas and totals: no more than the limit is charged to a window, and the window is the latest that the clock
- * has reached; a journal keeps that over every end, and each crash loses at most a chunk; without one, each life counts for
- * itself. Rates and sliding windows: what is promised holds in each life, whatever the wall clock shows.
+ * <p>Calendar quotas and totals: at most the limit is charged to a window, and the window is the latest that the clock has
+ * reached. With a journal this holds over every end of the process, and each crash loses at most a chunk; without a journal it
+ * holds for each process. Rates and sliding windows: the promise holds in each process, with any wall clock.
  */
 class QuotaBoundsTest {
     private static final int RUNS = 150;
@@ -45,7 +45,7 @@ class QuotaBoundsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void no_quota_admits_more_than_it_promises_however_the_wall_clock_is_set(boolean isKept) {
+    void no_quota_admits_too_much_while_the_wall_clock_jumps(boolean isKept) {
         long firstSeed = System.nanoTime();
         for (int i = 0; i < RUNS; i++) {
             new Run(firstSeed + i, isKept).run();
@@ -54,14 +54,14 @@ class QuotaBoundsTest {
 
     private record Open(QuotaCharge charge, long window, int number) {}
 
-    /** One quota through several lives of its process. */
+    /** One quota in several processes, one after another. */
     private static final class Run {
         private final long seed;
         private final Random random;
         private final boolean isKept;
         private final Quota quota;
         private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-        /** A few hours before a month, a week and the clocks of Berlin change, in this order. */
+        /** Begins a few hours before the end of a month, the end of a week, or a clock change in Berlin. */
         private Instant wall;
 
         private TestDisk disk = new TestDisk();
@@ -69,7 +69,7 @@ class QuotaBoundsTest {
         private EmbeddedQuotas quotas;
         private List<Open> open = new ArrayList<>();
 
-        // The books.
+        // The test's own records.
         private long window = Long.MIN_VALUE;
         private long charged;
         private long lost;
@@ -94,7 +94,7 @@ class QuotaBoundsTest {
                 case 2 -> new Quota.Sliding("any", limit, Duration.ofHours(3));
                 default -> {
                     CalendarUnit unit = UNITS.get(random.nextInt(UNITS.size()));
-                    // Hours of a zone whose clocks do not change are easy to number.
+                    // Hours are easy to number in a zone without clock changes.
                     yield new Quota.Calendar("any", limit, unit, unit == CalendarUnit.HOUR ? ZoneOffset.UTC : zone);
                 }
             };
@@ -170,7 +170,7 @@ class QuotaBoundsTest {
             awaitWritten();
         }
 
-        /** Around what is left now and then: one too many, or exactly all. */
+        /** Sometimes near the remaining units: one too many, or exactly all. */
         private long anyUnits() {
             return switch (random.nextInt(6)) {
                 case 0, 1 -> Math.max(1, left() + random.nextInt(3) - 1);
@@ -210,7 +210,7 @@ class QuotaBoundsTest {
                     .sum();
         }
 
-        /** Of rates nothing, what that does has an oracle of its own. */
+        /** Not for rates, whose settlements have their own oracle. */
         private void settle() {
             if (open.isEmpty() || quota instanceof Quota.Rate) {
                 return;
@@ -224,7 +224,7 @@ class QuotaBoundsTest {
             awaitWritten();
         }
 
-        /** A part of a charge. */
+        /** Gives a part of a charge back. */
         private void giveBack(Open settled) {
             long actual = random.nextLong(settled.charge.units() + 1);
             settled.charge.settle(actual).block(LONGEST);
@@ -236,7 +236,7 @@ class QuotaBoundsTest {
             }
         }
 
-        /** More than was charged, whatever the window it was charged to; of a sliding window no debt, just what is left. */
+        /** Charges more than before, to any window; for a sliding window at most the remaining units, so without a debt. */
         private void owe(Open settled) {
             long limit = quota.limit();
             long more = quota instanceof Quota.Sliding ? random.nextLong(left() + 1) : random.nextLong(3 * limit);
@@ -256,14 +256,14 @@ class QuotaBoundsTest {
             }
         }
 
-        /** So that a seed repeats a run to the unit. */
+        /** Makes a run with the same seed exactly the same. */
         private void awaitWritten() {
             if (journal != null) {
                 journal.written().block(LONGEST);
             }
         }
 
-        /** The latest window that the clock has reached, as a number that grows; all time is one. */
+        /** The number of the latest window that the clock has reached; a total has only one window. */
         private long windowNow() {
             if (!(quota instanceof Quota.Calendar calendar)) {
                 return 0;

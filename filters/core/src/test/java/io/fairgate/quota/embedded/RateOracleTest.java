@@ -11,15 +11,15 @@ import java.util.Random;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Random rates under random traffic against the definition; a failure names the seed that repeats it. */
+/** Random rates under random traffic against the definition; a failure names its seed. */
 class RateOracleTest {
     private static final int RATES = 1000;
     private static final int REQUESTS = 80;
-    /** So that all gaps together stay within the clock's 292 years. */
+    /** Keeps the sum of all gaps within the clock's 292 years. */
     private static final long LONGEST_GAP = Long.MAX_VALUE / (2 * REQUESTS);
 
     @Test
-    void a_rate_admits_exactly_what_its_definition_allows_in_every_interval() {
+    void a_rate_admits_exactly_what_its_definition_allows() {
         long firstSeed = System.nanoTime();
         for (int i = 0; i < RATES; i++) {
             runTraffic(firstSeed + i);
@@ -36,7 +36,7 @@ class RateOracleTest {
             int request = i;
             long now = virtual.nanos();
             long allowance = log.remaining(now);
-            // Around the edge most of the time: one too many, or exactly all.
+            // Mostly near the limit: one too many, or exactly all.
             long units = random.nextInt(3) == 0
                     ? 1 + random.nextLong(rate.burst())
                     : Math.max(1, allowance + random.nextInt(3) - 1);
@@ -83,7 +83,7 @@ class RateOracleTest {
         return new Quota.Rate("any", limit, Duration.ofNanos(per), burst);
     }
 
-    /** Of any order of magnitude, and the ends themselves now and then. */
+    /** Of any order of magnitude, and sometimes the smallest or the largest value. */
     private static long anyUpTo(Random random, long most) {
         return switch (random.nextInt(10)) {
             case 0 -> 1;

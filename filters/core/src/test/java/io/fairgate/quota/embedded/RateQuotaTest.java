@@ -26,7 +26,7 @@ class RateQuotaTest {
     }
 
     @Test
-    void a_retry_passes_when_it_was_told_and_not_a_nanosecond_earlier() {
+    void a_retry_passes_exactly_at_the_announced_time() {
         virtual.chargeAll(THREE_PER_SECOND);
         Duration retryAfter = virtual.charge(2, THREE_PER_SECOND).retryAfter();
         virtual.pass(retryAfter.minus(ONE_NANO));
@@ -35,9 +35,9 @@ class RateQuotaTest {
         assertThat(virtual.charge(2, THREE_PER_SECOND).allowed()).isTrue();
     }
 
-    /** A burst of one cannot save up: the retry told is rounded up, and the rest of that nanosecond is the tenant's loss. */
+    /** A burst of one cannot save up: the announced retry is rounded up, and the tenant loses the rest of that nanosecond. */
     @Test
-    void a_burst_of_one_spaces_units_by_whole_nanoseconds_rounded_up() {
+    void a_burst_of_one_spaces_units_by_nanoseconds_rounded_up() {
         Quota.Rate rate = new Quota.Rate("burst", 3, Duration.ofSeconds(1), 1);
         long passed = virtual.chargeAll(rate);
         for (int i = 0; i < 30_000; i++) {
@@ -51,11 +51,11 @@ class RateQuotaTest {
     }
 
     @Test
-    void the_parts_of_a_unit_add_up_over_any_number_of_charges() {
+    void fractions_of_a_unit_add_up_over_many_charges() {
         Quota.Rate rate = new Quota.Rate("burst", 3, Duration.ofSeconds(1), 300);
         virtual.charge(299, rate);
         for (int i = 0; i < 1000; i++) {
-            virtual.pass(Duration.ofNanos(333_333_333)); // returns a billionth less than the unit that is charged
+            virtual.pass(Duration.ofNanos(333_333_333)); // refills a billionth of a unit less than is charged
             virtual.charge(1, rate);
         }
         virtual.pass(Duration.ofNanos(333));
@@ -65,7 +65,7 @@ class RateQuotaTest {
     }
 
     @Test
-    void more_than_the_burst_never_passes_not_even_when_nothing_is_used() {
+    void more_than_the_burst_never_passes_even_with_a_full_balance() {
         QuotaDecision refused = virtual.charge(4, THREE_PER_SECOND);
         assertThat(refused.allowed()).isFalse();
         assertThat(refused.retryAfter()).isEqualTo(Balance.NEVER);
@@ -75,7 +75,7 @@ class RateQuotaTest {
     }
 
     @Test
-    void what_remains_is_rounded_down_and_the_time_until_full_up() {
+    void the_balance_is_rounded_down_and_the_time_until_full_is_rounded_up() {
         Balance charged = virtual.charge(1, THREE_PER_SECOND).balances().get(0);
         assertThat(charged.remaining()).isEqualTo(2);
         assertThat(charged.retryAfter()).isZero();
@@ -93,7 +93,7 @@ class RateQuotaTest {
     }
 
     @Test
-    void the_wall_clock_has_no_part_in_a_rate() {
+    void the_wall_clock_does_not_affect_a_rate() {
         virtual.chargeAll(THREE_PER_SECOND);
         virtual.moveWallClock(Duration.ofDays(1));
         assertThat(virtual.charge(1, THREE_PER_SECOND).allowed()).isFalse();
@@ -103,7 +103,7 @@ class RateQuotaTest {
     }
 
     @Test
-    void a_wait_longer_than_the_clock_can_measure_is_long_but_not_never() {
+    void a_wait_beyond_the_range_of_the_clock_is_not_never() {
         Quota.Rate slow = new Quota.Rate("slow", 1, Duration.ofDays(366), Quota.MAX_LIMIT);
         Balance charged = virtual.charge(Quota.MAX_LIMIT, slow).balances().get(0);
         assertThat(charged.untilFull())
@@ -114,7 +114,7 @@ class RateQuotaTest {
         assertThat(virtual.chargeAll(slow)).isEqualTo(1);
     }
 
-    /** {@code System.nanoTime} may begin anywhere. */
+    /** {@code System.nanoTime} may begin at any value. */
     @Test
     void the_clock_may_wrap_around() {
         long start = Long.MAX_VALUE - ONE_NANO.toNanos();
@@ -126,7 +126,7 @@ class RateQuotaTest {
     }
 
     @Test
-    void a_clock_that_is_read_early_neither_refills_nor_retries_early() {
+    void an_early_reading_of_the_clock_refills_nothing_early() {
         RateUsage used = new RateUsage(THREE_PER_SECOND, 1000);
         assertThat(used.passes(THREE_PER_SECOND, 3, at(1000))).isTrue();
         used.charge(3);

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Balances of owners that are not there any more: kept for their windows, and no longer. */
+/** Balances of removed owners are kept until their windows end. */
 class RemovedOwnersTest {
 
     private static final Quota BURST = new Quota.Rate("burst", 10, Duration.ofSeconds(1), 10);
@@ -52,7 +52,7 @@ class RemovedOwnersTest {
     }
 
     @Test
-    void ten_thousand_removed_tenants_leave_nothing_behind_when_their_windows_are_over() {
+    void removed_tenants_leave_nothing_behind_when_their_windows_end() {
         for (int i = 0; i < 10_000; i++) {
             assertThat(passes(set(tenant(i), BURST, SLIDING, DAILY), 10)).isTrue();
         }
@@ -67,7 +67,7 @@ class RemovedOwnersTest {
     }
 
     @Test
-    void a_tenant_that_comes_back_within_its_window_has_used_what_it_had_used() {
+    void a_tenant_that_returns_within_its_window_keeps_its_usage() {
         QuotaSet before = set(tenant(1), BURST, DAILY);
         assertThat(passes(before, 10)).isTrue();
         time.pass(Duration.ofHours(1));
@@ -80,7 +80,7 @@ class RemovedOwnersTest {
     }
 
     @Test
-    void a_total_is_used_for_ever() {
+    void the_usage_of_a_total_is_kept_for_ever() {
         assertThat(passes(set(tenant(1), TOTAL), 10)).isTrue();
         time.pass(Duration.ofDays(1000));
         time.moveWallClock(Duration.ofDays(1000));
@@ -89,7 +89,7 @@ class RemovedOwnersTest {
     }
 
     @Test
-    void no_more_than_so_many_are_kept_and_the_first_to_go_are_the_first_to_be_dropped() {
+    void a_bounded_number_of_removed_owners_is_kept_and_the_oldest_are_dropped() {
         int over = 10;
         for (int i = 0; i < over; i++) {
             passes(set(tenant(i), TOTAL), 1);
@@ -105,7 +105,7 @@ class RemovedOwnersTest {
     }
 
     @Test
-    void what_is_settled_later_is_owed_by_the_account_that_came_after() {
+    void a_late_settlement_is_charged_to_the_new_account() {
         QuotaSet both = QuotaSet.of(List.of(new OwnedQuota(tenant(1), BURST, true), new OwnedQuota(CORP, DAILY, true)));
         QuotaCharge more = quotas.newCharge(both, 1);
         QuotaCharge less = quotas.newCharge(both, 1);
@@ -127,7 +127,7 @@ class RemovedOwnersTest {
     }
 
     @Test
-    void a_request_that_is_charged_after_its_tenant_was_dropped_leaves_nothing_behind_either() {
+    void a_charge_after_its_tenant_was_dropped_leaves_nothing_behind() {
         QuotaSet set = set(tenant(1), BURST);
         quotas.checkNow(set, 1);
         assertThat(quotas.dropUnusedNow(Set.of())).isZero();
@@ -139,9 +139,9 @@ class RemovedOwnersTest {
         assertThat(quotas.owners()).isZero();
     }
 
-    /** Each owner has one unit; a charge to an account that is just being dropped must not be lost. */
+    /** Each owner has one unit; a charge to an account that is being dropped must not be lost. */
     @Test
-    void what_is_dropped_while_it_is_charged_gives_no_unit_twice() throws Exception {
+    void an_account_dropped_during_a_charge_admits_no_unit_twice() throws Exception {
         int owners = 20_000;
         List<QuotaSet> sets = new ArrayList<>();
         for (int i = 0; i < owners; i++) {

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Units that are given back, at any time and in any order, never let a rate admit more than its definition allows. */
+/** Returned units, at any time and in any order, never let a rate admit more than its definition allows. */
 class SettledRateOracleTest {
     private static final int RUNS = 600;
     private static final int STEPS = 120;
 
     @Test
-    void what_is_given_back_is_never_given_twice() {
+    void a_returned_unit_is_never_admitted_twice() {
         long firstSeed = System.nanoTime();
         for (int i = 0; i < RUNS; i++) {
             runTraffic(firstSeed + i);

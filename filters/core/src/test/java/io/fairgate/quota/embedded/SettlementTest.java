@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.time.ZoneOffset;
 import org.junit.jupiter.api.Test;
 
-/** Charges that are corrected when it is known what a request took. */
+/** Charges that are corrected when the cost of a request is known. */
 class SettlementTest {
     private static final Quota.Rate RATE = new Quota.Rate("rate", 10, Duration.ofSeconds(1), 10);
     private static final Quota.Sliding SLIDING = new Quota.Sliding("sliding", 10, Duration.ofMinutes(1));
@@ -29,7 +29,7 @@ class SettlementTest {
     }
 
     @Test
-    void case_64_what_was_not_sent_is_given_back_to_every_quota() {
+    void a_request_that_was_not_sent_is_given_back_to_every_quota() {
         QuotaCharge charge = virtual.charged(4, RATE, SLIDING, DAILY, TOTAL);
         assertRemaining(6, 6, 6, 6);
         virtual.settle(charge, 0);
@@ -45,7 +45,7 @@ class SettlementTest {
     }
 
     @Test
-    void case_56_only_the_first_settlement_counts() {
+    void only_the_first_settlement_counts() {
         virtual.charged(5, RATE, SLIDING, DAILY, TOTAL);
         QuotaCharge charge = virtual.charged(3, RATE, SLIDING, DAILY, TOTAL);
         virtual.settle(charge, 0);
@@ -55,7 +55,7 @@ class SettlementTest {
     }
 
     @Test
-    void case_56_a_window_that_has_closed_gets_nothing_back() {
+    void a_window_that_has_ended_gets_nothing_back() {
         QuotaCharge charge = virtual.charged(4, RATE, SLIDING, DAILY, TOTAL);
         virtual.pass(Duration.ofMinutes(2));
         virtual.setWallClock("2026-03-11T00:00:00Z");
@@ -66,16 +66,18 @@ class SettlementTest {
     }
 
     @Test
-    void case_56_what_time_has_returned_to_a_rate_is_not_returned_again() {
+    void units_that_a_rate_has_regained_are_not_given_back_again() {
         QuotaCharge charge = virtual.charged(10, RATE);
         virtual.pass(Duration.ofMillis(900));
         virtual.charged(9, RATE);
         virtual.settle(charge, 0);
-        assertThat(virtual.remaining(RATE)).as("10 but for the 9 of the second").isEqualTo(1);
+        assertThat(virtual.remaining(RATE))
+                .as("10 less the 9 of the second charge")
+                .isEqualTo(1);
     }
 
     @Test
-    void case_56_a_charge_that_was_settled_before_it_was_made_is_not_made() {
+    void a_charge_that_is_settled_first_is_not_made() {
         QuotaCharge charge = virtual.quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, RATE, DAILY), 4);
         virtual.settle(charge, 0);
         assertThat(virtual.charge(charge).allowed()).isTrue();
@@ -93,7 +95,7 @@ class SettlementTest {
     }
 
     @Test
-    void case_57_a_debt_is_at_most_one_limit_more() {
+    void a_debt_is_at_most_one_limit() {
         virtual.settle(virtual.charged(1, RATE, SLIDING, DAILY), Long.MAX_VALUE);
         QuotaDecision refused = virtual.check(1, RATE, SLIDING, DAILY);
         assertThat(refused.balances()).extracting(Balance::remaining).containsOnly(0L);
@@ -109,7 +111,7 @@ class SettlementTest {
     }
 
     @Test
-    void case_57_debts_add_up_to_no_more_than_one_limit() {
+    void several_debts_are_together_at_most_one_limit() {
         QuotaCharge first = virtual.charged(1, RATE, SLIDING);
         QuotaCharge second = virtual.charged(1, RATE, SLIDING);
         virtual.settle(first, 500);
@@ -120,7 +122,7 @@ class SettlementTest {
     }
 
     @Test
-    void case_57_the_debts_of_several_requests_in_a_sliding_window_are_one_limit_together() {
+    void several_debts_in_a_sliding_window_are_together_at_most_one_limit() {
         QuotaCharge first = virtual.charged(1, SLIDING);
         virtual.pass(Duration.ofSeconds(30));
         QuotaCharge second = virtual.charged(1, SLIDING);
@@ -129,14 +131,14 @@ class SettlementTest {
         assertThat(virtual.remaining(SLIDING)).isZero();
         virtual.pass(Duration.ofSeconds(31));
         assertThat(virtual.balance(SLIDING).retryAfter())
-                .as("they are owed from when they were known")
+                .as("debts count from their settlement")
                 .isEqualTo(Duration.ofSeconds(30));
         virtual.pass(Duration.ofSeconds(30));
         assertThat(virtual.remaining(SLIDING)).isEqualTo(10);
     }
 
     @Test
-    void case_57_what_is_known_to_be_owed_after_the_window_has_closed_is_charged_to_the_window_of_now() {
+    void a_late_debt_is_charged_to_the_current_window() {
         QuotaCharge slow = virtual.charged(1, SLIDING, DAILY);
         QuotaCharge unknown = virtual.charged(1, SLIDING, DAILY);
         virtual.pass(Duration.ofMinutes(2));
@@ -154,14 +156,14 @@ class SettlementTest {
     }
 
     @Test
-    void case_62_more_than_the_quota_ever_holds_is_refused_for_ever() {
+    void a_charge_above_the_capacity_is_never_admitted() {
         for (Quota quota : new Quota[] {RATE, SLIDING, DAILY, TOTAL}) {
             assertThat(virtual.charge(11, quota).retryAfter()).as("%s", quota).isEqualTo(Balance.NEVER);
             assertThat(virtual.remaining(quota)).isEqualTo(10);
         }
     }
 
-    /** New names until the quotas of which nothing is used have made room for them. */
+    /** Uses new names until the unused quotas are forgotten. */
     private void forgetWhatIsUnused() {
         for (int i = 0; i < 2 * Account.KEPT; i++) {
             virtual.charge(1, new Quota.Calendar("another-" + i, 1, CalendarUnit.HOUR, ZoneOffset.UTC));
@@ -169,7 +171,7 @@ class SettlementTest {
     }
 
     @Test
-    void a_late_settlement_of_a_usage_that_was_forgotten_gives_nothing_back_and_is_owed_its_debt() {
+    void a_late_settlement_of_a_forgotten_usage_gives_nothing_back_but_charges_its_debt() {
         QuotaCharge nothing = virtual.charged(4, RATE, SLIDING, DAILY);
         QuotaCharge more = virtual.charged(1, RATE, SLIDING, DAILY);
         virtual.pass(Duration.ofDays(1));
@@ -185,7 +187,7 @@ class SettlementTest {
     }
 
     @Test
-    void a_debt_is_owed_also_when_nobody_has_asked_for_the_quota_since_it_was_forgotten() {
+    void a_debt_counts_even_if_the_quota_was_not_used_since_it_was_forgotten() {
         QuotaCharge charge = virtual.charged(1, RATE, SLIDING, DAILY);
         virtual.pass(Duration.ofDays(1));
         virtual.setWallClock("2026-03-11T12:00:00Z");
@@ -195,7 +197,7 @@ class SettlementTest {
     }
 
     @Test
-    void a_total_does_not_come_back() {
+    void a_total_never_refills() {
         virtual.charged(8, TOTAL);
         virtual.pass(Duration.ofDays(1000));
         virtual.setWallClock("2036-03-10T12:00:00Z");

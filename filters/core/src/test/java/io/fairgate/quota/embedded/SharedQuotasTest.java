@@ -23,7 +23,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Quotas of groups beside those of tenants, and quotas that are not enforced beside those that are. */
+/** Quotas of groups beside those of tenants, and quotas in dry run beside enforced ones. */
 class SharedQuotasTest {
     private static final QuotaOwner CORP = QuotaOwner.group("corp");
     private static final QuotaOwner ACME = QuotaOwner.tenant(VirtualQuotas.ACME);
@@ -54,7 +54,7 @@ class SharedQuotasTest {
     }
 
     @Test
-    void case_63_tenants_share_the_balance_of_their_group_and_when_it_refuses_none_is_charged() {
+    void tenants_share_the_balance_of_their_group_and_a_refusal_charges_none() {
         QuotaSet acme = QuotaSet.of(List.of(enforced(ACME, 10), enforced(CORP, 12)));
         QuotaSet globex = QuotaSet.of(List.of(enforced(GLOBEX, 10), enforced(CORP, 12)));
         assertThat(charge(acme, 8).allowed()).isTrue();
@@ -66,20 +66,20 @@ class SharedQuotasTest {
     }
 
     @Test
-    void a_tenant_and_a_group_of_one_name_have_balances_of_their_own() {
+    void a_tenant_and_a_group_with_the_same_name_have_separate_balances() {
         QuotaSet both = QuotaSet.of(List.of(enforced(QuotaOwner.group("acme"), 5), enforced(ACME, 7)));
         charge(both, 1);
         assertThat(remaining(both)).containsExactly(4L, 6L);
     }
 
     @Test
-    void an_owner_has_one_quota_of_a_name() {
+    void an_owner_cannot_have_two_quotas_with_the_same_name() {
         assertThatThrownBy(() -> QuotaSet.of(List.of(enforced(ACME, 1), trial(ACME, "hourly", 2))))
                 .hasMessage("quotas: hourly twice (expected: a name of its own for each)");
     }
 
     @Test
-    void what_is_not_enforced_refuses_nothing_and_is_told_to_nobody_but_the_operator() {
+    void a_quota_in_dry_run_refuses_nothing_and_only_the_operator_sees_it() {
         QuotaSet set = QuotaSet.of(List.of(trial(ACME, "trial", 2), enforced(ACME, 10)));
         assertThat(charge(set, 2).wouldRefuse()).isEmpty();
         QuotaDecision check = quotas.checkNow(set, 1);
@@ -94,7 +94,7 @@ class SharedQuotasTest {
     }
 
     @Test
-    void what_is_not_enforced_is_charged_all_or_nothing_and_only_with_what_is() {
+    void quotas_in_dry_run_are_charged_all_or_none_together_with_the_others() {
         QuotaSet set = QuotaSet.of(List.of(enforced(ACME, 5), trial(ACME, "wide", 100), trial(ACME, "narrow", 2)));
         assertThat(charge(set, 3).wouldRefuse()).containsExactly("narrow");
         assertThat(remaining(set)).as("narrow would have refused").containsExactly(2L, 100L, 2L);
@@ -105,7 +105,7 @@ class SharedQuotasTest {
     }
 
     @Test
-    void only_what_was_charged_is_given_back() {
+    void only_charged_units_are_given_back() {
         QuotaSet set = QuotaSet.of(List.of(enforced(ACME, 5), trial(ACME, "narrow", 2)));
         charge(set, 1);
         QuotaCharge charge = quotas.newCharge(set, 3);
@@ -114,7 +114,7 @@ class SharedQuotasTest {
         assertThat(remaining(set)).containsExactly(4L, 1L);
     }
 
-    /** After a reload the group may be asked for first; were the locks taken as listed, the threads would wait for good. */
+    /** After a reload the group may come first; locks taken in the order of the lists would deadlock. */
     @Test
     void sets_that_list_the_same_owners_in_opposite_orders_do_not_deadlock() throws Exception {
         QuotaSet oneWay = QuotaSet.of(List.of(enforced(ACME, 1_000_000), enforced(CORP, 30_000)));
@@ -139,9 +139,9 @@ class SharedQuotasTest {
         }
     }
 
-    /** Of a group of 20,000 and tenants of 8,000 each, in opposite orders, with charges of different sizes. */
+    /** A group with a limit of 20,000 and tenants with 8,000 each, in opposite orders, with charges of different sizes. */
     @Test
-    void tenants_that_charge_at_once_take_no_unit_too_many_and_a_refused_charge_leaves_nothing() throws Exception {
+    void concurrent_charges_admit_exactly_the_limit_and_a_refused_charge_leaves_nothing() throws Exception {
         List<QuotaOwner> tenants = List.of(ACME, GLOBEX, QuotaOwner.tenant(TenantId.of("initech")));
         ExecutorService threads = Executors.newFixedThreadPool(6);
         try {
@@ -176,7 +176,7 @@ class SharedQuotasTest {
     }
 
     @Test
-    void a_set_finds_its_balances_in_whichever_backend_is_asked() {
+    void one_set_has_separate_balances_in_each_backend() {
         QuotaSet set = QuotaSet.of(List.of(enforced(ACME, 5)));
         charge(set, 3);
         EmbeddedQuotas other = new VirtualQuotas().quotas;

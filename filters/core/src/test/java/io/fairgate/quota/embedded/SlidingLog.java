@@ -7,13 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The definition of a rate, taken at its word: in any interval of length t at most burst + limit * t / per units.
+ * The definition of a rate, taken literally: in any interval of length t at most burst + limit * t / per units.
  *
- * <p>It remembers every admitted request and looks at every interval that ends now; unlimited integers, no bucket, no
- * theoretical arrival time, nothing in common with what it judges.
+ * <p>It remembers every admitted request and checks every interval that ends now, with big integers. It has no bucket and no
+ * theoretical arrival time, and so shares nothing with the code under test.
  */
 final class SlidingLog {
-    /** One request, and the units of it that were not given back. */
+    /** One request, and its units that were not given back. */
     private record Admitted(long nanos, long units) {}
 
     private final Quota.Rate rate;
@@ -27,12 +27,12 @@ final class SlidingLog {
         admitted.add(new Admitted(nanos, units));
     }
 
-    /** Units that the request with that number, counted from 0, has given back count as never taken. */
+    /** Units that the request with this number, counted from 0, gave back count as never admitted. */
     void settle(int request, long units) {
         admitted.set(request, new Admitted(admitted.get(request).nanos, units));
     }
 
-    /** The most units that any interval leaves. */
+    /** The units that every interval still allows. */
     long remaining(long nanos) {
         BigInteger per = BigInteger.valueOf(rate.per().toNanos());
         BigInteger burst = BigInteger.valueOf(rate.burst()).multiply(per);

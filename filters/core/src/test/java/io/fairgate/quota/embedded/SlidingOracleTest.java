@@ -16,8 +16,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * A sliding window against a log of every request: no window ever holds more than the limit, a request is refused only
- * when a window that is a sixtieth longer would, and a retry passes when it was told and not a nanosecond earlier.
+ * A sliding window against a log of every request: no window ever contains more than the limit, a request is refused only if a
+ * window that is a sixtieth longer would contain more, and a retry passes exactly at the announced time.
  */
 class SlidingOracleTest {
     private static final int RUNS = 500;
@@ -70,14 +70,14 @@ class SlidingOracleTest {
                 assertThat(used(now, within)).as(what).isLessThanOrEqualTo(BigInteger.valueOf(limit));
             } else {
                 assertThat(used(now, within + part).add(BigInteger.valueOf(units)))
-                        .as("refused though even the longer window has room, " + what)
+                        .as("refused although even the longer window has room, " + what)
                         .isGreaterThan(BigInteger.valueOf(limit));
                 assertRetry(virtual, sliding, units, decision.retryAfter(), what);
             }
         }
     }
 
-    /** What the log holds in (now - length, now]. */
+    /** The units in the log in (now - length, now]. */
     private BigInteger used(long now, long length) {
         return log.stream()
                 .filter(each -> each.nanos > now - length)

@@ -35,9 +35,9 @@ import reactor.core.publisher.Flux;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * Usage that survives its process. A crash is a copy of the file at some moment: what the disk knew then.
+ * Usage that survives its process. A crash is a copy of the file at some moment.
  *
- * <p>Damage to the file is in {@code JournalFileTest}, disks that fail are in {@link JournalOnTestDiskTest}.
+ * <p>Damaged files are tested in {@code JournalFileTest}, failing disks in {@link JournalOnTestDiskTest}.
  */
 class UsageJournalTest {
     private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 1000, CalendarUnit.DAY, ZoneOffset.UTC);
@@ -51,7 +51,7 @@ class UsageJournalTest {
 
     private final List<UsageJournal> open = new ArrayList<>();
     private final Queue<String> heard = new ConcurrentLinkedQueue<>();
-    /** Stands, so that no disk is too slow. */
+    /** Stands still, so that no disk is too slow. */
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
 
     private volatile Instant wall = Instant.parse("2026-03-10T12:00:00Z");
@@ -102,7 +102,7 @@ class UsageJournalTest {
         open.get(open.size() - 1).close();
     }
 
-    /** What a new process finds when the old one ends now, without a word. */
+    /** What a new process finds after a crash of the old one now. */
     private EmbeddedQuotas crash() throws IOException {
         Path found = directory.resolve("found-" + crashes++);
         Files.copy(file(), found);
@@ -122,18 +122,18 @@ class UsageJournalTest {
     }
 
     @Test
-    void case_59_a_clean_end_keeps_what_was_used_to_the_unit() throws IOException {
+    void a_clean_end_keeps_the_exact_usage() throws IOException {
         EmbeddedQuotas quotas = start(file());
         charge(quotas, 123, DAILY, TOTAL);
         charge(quotas, 4, RATE, TOTAL);
         EmbeddedQuotas next = restart(quotas);
         assertThat(used(next, DAILY)).isEqualTo(123);
         assertThat(used(next, TOTAL)).isEqualTo(127);
-        assertThat(used(next, RATE)).as("not a calendar's").isZero();
+        assertThat(used(next, RATE)).as("only calendar quotas are kept").isZero();
     }
 
     @Test
-    void what_is_written_is_read_again_whatever_the_digits_of_the_language() throws IOException {
+    void a_journal_written_in_a_locale_with_other_digits_is_readable() throws IOException {
         Locale before = Locale.getDefault();
         Locale.setDefault(Locale.forLanguageTag("ar-EG"));
         try {
@@ -148,7 +148,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void case_60_a_crash_at_any_moment_admits_nothing_twice_and_loses_at_most_a_chunk() throws IOException {
+    void a_crash_at_any_moment_admits_nothing_twice_and_loses_at_most_a_chunk() throws IOException {
         EmbeddedQuotas quotas = start(file());
         Random random = new Random(7);
         long used = 0;
@@ -161,7 +161,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void processes_that_crash_again_and_again_admit_no_more_than_the_limit() throws IOException {
+    void repeated_crashes_admit_no_more_than_the_limit() throws IOException {
         long admitted = 0;
         EmbeddedQuotas quotas = start(file());
         Random random = new Random(11);
@@ -181,7 +181,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void a_new_window_begins_unused_and_the_old_file_does_not_matter() throws IOException {
+    void a_new_window_begins_unused_in_spite_of_the_old_file() throws IOException {
         EmbeddedQuotas quotas = start(file());
         charge(quotas, 900, DAILY);
         wall = Instant.parse("2026-03-11T00:00:00Z");
@@ -215,7 +215,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void many_that_wait_for_one_chunk_all_get_an_answer() {
+    void all_requests_that_wait_for_one_chunk_are_answered() {
         EmbeddedQuotas quotas = start(file());
         QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, DAILY);
         Long passed = Flux.range(0, 1200)
@@ -227,7 +227,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void units_that_were_given_back_are_not_lost_in_a_crash_and_a_debt_is_written() throws IOException {
+    void returned_units_and_debts_survive_a_crash() throws IOException {
         EmbeddedQuotas quotas = start(file());
         QuotaCharge large = quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, DAILY), 600);
         large.charge().block(LONGEST);
@@ -246,7 +246,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void a_clock_that_ran_ahead_is_told_at_the_start_and_refills_nothing() throws IOException {
+    void a_clock_that_ran_ahead_is_reported_at_the_start_and_refills_nothing() throws IOException {
         EmbeddedQuotas quotas = start(file());
         charge(quotas, 30, DAILY, TOTAL);
         wall = Instant.parse("2027-03-10T12:00:00Z");
@@ -264,7 +264,7 @@ class UsageJournalTest {
         assertThat(used(next, DAILY)).isEqualTo(150);
         assertThat(charge(next, 851, DAILY)).isFalse();
 
-        // What docs/quotas.md says an operator may do.
+        // The remedy in docs/quotas.md.
         stop(next);
         List<String> lines = Files.readAllLines(file());
         lines.removeIf(line -> line.contains(" " + label + " "));
@@ -277,7 +277,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void of_many_usages_in_the_future_a_few_are_named() {
+    void the_report_of_usages_in_the_future_names_only_a_few() {
         wall = Instant.parse("2027-03-10T12:00:00Z");
         EmbeddedQuotas quotas = start(file());
         for (int i = 0; i < 8; i++) {
@@ -293,7 +293,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void one_process_has_the_file_under_whatever_name() throws IOException {
+    void a_process_can_open_the_file_only_once_under_any_name() throws IOException {
         charge(start(file()), 50, DAILY);
         Path link = Files.createSymbolicLink(directory.resolve("link"), file());
         for (Path name : List.of(file(), link)) {
@@ -304,7 +304,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void another_process_is_kept_out_until_the_one_before_has_ended_however_it_ends() throws Exception {
+    void another_process_is_locked_out_until_the_first_has_ended() throws Exception {
         Process other = otherProcess(ProcessBuilder.Redirect.INHERIT);
         try {
             assertThat(other.getInputStream().read()).isEqualTo('o');
@@ -317,14 +317,14 @@ class UsageJournalTest {
     }
 
     @Test
-    void a_second_one_in_this_process_does_not_let_another_process_in() throws Exception {
+    void a_refused_second_journal_does_not_release_the_lock() throws Exception {
         charge(start(file()), 50, DAILY);
         assertThatThrownBy(() -> UsageJournal.open(file(), time, () -> wall, listener))
                 .isInstanceOf(UnusableJournalException.class);
         Process other = otherProcess(ProcessBuilder.Redirect.DISCARD);
         try {
             assertThat(other.getInputStream().read())
-                    .as("nothing: it is refused")
+                    .as("no output, because it is refused")
                     .isEqualTo(-1);
         } finally {
             other.destroyForcibly().waitFor();
@@ -332,7 +332,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void a_link_that_leads_nowhere_is_refused() throws IOException {
+    void a_dangling_link_is_refused() throws IOException {
         Path link = Files.createSymbolicLink(directory.resolve("link"), file());
         assertThatThrownBy(() -> UsageJournal.open(link, time, () -> wall, listener))
                 .hasMessage(
@@ -352,7 +352,7 @@ class UsageJournalTest {
                 .start();
     }
 
-    /** Charges 70 units, says so, and holds on to the file until it is killed. */
+    /** Charges 70 units, prints that, and keeps the file open until it is killed. */
     static final class OtherProcess {
         private OtherProcess() {}
 
@@ -364,13 +364,13 @@ class UsageJournalTest {
             System.out.write('o');
             System.out.flush();
             while (System.in.read() >= 0) {
-                // Nobody writes; it waits.
+                // Nothing is written; this only waits.
             }
         }
     }
 
     @Test
-    void a_journal_that_cannot_be_used_is_refused_with_one_sentence() throws IOException {
+    void an_unusable_journal_is_refused_with_one_sentence() throws IOException {
         Path nowhere = directory.resolve("missing/usage");
         assertThatThrownBy(() -> UsageJournal.open(nowhere, time, () -> wall, listener))
                 .isInstanceOf(UnusableJournalException.class)
@@ -382,12 +382,12 @@ class UsageJournalTest {
         Path foreign = Files.writeString(directory.resolve("foreign"), "hello\nworld\n");
         for (int i = 0; i < 2; i++) {
             assertThatThrownBy(() -> UsageJournal.open(foreign, time, () -> wall, listener))
-                    .as("the lock is let go")
+                    .as("the lock is released")
                     .hasMessageContaining("not a journal");
         }
     }
 
-    /** New names until the quotas whose window is over have been forgotten. */
+    /** Uses new names until the quotas of old windows are forgotten. */
     private static void forgetWhatIsOver(EmbeddedQuotas quotas) {
         for (int i = 0; i < 2 * Account.KEPT; i++) {
             charge(quotas, 1, new Quota.Calendar("another-" + i, 1, CalendarUnit.HOUR, ZoneOffset.UTC));
@@ -395,7 +395,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void a_debt_of_a_usage_that_was_forgotten_is_owed_in_the_latest_window_and_written() throws IOException {
+    void a_debt_of_a_forgotten_usage_is_charged_to_the_latest_window_and_written() throws IOException {
         EmbeddedQuotas quotas = start(file());
         QuotaCharge old = quotas.newCharge(QuotaSet.of(VirtualQuotas.ACME, DAILY), 5);
         old.charge().block(LONGEST);
@@ -414,7 +414,7 @@ class UsageJournalTest {
     }
 
     @Test
-    void a_usage_that_was_forgotten_is_found_again_as_it_was_written() {
+    void a_forgotten_usage_is_read_back_from_the_journal() {
         EmbeddedQuotas quotas = start(file());
         charge(quotas, 1000, DAILY);
         wall = Instant.parse("2026-03-11T12:00:00Z");

@@ -15,7 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** Embedded quotas between two clocks that a test sets, each on its own. */
+/** Embedded quotas with two clocks that a test sets separately. */
 final class VirtualQuotas {
     static final TenantId ACME = TenantId.of("acme");
 
@@ -23,12 +23,12 @@ final class VirtualQuotas {
     private volatile Instant wall = Instant.parse("2026-03-10T12:00:00Z");
     final EmbeddedQuotas quotas = new EmbeddedQuotas(scheduler, () -> wall);
 
-    /** The monotonic clock alone; the wall clock stands. */
+    /** Advances only the monotonic clock. */
     void pass(Duration time) {
         scheduler.advanceTimeBy(time);
     }
 
-    /** The wall clock alone; the monotonic clock stands. */
+    /** Moves only the wall clock. */
     void setWallClock(String instant) {
         wall = Instant.parse(instant);
     }
@@ -49,7 +49,7 @@ final class VirtualQuotas {
         return Objects.requireNonNull(charge.charge().block());
     }
 
-    /** Charges units that pass, and returns what can be settled. */
+    /** Charges units that must pass, and returns the charge for its settlement. */
     QuotaCharge charged(long units, Quota... asked) {
         QuotaCharge charge = quotas.newCharge(QuotaSet.of(ACME, asked), units);
         assertThat(charge(charge).allowed()).isTrue();
@@ -73,7 +73,7 @@ final class VirtualQuotas {
         return balance(quota).remaining();
     }
 
-    /** Charges one unit after another until the first refusal; how many passed. */
+    /** Charges single units until the first refusal; returns how many passed. */
     long chargeAll(Quota quota) {
         long passed = 0;
         while (charge(1, quota).allowed()) {

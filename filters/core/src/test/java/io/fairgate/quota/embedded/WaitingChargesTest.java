@@ -26,7 +26,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Charges that wait for the disk, and what becomes of what is written for them when they come back or leave. */
+/** Charges that wait for the disk, and the units recorded for them when they return or leave. */
 class WaitingChargesTest {
     private static final Quota.Total OWN = new Quota.Total("own", 900);
 
@@ -34,7 +34,7 @@ class WaitingChargesTest {
     private final TestDisk disk = journaled.disk;
     private final QuotaSet acme = inOrganisation("acme");
 
-    /** A tenant's own quota, and one that its organisation shares. */
+    /** A tenant's own quota, and a quota shared by its organisation. */
     private static QuotaSet inOrganisation(String tenant) {
         return QuotaSet.of(List.of(
                 new OwnedQuota(QuotaOwner.tenant(TenantId.of(tenant)), OWN, true),
@@ -46,7 +46,7 @@ class WaitingChargesTest {
         journaled.close();
     }
 
-    /** All of them wait: who comes when the first chunk is there may pass at once. */
+    /** The disk hangs, so that all wait: once the first chunk is written, a request may pass at once. */
     private List<Request> waitingCrowd(int size) {
         disk.hang();
         List<Request> crowd = crowd(size);
@@ -61,7 +61,7 @@ class WaitingChargesTest {
     }
 
     @Test
-    void a_crowd_that_leaves_while_it_is_written_for_takes_no_more_than_a_chunk() throws Exception {
+    void requests_that_leave_during_the_write_cost_at_most_one_chunk() throws Exception {
         disk.hang();
         Request first = journaled.request(acme, 1);
         disk.awaitWrite();
@@ -73,7 +73,7 @@ class WaitingChargesTest {
     }
 
     @Test
-    void a_crowd_that_leaves_after_it_was_written_for_takes_no_more_than_a_chunk() {
+    void requests_that_leave_after_the_write_cost_at_most_one_chunk() {
         List<Request> crowd = waitingCrowd(800);
         journaled.awaitWritten();
         journaled.assertUsedAfterACrash(acme, 800);
@@ -83,7 +83,7 @@ class WaitingChargesTest {
     }
 
     @Test
-    void a_crowd_that_leaves_again_and_again_leaves_all_to_the_others() {
+    void requests_that_leave_repeatedly_take_nothing_from_the_others() {
         for (int i = 0; i < 20; i++) {
             waitingCrowd(100).forEach(Request::leave);
             journaled.comeBack();
@@ -95,7 +95,7 @@ class WaitingChargesTest {
     }
 
     @Test
-    void who_stays_is_written_for_whoever_leaves() {
+    void the_remaining_requests_are_recorded_although_others_leave() {
         List<Request> crowd = waitingCrowd(800);
         journaled.awaitWritten();
         IntStream.range(0, 800)
@@ -106,13 +106,13 @@ class WaitingChargesTest {
         int writes = disk.writes();
         journaled.runAll();
         assertThat(crowd).filteredOn(request -> !request.hasLeft()).allMatch(Request::passes);
-        assertThat(disk.writes()).as("nobody waited once more").isEqualTo(writes);
+        assertThat(disk.writes()).as("no request waited again").isEqualTo(writes);
         journaled.awaitWritten();
         journaled.assertUsedAfterACrash(acme, 400);
     }
 
     @Test
-    void who_comes_later_and_uses_what_was_written_for_others_has_more_of_it_written() {
+    void a_later_request_that_uses_the_chunk_of_others_extends_it() {
         List<Request> crowd = waitingCrowd(100);
         journaled.awaitWritten();
         for (int i = 0; i < CHUNK - 2; i++) {
@@ -120,11 +120,11 @@ class WaitingChargesTest {
         }
         journaled.awaitWritten();
         journaled.runAll();
-        assertThat(crowd).as("nobody waits once more").allMatch(Request::passes);
+        assertThat(crowd).as("no request waits again").allMatch(Request::passes);
     }
 
     @Test
-    void what_was_written_for_a_request_that_is_refused_in_the_end_is_taken_back() {
+    void units_recorded_for_a_refused_request_are_taken_back() {
         Request first = journaled.request(acme, 500);
         Request second = journaled.request(acme, 600);
         journaled.comeBack();
@@ -134,7 +134,7 @@ class WaitingChargesTest {
     }
 
     @Test
-    void a_request_that_waits_for_one_quota_keeps_what_is_written_of_the_others() {
+    void a_request_that_waits_for_one_quota_keeps_the_units_recorded_of_the_others() {
         QuotaSet both = QuotaSet.of(VirtualQuotas.ACME, SHARED, OWN);
         QuotaSet one = QuotaSet.of(VirtualQuotas.ACME, SHARED);
         Request large = journaled.request(one, 500);
@@ -154,7 +154,7 @@ class WaitingChargesTest {
     }
 
     @Test
-    void a_charge_that_was_settled_while_it_waited_is_answered_and_not_made() {
+    void a_charge_that_is_settled_while_it_waits_is_answered_but_not_made() {
         Request request = journaled.request(acme, 50);
         request.charge.settle(50).block();
         journaled.comeBack();
@@ -164,7 +164,7 @@ class WaitingChargesTest {
     }
 
     @Test
-    void at_every_moment_what_was_given_is_on_the_disk_although_half_of_the_crowd_leaves() {
+    void admitted_units_are_always_on_the_disk_although_half_of_the_requests_leave() {
         EmbeddedQuotas atOnce = journaled.on(Schedulers.parallel());
         QuotaSet set = QuotaSet.of(VirtualQuotas.ACME, new Quota.Total("prepaid", 15_000));
         AtomicLong given = new AtomicLong();

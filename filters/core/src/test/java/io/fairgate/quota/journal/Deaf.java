@@ -3,7 +3,7 @@ package io.fairgate.quota.journal;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Does not mind how a journal fares. */
+/** Ignores all events of a journal. */
 public final class Deaf implements JournalListener {
     @Override
     public void changed(@Nullable IOException failure) {}

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What is found in a file that a crash has left at any byte, or that somebody else has been at.
+ * Reading a file that a crash has cut at any byte, or that another program has changed.
  */
 class JournalFileTest {
     private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 1000, CalendarUnit.DAY, ZoneOffset.UTC);
@@ -49,7 +49,7 @@ class JournalFileTest {
         return new JournalRecord(key(name), TODAY, used);
     }
 
-    /** One batch: the same number for all. */
+    /** One batch, with the same number in each record. */
     private static List<JournalRecord> batch(long used) {
         return NAMES.stream().map(name -> record(name, used)).toList();
     }
@@ -69,7 +69,7 @@ class JournalFileTest {
     }
 
     @Test
-    void a_crash_at_any_byte_of_a_batch_leaves_all_that_was_given_before_it() throws IOException {
+    void a_crash_at_any_byte_of_a_batch_keeps_all_earlier_batches() throws IOException {
         int acknowledged = written(batch(100)).length;
         byte[] all = written(batch(110));
         for (int length = acknowledged; length <= all.length; length++) {
@@ -79,12 +79,12 @@ class JournalFileTest {
                         .as("cut at byte %d", length)
                         .hasSize(3)
                         .allMatch(record -> record.used() == 100 || record.used() == 110);
-                // The shortest line, so that more of a torn one could be left behind it.
+                // The shortest possible line, after which the rest of a torn longer line could remain.
                 file.write(List.of(record("acme", 120)));
             }
             try (JournalFile file = JournalFile.open(file(), () -> wall)) {
                 assertThat(used(file.live(), "acme"))
-                        .as("what is written after it, cut at byte %d", length)
+                        .as("the next record, cut at byte %d", length)
                         .isEqualTo(120);
                 assertThat(used(file.live(), "globex")).isBetween(100L, 110L);
             }
@@ -92,7 +92,7 @@ class JournalFileTest {
     }
 
     @Test
-    void a_crash_at_any_byte_of_the_first_line_leaves_a_file_that_begins_anew() throws IOException {
+    void a_crash_at_any_byte_of_the_first_line_leaves_a_usable_file() throws IOException {
         byte[] header = written();
         for (int length = 0; length <= header.length; length++) {
             Files.write(file(), Arrays.copyOf(header, length));
@@ -106,7 +106,7 @@ class JournalFileTest {
         }
     }
 
-    /** As many lines as are kept before the file is written anew; one more, and it is. */
+    /** Writes as many lines as a file may have; one more line causes a rewrite. */
     private void fill(JournalFile file) throws IOException {
         file.write(batch(1));
         for (int i = 3; i < 1000; i++) {
@@ -115,7 +115,7 @@ class JournalFileTest {
     }
 
     @Test
-    void a_crash_at_any_byte_of_a_rewrite_leaves_the_old_file_or_the_new_one() throws IOException {
+    void a_crash_at_any_byte_of_a_rewrite_leaves_the_old_or_the_new_file() throws IOException {
         byte[] old;
         byte[] anew;
         try (JournalFile file = JournalFile.open(file(), () -> wall)) {
@@ -131,14 +131,14 @@ class JournalFileTest {
 
         for (int length = 0; length <= anew.length; length += 7) {
             Files.write(file(), old);
-            // None at all of it is a longer one that another rewrite has left.
+            // Without any byte of the new file: a longer file, left by another rewrite.
             Files.write(next, Arrays.copyOf(anew, length == 0 ? 2 * anew.length : length));
             try (JournalFile file = JournalFile.open(file(), () -> wall)) {
                 assertThat(used(file.live(), "acme"))
                         .as("%d bytes of the new file", length)
                         .isEqualTo(999);
                 file.write(List.of(record("acme", 2000)));
-                assertThat(file()).as("written anew after all").hasBinaryContent(anew);
+                assertThat(file()).as("rewritten now").hasBinaryContent(anew);
                 file.write(List.of(record("globex", 3000)));
             }
             try (JournalFile file = JournalFile.open(file(), () -> wall)) {
@@ -150,14 +150,14 @@ class JournalFileTest {
     }
 
     @Test
-    void a_rewrite_that_fails_costs_nothing_and_is_tried_again_later() throws IOException {
+    void a_failed_rewrite_loses_nothing_and_is_repeated_later() throws IOException {
         Path next = Files.createDirectory(directory.resolve("usage.next"));
         try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             fill(file);
             file.write(List.of(record("acme", 2000)));
             Files.delete(next);
             file.write(List.of(record("acme", 2001)));
-            assertThat(Files.size(file())).as("not for each line").isGreaterThan(50_000);
+            assertThat(Files.size(file())).as("not repeated for each line").isGreaterThan(50_000);
             for (int i = 0; i < 1000; i++) {
                 file.write(List.of(record("acme", 2002 + i)));
             }
@@ -169,7 +169,7 @@ class JournalFileTest {
     }
 
     @Test
-    void a_rewrite_keeps_the_window_before_that_an_operator_may_want_back() throws IOException {
+    void a_rewrite_keeps_the_previous_window() throws IOException {
         try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             fill(file);
             file.write(List.of(new JournalRecord(key("acme"), TOMORROW, 5)));
@@ -188,7 +188,7 @@ class JournalFileTest {
     }
 
     @Test
-    void a_rewrite_leaves_out_what_was_over_long_ago_but_not_totals_and_the_last_window() throws IOException {
+    void a_rewrite_drops_old_windows_but_keeps_totals_and_the_last_window() throws IOException {
         JournalRecord total = new JournalRecord(
                 new JournalRecord.Key(new QuotaOwner(QuotaOwner.Kind.TENANT, "acme"), new UsageKey("all", "total")),
                 CalendarWindow.ALWAYS,
@@ -198,14 +198,12 @@ class JournalFileTest {
             wall = Instant.parse("2026-03-12T00:00:00Z");
             fill(file);
             file.write(List.of(total, tomorrow));
-            assertThat(Files.readAllLines(file()))
-                    .as("over for no more than a day")
-                    .hasSize(6);
+            assertThat(Files.readAllLines(file())).as("ended at most a day ago").hasSize(6);
             wall = wall.plusMillis(1);
             for (int i = 0; i < 1000; i++) {
                 file.write(List.of(total));
             }
-            assertThat(file.live()).as("what is found while it runs").containsOnlyKeys(total.key(), tomorrow.key());
+            assertThat(file.live()).as("live records").containsOnlyKeys(total.key(), tomorrow.key());
         }
         assertThat(Files.readAllLines(file()))
                 .hasSizeLessThan(10)
@@ -214,7 +212,7 @@ class JournalFileTest {
     }
 
     @Test
-    void any_bit_that_is_not_what_was_written_is_refused_and_the_file_left_as_it_is() throws IOException {
+    void a_file_with_one_wrong_bit_is_refused_and_left_unchanged() throws IOException {
         byte[] good = written(batch(100), List.of(record("acme", 110)));
         for (int i = 0; i < good.length; i++) {
             for (int bit = 0; bit < 8; bit++) {
@@ -230,7 +228,7 @@ class JournalFileTest {
     }
 
     @Test
-    void a_line_that_was_not_written_is_named_wherever_it_is() throws IOException {
+    void an_invalid_line_is_reported_with_its_number() throws IOException {
         List<String> good =
                 new ArrayList<>(List.of(new String(written(batch(100)), StandardCharsets.ISO_8859_1).split("\n")));
         for (int line = 2; line <= good.size() + 1; line++) {
@@ -246,12 +244,12 @@ class JournalFileTest {
         good.set(good.size() - 1, good.get(good.size() - 1) + "~");
         Files.writeString(file(), String.join("\n", good));
         assertThatThrownBy(() -> JournalFile.open(file(), () -> wall))
-                .as("whole, but for its end")
+                .as("complete but for the line end")
                 .hasMessageContaining(": line 4 is damaged ");
     }
 
     @Test
-    void a_file_of_somebody_else_is_refused_and_left_as_it_is() throws IOException {
+    void a_foreign_file_is_refused_and_left_unchanged() throws IOException {
         for (String text : List.of("hello\nworld\n", "fairgate usage 2\n", "fairgate usage 10", "\n")) {
             Files.writeString(file(), text);
             assertThatThrownBy(() -> JournalFile.open(file(), () -> wall))

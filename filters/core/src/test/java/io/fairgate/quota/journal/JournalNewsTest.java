@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** What a journal tells while a log takes nothing. */
+/** The log lines and the status of a journal while the log is blocked. */
 class JournalNewsTest {
     private static final Quota.Total PREPAID = new Quota.Total("prepaid", 1000);
     private static final Duration LONGEST = Duration.ofSeconds(20);
@@ -73,18 +73,18 @@ class JournalNewsTest {
         journal.close();
     }
 
-    /** Another access to the disk, and what became of it: 20 units are more than a chunk. */
+    /** Causes an access to the disk, because 20 units are more than a chunk. */
     private void write(@Nullable IOException failure) throws Exception {
         disk.failWith(failure);
         QuotaCharge charge = quotas.newCharge(QuotaSet.of(TenantId.of("acme"), PREPAID), 20);
         QuotaDecision decision = charge.charge().toFuture().get(LONGEST.toSeconds(), TimeUnit.SECONDS);
         assertThat(decision.allowed()).isTrue();
-        // Its answers come before the news.
+        // The answers come before the events.
         journal.written().block(LONGEST);
     }
 
     @Test
-    void a_log_that_takes_nothing_holds_up_nobody_and_all_else_knows_how_it_is() throws Exception {
+    void a_blocked_log_delays_no_request_and_the_status_stays_current() throws Exception {
         write(new IOException("full"));
         reached.acquire();
         assertThat(state).hasMessage("full");
@@ -102,7 +102,7 @@ class JournalNewsTest {
     }
 
     @Test
-    void what_came_and_went_while_a_log_took_nothing_does_not_pile_up() throws Exception {
+    void changes_during_a_blocked_log_do_not_pile_up() throws Exception {
         write(new IOException("full"));
         reached.acquire();
         for (int i = 0; i < 10; i++) {
@@ -116,7 +116,7 @@ class JournalNewsTest {
     }
 
     @Test
-    void the_last_line_is_true_whatever_came_and_went_before_it() throws Exception {
+    void the_last_log_line_states_the_current_status() throws Exception {
         write(new IOException("full"));
         reached.acquire();
         write(null);
@@ -128,7 +128,7 @@ class JournalNewsTest {
     }
 
     @Test
-    void a_failure_that_was_over_before_its_turn_came_is_told_all_the_same() throws Exception {
+    void a_failure_that_ended_before_it_was_logged_is_still_logged() throws Exception {
         write(new IOException("full"));
         reached.acquire();
         write(null);
@@ -142,7 +142,7 @@ class JournalNewsTest {
     }
 
     @Test
-    void the_end_waits_for_a_log_that_takes_nothing_for_a_second_only() throws Exception {
+    void close_waits_at_most_a_second_for_a_blocked_log() throws Exception {
         write(new IOException("full"));
         reached.acquire();
         CompletableFuture.runAsync(journal::close).get(LONGEST.toSeconds(), TimeUnit.SECONDS);
@@ -151,7 +151,7 @@ class JournalNewsTest {
     }
 
     @Test
-    void the_end_waits_for_a_log_that_takes_its_line_in_time() throws Exception {
+    void close_waits_for_a_slow_log() throws Exception {
         write(new IOException("full"));
         reached.acquire();
         Thread closing = new Thread(journal::close);
@@ -165,7 +165,7 @@ class JournalNewsTest {
     }
 
     @Test
-    void no_thread_is_kept_when_all_is_told() throws Exception {
+    void the_thread_ends_when_everything_is_logged() throws Exception {
         taken.release(ALL);
         for (int i = 0; i < 3; i++) {
             write(new IOException("full"));

@@ -8,7 +8,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A disk that hangs and fails when a test says so, and knows what would be found on it. */
+/** A disk that hangs and fails when a test says so, and shows its contents. */
 public final class TestDisk implements JournalStore {
     private final Map<JournalRecord.Key, JournalRecord> kept = new ConcurrentHashMap<>();
     private final AtomicInteger writes = new AtomicInteger();
@@ -19,14 +19,14 @@ public final class TestDisk implements JournalStore {
     private volatile @Nullable Throwable failure;
     private volatile boolean isClosed;
 
-    /** What is found when the process ends now, without a word. */
+    /** The disk that a process finds after a crash at this moment. */
     public TestDisk crash() {
         TestDisk found = new TestDisk();
         found.kept.putAll(kept);
         return found;
     }
 
-    /** From now on a write returns when it is let. */
+    /** From now on a write returns only when {@link #goOn} or {@link #letOneGoOn} allows it. */
     public void hang() {
         reached.drainPermits();
         goesOn.drainPermits();
@@ -45,7 +45,7 @@ public final class TestDisk implements JournalStore {
         reached.acquire();
     }
 
-    /** From now on a write throws; null for no more. */
+    /** From now on a write throws; null ends this. */
     public void failWith(@Nullable Throwable next) {
         failure = next;
     }

@@ -13,23 +13,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Proofs in JVMs of their own, in which the pool is a mutant.
+ * Runs proofs in new JVMs, in which the pool is a mutant.
  *
- * @param directory has the classes that stand before all others, and is where everything else goes
+ * @param directory contains the mutant's classes, which come first in the class path; all output goes there too
  */
 record Fork(Path directory) {
 
     static final String CLASSES = "classes";
 
-    /** More than else: what is red is so before all have been tried. */
+    /** More than in the ordinary build: a red scenario ends long before all orders are tried. */
     private static final int ORDERS = 1000;
 
     private static final Duration AT_MOST = Duration.ofMinutes(5);
 
-    /** How often a stress test is run that stays green: it needs luck, and a busy machine has less of it. */
+    /** The most runs of a stress test that stays green: it needs luck, more so on a busy machine. */
     private static final int TRIES = 4;
 
-    /** Those of the scenarios that are red. */
+    /** Returns the red scenarios. */
     List<String> redScenarios(List<String> scenarios) {
         List<String> command = new ArrayList<>(List.of(
                 "-XX:TieredStopAtLevel=1",
@@ -48,7 +48,7 @@ record Fork(Path directory) {
                 .toList();
     }
 
-    /** Those of the stress tests, named by their classes, that are red in one of some runs. */
+    /** Returns the names of the stress tests that are red in at least one run. */
     List<String> redStressTests(List<String> tests) {
         Set<String> red = new LinkedHashSet<>();
         for (int tried = 0; tried < TRIES && red.size() < tests.size(); tried++) {
@@ -68,7 +68,7 @@ record Fork(Path directory) {
                 .toList();
     }
 
-    /** What a JVM says, which is also kept in a file beside the classes. */
+    /** Returns the output of a JVM, which is also kept in a file beside the classes. */
     private List<String> said(String name, List<String> command) {
         Path log = directory.resolve(name + ".txt");
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
@@ -79,7 +79,7 @@ record Fork(Path directory) {
             Process process = new ProcessBuilder(
                             Stream.concat(Stream.of(java.toString(), "-classpath", classPath), command.stream())
                                     .toList())
-                    // What jcstress keeps, it keeps where it is.
+                    // jcstress writes its files to the working directory.
                     .directory(directory.toFile())
                     .redirectErrorStream(true)
                     .redirectOutput(log.toFile())

@@ -3,7 +3,7 @@ package io.fairgate.proofs.mutants;
 import io.fairgate.proofs.ModelCheck;
 import org.jetbrains.lincheck.LincheckAssertionError;
 
-/** Has the model checker look at some scenarios, in a JVM whose pool is a mutant, and says which of them are red. */
+/** Runs the model checker on some scenarios, in a JVM whose pool is a mutant, and prints which of them are red. */
 final class ModelCheckRun {
 
     private ModelCheckRun() {}
@@ -13,7 +13,7 @@ final class ModelCheckRun {
         for (String proof : proofs) {
             System.out.println((isRed(proof) ? "red: " : "green: ") + proof);
         }
-        // The threads of the model checker would go on.
+        // Also ends the threads of the model checker.
         System.exit(0);
     }
 

@@ -10,12 +10,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * One way to break the pool, and who sees it.
+ * One fault in the pool, and the proofs that detect it.
  *
- * @param broken a sentence
- * @param source the file that is broken
- * @param there the text in it, which occurs once
- * @param instead what takes its place
+ * @param broken a sentence that describes the fault
+ * @param source the file with the fault
+ * @param there the text to replace, which occurs once in the file
+ * @param instead its replacement
  * @param proofs scenarios of the model checker, and names of stress tests
  */
 record Mutant(String name, String broken, Path source, String there, String instead, List<String> proofs) {
@@ -29,7 +29,7 @@ record Mutant(String name, String broken, Path source, String there, String inst
             "(\\V+)\\R\\Rfile: (\\V+)\\R((?:red: \\V+\\R)+)\\R--- there\\R(.+)\\R--- instead\\R(.*)\\R",
             Pattern.DOTALL);
 
-    /** All on record, by their names. */
+    /** All recorded mutants, sorted by name. */
     static Stream<Mutant> all() {
         try (Stream<Path> files = Files.list(MUTANTS)) {
             return files.sorted().map(Mutant::read).toList().stream();
@@ -52,12 +52,12 @@ record Mutant(String name, String broken, Path source, String there, String inst
                 name, parts.group(1), SOURCES.resolve(parts.group(2)), parts.group(4), parts.group(5), proofs);
     }
 
-    /** The source with the fault in it. */
+    /** The source with the fault. */
     String code() {
         String code = text(source);
         int at = code.indexOf(there);
         if (at < 0 || code.indexOf(there, at + 1) >= 0) {
-            throw new IllegalStateException("%s has to be mended: what it replaces occurs %s in %s"
+            throw new IllegalStateException("mutant %s must be corrected: its text occurs %s in %s (expected: once)"
                     .formatted(this, at < 0 ? "nowhere" : "more than once", source));
         }
         return code.substring(0, at) + instead + code.substring(at + there.length());
@@ -71,7 +71,7 @@ record Mutant(String name, String broken, Path source, String there, String inst
         }
     }
 
-    /** Its name is enough in a report. */
+    /** In a report the name is enough. */
     @Override
     public String toString() {
         return name;

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What can be said of the mutants without breeding one. */
+/** What can be checked without compiling a mutant. */
 class MutantsTest {
 
     static Stream<Mutant> mutants() {
@@ -19,13 +19,13 @@ class MutantsTest {
 
     @ParameterizedTest
     @MethodSource("mutants")
-    void what_a_mutant_replaces_occurs_once(Mutant mutant) {
+    void the_text_that_a_mutant_replaces_occurs_once(Mutant mutant) {
         assertThat(mutant.code()).contains(mutant.instead());
         assertThat(mutant.instead()).isNotEqualTo(mutant.there());
     }
 
     @Test
-    void each_proof_has_a_mutant_and_each_mutant_a_proof() {
+    void each_proof_has_a_mutant_and_each_mutant_has_a_proof() {
         List<String> proofs = Stream.concat(
                         Arrays.stream(ModelCheck.values()).flatMap(check -> check.proofs().stream()),
                         StressTests.all().stream())

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Breeds each mutant and has its proofs look at it. Takes minutes; the profile "proofs" does it. */
+/** Compiles each mutant and runs its proofs. This takes minutes, so only the profile "proofs" runs it. */
 @Tag("long")
 class MutantsTurnRedTest {
 
@@ -37,9 +37,9 @@ class MutantsTurnRedTest {
         assertThat(red).as(mutant.broken()).containsExactlyInAnyOrderElementsOf(mutant.proofs());
     }
 
-    /** Else what the others show may be a fault of how they are run. */
+    /** Otherwise a red proof might be caused by the way in which it is run. */
     @Test
-    void what_is_bred_without_a_fault_turns_nothing_red() throws IOException {
+    void a_mutant_without_a_fault_turns_no_proof_red() throws IOException {
         Mutant mutant = mutants()
                 .filter(candidate -> candidate.proofs().stream().anyMatch(MutantsTurnRedTest::isScenario)
                         && !candidate.proofs().stream().allMatch(MutantsTurnRedTest::isScenario))
@@ -69,7 +69,7 @@ class MutantsTurnRedTest {
         delete(fork.directory());
         Path classes = Files.createDirectories(fork.directory().resolve(Fork.CLASSES));
         JavaCompiler compiler =
-                Objects.requireNonNull(ToolProvider.getSystemJavaCompiler(), "a JDK, and not only what runs programs");
+                Objects.requireNonNull(ToolProvider.getSystemJavaCompiler(), "no compiler (expected: a JDK)");
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
             List<String> options = List.of(
                     "-d",
@@ -85,7 +85,7 @@ class MutantsTurnRedTest {
         return fork;
     }
 
-    /** What an earlier run has left may not fit what has changed since. */
+    /** Files of an earlier run may be out of date. */
     private static void delete(Path directory) throws IOException {
         if (Files.exists(directory)) {
             try (Stream<Path> below = Files.walk(directory)) {
@@ -96,7 +96,7 @@ class MutantsTurnRedTest {
         }
     }
 
-    /** A file that is only written down in memory. */
+    /** A source file in memory. */
     private static final class Code extends SimpleJavaFileObject {
 
         private final String code;

@@ -11,18 +11,18 @@ import java.util.Objects;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** The tests that jcstress knows. */
+/** The tests of jcstress. */
 final class StressTests {
 
     private static final String PACKAGE = ModelCheck.class.getPackageName();
-    /** Written by jcstress while the tests are compiled. */
+    /** Written by jcstress's annotation processor. */
     private static final String LIST = "/META-INF/TestList";
 
     private static final Pattern NAME = Pattern.compile(Pattern.quote(PACKAGE) + "\\.(\\w+)_jcstress");
 
     private StressTests() {}
 
-    /** Their names. */
+    /** The names of all stress tests. */
     static List<String> all() {
         try (InputStream list = Objects.requireNonNull(StressTests.class.getResourceAsStream(LIST))) {
             String tests = new String(list.readAllBytes(), StandardCharsets.UTF_8);
@@ -35,7 +35,7 @@ final class StressTests {
         }
     }
 
-    /** The arguments for a JVM that runs some of them. */
+    /** The arguments of a JVM that runs these tests. */
     static List<String> command(List<String> tests, Path report) {
         String these = PACKAGE.replace(".", "\\.") + "\\.(" + String.join("|", tests) + ")";
         return List.of(

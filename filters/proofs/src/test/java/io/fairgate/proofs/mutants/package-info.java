@@ -1,6 +1,6 @@
 /**
- * Mutants on record: for each proof a way to break the pool that turns it red. A mutant is a file in {@code src/mutants}
- * that says what is broken, the text that is there, the text that takes its place, and the proofs that see it.
+ * Mutants: for each proof, a fault in the pool that turns it red. A mutant is a file in {@code src/mutants} with a
+ * description of the fault, the text to replace, its replacement, and the proofs that detect it.
  */
 @NullMarked
 package io.fairgate.proofs.mutants;

@@ -24,7 +24,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
-/** What the properties of the starter refuse, and that it is said by name. A value that YAML leaves empty is an empty text. */
+/** Invalid properties of the starter are refused with their names. A value that YAML leaves empty is an empty text. */
 class PolicyPropertiesTest {
 
     private static final Map<String, String> POLICY = Map.of(
@@ -51,7 +51,7 @@ class PolicyPropertiesTest {
         return FairgateAutoConfiguration.policy(List.of(source), new Binder(source));
     }
 
-    /** All that is said, in whatever Spring wraps it. */
+    /** All messages, also of the exceptions in which Spring wraps them. */
     private static String said(Throwable failure) {
         List<String> all = new ArrayList<>();
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -60,7 +60,7 @@ class PolicyPropertiesTest {
         return String.join("\n", all);
     }
 
-    /** The table would be twice as wide. */
+    /** Keeps the table narrow. */
     private static String inFull(String changes) {
         return changes.replace("COMPLETE", "JWT.issuer=i, JWT.audience=a, JWT.jwks=k.json")
                 .replace("JWT", "tenants.identify[1].jwt")
@@ -68,7 +68,7 @@ class PolicyPropertiesTest {
     }
 
     @Test
-    void a_pool_says_what_becomes_of_a_request_whose_client_has_left() {
+    void the_setting_on_client_left_of_a_pool_is_read() {
         assertThat(policy("pools.orders.on-client-left=close").pools().get("orders"))
                 .isNotNull()
                 .extracting(PoolSettings::onClientLeft)
@@ -177,7 +177,7 @@ class PolicyPropertiesTest {
             metrics.tenants=acmee                                     | metrics.tenants[0]                          | unknown member "acmee" (expected: acme; did you mean acme?)
             metrics.tenant=acme                                       | metrics.tenant                              | unknown key (expected: tenants; did you mean tenants?)
             """)
-    void what_cannot_be_meant_is_refused_by_name(String changes, String property, String what) {
+    void an_invalid_property_is_refused_with_its_name(String changes, String property, String what) {
         assertThatThrownBy(() -> policy(inFull(changes)))
                 .extracting(PolicyPropertiesTest::said)
                 .asString()
@@ -194,7 +194,7 @@ class PolicyPropertiesTest {
             waiting-bodies=-1B     | waiting-bodies      | fairgate.waiting-bodies: -1B (expected: >= 0)
             metrics.tenants=-1     | metrics             | fairgate.metrics.tenants: -1 (expected: >= 0)
             """)
-    void so_are_settings_of_the_process(String setting, String name, String message) {
+    void an_invalid_process_setting_is_refused_with_its_name(String setting, String name, String message) {
         String[] parts = setting.split("=", -1);
         assertThatThrownBy(() -> new Binder(
                                 new MapConfigurationPropertySource(Map.of("fairgate." + parts[0], parts[1])))

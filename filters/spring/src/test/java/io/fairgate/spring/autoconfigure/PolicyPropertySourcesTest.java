@@ -75,7 +75,7 @@ class PolicyPropertySourcesTest {
     }
 
     @Test
-    void it_is_read_as_a_policy_file_with_the_same_tree_is() {
+    void properties_are_read_as_a_policy_file_with_the_same_tree() {
         Policy policy = policy(Map.of());
         assertThat(member(policy, "acme").quotas())
                 .extracting(rule -> rule.quota().name())

@@ -60,7 +60,7 @@ import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 
 /**
- * The starter in a Spring Cloud Gateway of somebody else's, with its policy in that gateway's own properties.
+ * The starter in another application's Spring Cloud Gateway, with the policy in that gateway's own properties.
  */
 class StarterTest {
 
@@ -93,7 +93,7 @@ class StarterTest {
 
     private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
 
-    /** Somebody's gateway: routes by the Java DSL where there is a policy, and by properties. */
+    /** The application: routes by the Java DSL if there is a policy, and by properties. */
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class SomebodysGateway {
@@ -114,7 +114,7 @@ class StarterTest {
         }
     }
 
-    /** Something of that gateway's own, which has nothing to do with an upstream. */
+    /** A page of the application itself, without an upstream. */
     @Configuration(proxyBeanMethods = false)
     static class OwnPage {
         @Bean
@@ -343,20 +343,20 @@ class StarterTest {
     }
 
     @Test
-    void a_policy_in_properties_counts_only_when_it_is_enabled() {
+    void a_policy_in_properties_is_used_only_if_enabled() {
         ConfigurableApplicationContext gateway = start(POLICY);
         assertThat(gateway.getBeanNamesForType(Policy.class)).isEmpty();
         assertThat(ask(gateway, "/plain/x", "nobody").join().statusCode()).isEqualTo(200);
     }
 
     @Test
-    void an_error_of_a_page_that_is_not_a_route_is_none_of_ours() {
+    void an_error_outside_of_routes_is_left_to_the_application() {
         ConfigurableApplicationContext gateway = start(POLICY, "fairgate.policy.enabled=true");
         assertThat(ask(gateway, "/own", "acme").join().statusCode()).isEqualTo(500);
     }
 
     @Test
-    void what_the_filter_cannot_give_is_refused_when_the_route_is_built() {
+    void invalid_arguments_are_refused_when_the_route_is_built() {
         FairShareGatewayFilterFactory fairShare =
                 start(POLICY, "fairgate.policy.enabled=true").getBean(FairShareGatewayFilterFactory.class);
         assertThatThrownBy(() -> fairShare.apply(c -> c.setPool("order")))
@@ -380,7 +380,7 @@ class StarterTest {
     }
 
     @Test
-    void a_route_says_in_the_long_form_and_in_the_dsl_what_becomes_of_a_request_whose_client_has_left() {
+    void the_long_form_and_the_dsl_accept_on_client_left() {
         ConfigurableApplicationContext gateway = start(POLICY, "fairgate.policy.enabled=true");
         for (String spelling : List.of("on-client-left", "onClientLeft")) {
             assertThat(arguments(gateway, Map.of("pool", "orders", spelling, "close"))
@@ -398,7 +398,7 @@ class StarterTest {
     }
 
     @Test
-    void how_long_a_route_may_hold_permits_needs_a_unit_in_both_forms_of_the_filter() {
+    void max_hold_needs_a_unit_in_both_forms_of_the_filter() {
         ConfigurableApplicationContext gateway = start(POLICY, "fairgate.policy.enabled=true");
         for (Map<String, String> form : List.of(
                 Map.of("pool", "orders", "max-hold", "HOLD"),
@@ -436,7 +436,7 @@ class StarterTest {
             forward-as=Host                    | forward-as: Host (expected: a header that HTTP itself does not need
             identify[1].trusted-from=::1/128   | identify[1].header: missing (expected: one of header
             """)
-    void a_policy_that_cannot_be_does_not_start_and_says_why(String property, String message) {
+    void an_invalid_policy_stops_the_start_with_its_mistake(String property, String message) {
         assertThatThrownBy(() -> start(POLICY, "fairgate.policy.enabled=true", "fairgate.policy.tenants." + property))
                 .rootCause()
                 .hasMessageContaining(message);

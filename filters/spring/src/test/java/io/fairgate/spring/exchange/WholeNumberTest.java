@@ -21,19 +21,19 @@ class WholeNumberTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"", " ", "-3", "+3", "3.5", "3,5", "1e9", "NaN", "Infinity", "0x10", "3 4", "3;q=1", "٣", "３"})
-    void anything_else_is_none(String text) {
+    void other_texts_are_no_number(String text) {
         assertThat(WholeNumber.of(text)).isNull();
     }
 
     @Test
-    void what_is_too_large_is_the_largest() {
+    void a_too_large_number_becomes_the_largest() {
         assertThat(WholeNumber.of(EIGHTEEN_NINES)).isEqualTo(999_999_999_999_999_999L);
         assertThat(WholeNumber.of("1" + "0".repeat(18))).isEqualTo(Long.MAX_VALUE);
         assertThat(WholeNumber.of("9".repeat(5000))).isEqualTo(Long.MAX_VALUE);
     }
 
     @Test
-    void of_several_the_largest_counts_however_they_are_written() {
+    void the_largest_of_several_numbers_counts() {
         assertThat(WholeNumber.largest(List.of())).isNull();
         assertThat(WholeNumber.largest(List.of("x", "-1, 1e9"))).isNull();
         assertThat(WholeNumber.largest(List.of("0", "5", "3"))).isEqualTo(5);

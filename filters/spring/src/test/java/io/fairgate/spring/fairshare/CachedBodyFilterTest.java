@@ -39,7 +39,7 @@ class CachedBodyFilterTest {
     private final AdaptCachedBodyGlobalFilter adapt = new AdaptCachedBodyGlobalFilter();
     private final CachedBodyFilter ours = new CachedBodyFilter();
 
-    /** The request that is passed on never ends by itself. */
+    /** The forwarded request never ends. */
     private Disposable send(Flux<DataBuffer> body) {
         Route route = Route.async()
                 .id("route")
@@ -64,12 +64,12 @@ class CachedBodyFilterTest {
     }
 
     @Test
-    void it_is_ordered_right_behind_the_filter_that_has_the_body_read() {
+    void the_filter_is_right_after_the_one_that_caches_the_body() {
         assertThat(ours.getOrder()).isEqualTo(adapt.getOrder() + 1);
     }
 
     @Test
-    void it_can_be_read_again_also_when_the_request_has_ended() {
+    void a_cached_body_can_be_read_again_after_the_request() {
         Disposable request = send(Flux.just(received));
         ServerHttpRequest passedOn = forwarded.get(0).getRequest();
         assertThat(CachedBodyFilter.isCached(forwarded.get(0))).isTrue();
@@ -92,7 +92,7 @@ class CachedBodyFilterTest {
 
     /** The end of a request removes the body and then frees it, on any thread. */
     @Test
-    void what_the_end_of_the_request_frees_is_left_alone() {
+    void a_body_freed_by_the_end_of_the_request_is_not_freed_again() {
         MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.post("/"));
         AtomicInteger looks = new AtomicInteger();
         exchange.getAttributes().put(CACHED_REQUEST_BODY_ATTR, received);

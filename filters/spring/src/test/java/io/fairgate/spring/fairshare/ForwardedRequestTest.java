@@ -12,7 +12,7 @@ import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
 
-/** What the upstream gets of a body of eight bytes. */
+/** The bytes that the upstream gets of a body of eight bytes. */
 class ForwardedRequestTest {
 
     private final AtomicBoolean whole = new AtomicBoolean();
@@ -39,7 +39,7 @@ class ForwardedRequestTest {
     }
 
     @Test
-    void a_client_that_leaves_after_the_last_byte_takes_nothing_back() {
+    void a_client_that_leaves_after_the_last_byte_does_not_change_the_body() {
         StepVerifier.create(body)
                 .then(() -> client.next(fourBytes(), fourBytes()).error(new ClientLeftException()))
                 .expectNextCount(2)
@@ -56,7 +56,7 @@ class ForwardedRequestTest {
     }
 
     @Test
-    void a_body_that_ends_too_early_is_an_error_and_no_end() {
+    void a_body_that_ends_too_early_is_an_error() {
         StepVerifier.create(body)
                 .then(() -> client.next(fourBytes()).complete())
                 .expectNextCount(1)

@@ -80,7 +80,7 @@ class PermitPoolsTest {
     }
 
     @Test
-    void a_pool_that_is_no_longer_named_goes_when_nobody_is_in_it() {
+    void a_removed_pool_is_closed_when_it_is_empty() {
         HeldPermits held = take("one");
         PermitPool one = pool("one");
         policy.replace(withPools("two", 5));
@@ -97,7 +97,7 @@ class PermitPoolsTest {
     }
 
     @Test
-    void nothing_is_shown_of_it_once_it_is_gone() {
+    void a_closed_pool_is_not_shown() {
         HeldPermits held = take("one");
         policy.replace(withPools("two", 5));
         held.release();
@@ -114,7 +114,7 @@ class PermitPoolsTest {
     }
 
     @Test
-    void it_is_kept_for_those_who_are_on_their_way_to_it() {
+    void a_removed_pool_is_kept_for_requests_that_will_use_it() {
         policy.replace(withPools("two", 5));
         pass(Duration.ofSeconds(9));
         take("one").release();
@@ -125,7 +125,7 @@ class PermitPoolsTest {
     }
 
     @Test
-    void a_pool_that_is_named_again_goes_on_as_it_was() {
+    void a_pool_that_is_named_again_continues() {
         PermitPool one = pool("one");
         HeldPermits held = take("one");
         policy.replace(withPools("two", 5));
@@ -140,7 +140,7 @@ class PermitPoolsTest {
     }
 
     @Test
-    void what_was_made_for_a_policy_that_was_refused_goes() {
+    void pools_made_for_a_refused_policy_are_closed() {
         assertThatThrownBy(() -> policy.replace(withPools("one", 7, "two", 5), () -> {
                     assertThat(pools.get("two")).isNotNull();
                     assertThat(pools.policyForRoutes().pools().get("two")).isNotNull();
@@ -159,7 +159,7 @@ class PermitPoolsTest {
     }
 
     @Test
-    void permits_that_are_held_count_when_there_are_fewer_of_them() {
+    void held_permits_count_after_a_reduction() {
         HeldPermits first = take("one");
         HeldPermits second = take("one");
         policy.replace(withPools("one", 1));

@@ -9,7 +9,7 @@ import org.springframework.core.io.buffer.DefaultDataBufferFactory;
 import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
 
-/** What becomes of a body whose exchange ends while it begins to be read. */
+/** A body whose exchange ends when its reading begins. */
 class ReadAheadBodyTest {
 
     private final ByteBudget budget = new ByteBudget(1000);
@@ -30,7 +30,7 @@ class ReadAheadBodyTest {
     }
 
     @Test
-    void what_was_read_of_a_discarded_body_is_given_back_to_the_budget() {
+    void a_discarded_body_is_returned_to_the_budget() {
         body.start();
         client.next(buffer());
         assertThat(budget.used()).isEqualTo(100);

@@ -31,7 +31,7 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.tcp.TcpServer;
 
-/** What is left of an exchange that ended between the coming of its response and the reading of the body. */
+/** An exchange that ends between the arrival of its response and the reading of the body. */
 class UpstreamConnectionTest {
 
     private static final String BODY = "x".repeat(1000);
@@ -50,7 +50,7 @@ class UpstreamConnectionTest {
 
     @ParameterizedTest(name = "the whole response has come: {0}")
     @ValueSource(booleans = {true, false})
-    void a_response_that_nobody_will_read_is_released(boolean whole) {
+    void an_unread_response_is_released(boolean whole) {
         DisposableServer upstream = answerOnce(whole);
         UpstreamConnection exchange = exchange();
         Disposable client = answered(upstream, exchange);
@@ -63,7 +63,7 @@ class UpstreamConnectionTest {
         }
     }
 
-    /** As with an attempt that times out at the moment its response comes, and is then tried again. */
+    /** As for an attempt that times out when its response arrives, and is then repeated. */
     @ParameterizedTest(name = "the whole response has come: {0}")
     @ValueSource(booleans = {true, false})
     void an_earlier_response_is_released_when_the_request_is_sent_again(boolean whole) {
@@ -86,7 +86,7 @@ class UpstreamConnectionTest {
     /** An upstream that answers the first request only. */
     private DisposableServer answerOnce(boolean whole) {
         int length = whole ? BODY.length() : BODY.length() + 1;
-        // In one piece: once the head is there, Reactor Netty reads no more until somebody wants the body.
+        // In one piece: after the head, Reactor Netty reads no more until the body is requested.
         String answer = "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s".formatted(length, BODY);
         AtomicBoolean hasAnswered = new AtomicBoolean();
         DisposableServer upstream = TcpServer.create()
@@ -103,7 +103,7 @@ class UpstreamConnectionTest {
         return upstream;
     }
 
-    /** Returns when the response is there and nobody has read its body. */
+    /** Returns when the response has arrived and its body is unread. */
     private Disposable answered(DisposableServer upstream, UpstreamConnection exchange) {
         Sinks.One<Connection> emitted = Sinks.one();
         Disposable client = send(upstream, exchange, (response, connection) -> {

@@ -46,7 +46,7 @@ class CredentialExtractorTest {
         assertThat(BEARER.carries(value)).isEqualTo(credential != null);
     }
 
-    /** A server that searches the line for the scheme would accept a credential that is not verified. */
+    /** An upstream that searches the line for the scheme would trust an unverified credential. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -56,13 +56,13 @@ class CredentialExtractorTest {
                 "Bearer good, Bearer forged",
                 "Bearer good, x Bearer forged"
             })
-    void a_scheme_behind_something_else_makes_it_malformed(String value) {
+    void a_scheme_that_is_not_first_makes_the_field_malformed(String value) {
         assertThatThrownBy(() -> BEARER.value(headers(value))).isInstanceOf(IdentityRefusedException.class);
         assertThat(BEARER.carries(value)).isTrue();
     }
 
     @Test
-    void it_is_found_in_any_line_and_must_be_there_once() {
+    void the_credential_must_occur_in_exactly_one_line() {
         assertThat(credential(BEARER, "Basic eA==", "Bearer good")).isEqualTo("good");
         assertThatThrownBy(() -> BEARER.value(headers("Bearer good", "x, Bearer forged")))
                 .isInstanceOf(IdentityRefusedException.class);

@@ -54,7 +54,7 @@ import org.springframework.web.server.session.DefaultWebSessionManager;
 import org.springframework.web.server.session.WebSessionManager;
 import reactor.core.publisher.Flux;
 
-/** A million ids that nobody has. */
+/** A million unknown ids. */
 class InventedIdsTest {
 
     private static final int IDS = 1_000_000;
@@ -88,7 +88,7 @@ class InventedIdsTest {
         Decisions decisions = new Decisions(policy, new DecisionLog(), audit, InstantSource.system());
         TenantIdentifier tenants = new TenantIdentifier(policy, Authenticator.Tokens.NONE, decisions, meters);
         RefusalHandler handler = new RefusalHandler(decisions, meters);
-        // What is bounded fills up first, so that only what grows on is measured.
+        // First fills everything that is bounded, so that only unbounded growth is measured.
         ask(tenants, handler, 0, 10_000);
         long heap = heap();
         int series = registry.getMeters().size();
@@ -121,7 +121,7 @@ class InventedIdsTest {
         }
     }
 
-    /** The mock of Spring has a server below it that refuses to be asked for. */
+    /** Spring's mock throws if its native request is asked for. */
     private static final class Request extends AbstractServerHttpRequest {
 
         Request(String tenant) {
@@ -167,7 +167,7 @@ class InventedIdsTest {
     }
 
     @Test
-    void a_token_without_the_library_that_verifies_it_is_a_mistake_that_says_so() {
+    void tokens_without_their_library_are_refused_with_the_reason() {
         assertThatThrownBy(() -> Authenticator.Tokens.NONE.authenticator(new IdentitySource.Jwt(
                         "Authorization",
                         true,

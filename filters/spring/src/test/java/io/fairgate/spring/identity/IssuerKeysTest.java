@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** When keys are fetched, and which requests wait for that. */
+/** When keys are fetched, and which requests wait for them. */
 class IssuerKeysTest {
 
     private static final JWKSet OLD = new JWKSet(key("old"));
@@ -84,7 +84,7 @@ class IssuerKeysTest {
     }
 
     @Test
-    void without_keys_a_request_waits_two_seconds_at_most() {
+    void a_fetch_that_hangs_ends_after_two_seconds_without_keys() {
         Request request = Request.of(keys.all(null));
         time.advanceTimeBy(IssuerKeys.LONGEST_WAIT.minusMillis(1));
         assertThat(request.ended).isFalse();
@@ -96,7 +96,7 @@ class IssuerKeysTest {
     }
 
     @Test
-    void without_keys_there_is_a_fetch_a_second_at_most() {
+    void without_keys_there_is_at_most_one_fetch_per_second() {
         Request first = Request.of(keys.all(null));
         fail();
         assertThat(first.ended).isTrue();
@@ -126,7 +126,7 @@ class IssuerKeysTest {
     }
 
     @Test
-    void after_a_silence_requests_wait_for_new_keys() {
+    void keys_that_were_unused_for_long_are_fetched_first() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(2).plusSeconds(1));
         Request first = Request.of(keys.all(null));
@@ -138,7 +138,7 @@ class IssuerKeysTest {
     }
 
     @Test
-    void after_a_silence_a_fetch_that_hangs_is_waited_for_two_seconds_in_all() {
+    void after_a_long_pause_requests_wait_two_seconds_in_total_for_a_hanging_fetch() {
         haveOld();
         time.advanceTimeBy(REFRESH.multipliedBy(2).plusSeconds(1));
         Request first = Request.of(keys.all(null));
@@ -153,7 +153,7 @@ class IssuerKeysTest {
     }
 
     @Test
-    void an_issuer_that_hangs_delays_no_request_whose_key_is_known_however_old_the_keys_get() {
+    void a_hanging_issuer_delays_no_request_with_a_known_key() {
         haveOld();
         for (Duration age = Duration.ZERO; age.compareTo(REFRESH.multipliedBy(5)) < 0; age = age.plusSeconds(5)) {
             int before = fetches.size();
@@ -180,7 +180,7 @@ class IssuerKeysTest {
     }
 
     @Test
-    void a_key_that_is_not_there_is_fetched_once_in_ten_seconds_however_many_are_invented() {
+    void unknown_keys_cause_at_most_one_fetch_in_ten_seconds() {
         haveOld();
         time.advanceTimeBy(IssuerKeys.PAUSE);
         List<Request> all = new ArrayList<>();
@@ -202,7 +202,7 @@ class IssuerKeysTest {
     }
 
     @Test
-    void a_key_that_is_there_waits_for_no_fetch() {
+    void a_known_key_waits_for_no_fetch() {
         haveOld();
         time.advanceTimeBy(IssuerKeys.PAUSE);
         Request.of(keys.with("invented", null));

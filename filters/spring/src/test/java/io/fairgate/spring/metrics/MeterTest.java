@@ -24,7 +24,7 @@ class MeterTest {
 
     @ParameterizedTest
     @EnumSource(Meter.class)
-    void a_name_is_ours_and_dotted_and_what_prometheus_shows_has_a_unit_where_one_is_usual(Meter meter) {
+    void names_begin_with_fairgate_and_have_the_usual_unit_in_prometheus(Meter meter) {
         assertThat(meter.id()).matches("fairgate(\\.[a-z]+)+");
         assertThat(meter.prometheusName()).matches("fairgate(_[a-z]+)+");
         switch (meter.type()) {
@@ -37,7 +37,7 @@ class MeterTest {
     }
 
     @Test
-    void no_two_meters_have_one_name() {
+    void no_two_meters_have_the_same_name() {
         assertThat(Arrays.stream(Meter.values()).map(Meter::prometheusName)).doesNotHaveDuplicates();
     }
 
@@ -51,7 +51,7 @@ class MeterTest {
     }
 
     @Test
-    void what_is_written_for_users_names_no_other_meter() throws IOException {
+    void the_pages_for_users_name_no_other_meter() throws IOException {
         Pattern name = Pattern.compile("\\bfairgate(_[a-z]+)+\\b");
         Set<String> named = new TreeSet<>();
         for (Path page : pages()) {

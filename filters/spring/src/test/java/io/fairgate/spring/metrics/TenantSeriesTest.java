@@ -45,12 +45,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which tenants have series of their own, and that no count is lost or goes back meanwhile; in virtual time. */
+/** Which tenants have their own series, and that no count is lost or decreases; in virtual time. */
 class TenantSeriesTest {
 
     private static final String POOL = "pool";
 
-    /** A pool with its meters, and what has truly happened in it. */
+    /** A pool with its meters, and the true numbers. */
     private static final class Scene {
         private final TestTime time = new TestTime();
         private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
@@ -120,7 +120,7 @@ class TenantSeriesTest {
             time.advanceBy(duration);
         }
 
-        /** Takes a permit; one that there is not is a refusal. */
+        /** Takes a permit, or counts a refusal. */
         void take(int tenant) {
             pool.acquire(PermitRequest.of(tenant(tenant)).withHome(Runnable::run))
                     .subscribe(
@@ -148,7 +148,7 @@ class TenantSeriesTest {
             release(holding.size() - 1);
         }
 
-        /** A look after which it has been decided who is shown, and another one. */
+        /** Two scrapes: the first decides which tenants have series. */
         void look() {
             pass(Duration.ofSeconds(11));
             scrape();
@@ -197,7 +197,7 @@ class TenantSeriesTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void no_counter_goes_back_and_no_count_is_lost_whoever_joins_or_leaves(long seed) {
+    void no_counter_decreases_and_no_count_is_lost_while_tenants_change(long seed) {
         Random random = new Random(seed);
         Scene scene = new Scene(50, 3, "t48", "t49");
         Map<String, Double> last = new HashMap<>();
@@ -205,7 +205,7 @@ class TenantSeriesTest {
         Set<String> everShown = new TreeSet<>();
         int ends = 0;
         for (int step = 0; step < 4_000; step++) {
-            // Another few are the heavy ones every now and then, and some of them come back.
+            // The heavy tenants change from time to time, and some return.
             int heavy = 7 * (step / 150 % 9);
             int tenant = random.nextInt(4) > 0 ? heavy + random.nextInt(3) : random.nextInt(50);
             switch (random.nextInt(6)) {
@@ -260,9 +260,9 @@ class TenantSeriesTest {
     }
 
     @Test
-    void the_most_active_are_shown_by_the_permit_time_that_they_use_and_not_by_how_often_or_when_they_come() {
+    void the_most_active_tenants_are_those_with_the_most_permit_time() {
         Scene scene = new Scene(50, 3);
-        // The first to come are shown, and are not among the most active.
+        // The first tenants have series, but are not among the most active.
         for (int i = 10; i < 13; i++) {
             scene.use(i, Duration.ofMillis(1));
         }
@@ -283,7 +283,7 @@ class TenantSeriesTest {
     }
 
     @Test
-    void a_tenant_that_holds_for_long_is_active_before_it_gives_anything_back() {
+    void a_tenant_with_a_long_hold_is_active_before_its_release() {
         Scene scene = new Scene(50, 1);
         scene.use(7, Duration.ofMillis(10));
         scene.take(8);
@@ -296,7 +296,7 @@ class TenantSeriesTest {
     }
 
     @Test
-    void a_tenant_that_is_shown_again_counts_on_from_where_it_was() {
+    void a_series_that_returns_continues_its_count() {
         Scene scene = new Scene(50, 1);
         scene.use(0, Duration.ofSeconds(1));
         scene.look();
@@ -313,7 +313,7 @@ class TenantSeriesTest {
     }
 
     @Test
-    void a_series_makes_room_after_an_hour_and_does_not_begin_again_at_once() {
+    void a_series_ends_after_an_hour_and_does_not_return_at_once() {
         Scene scene = new Scene(50, 1);
         scene.use(0, Duration.ofSeconds(1));
         scene.look();
@@ -341,7 +341,7 @@ class TenantSeriesTest {
     }
 
     @Test
-    void what_was_used_long_ago_counts_for_less() {
+    void old_usage_counts_less() {
         Scene scene = new Scene(50, 1);
         scene.use(0, Duration.ofSeconds(100));
         scene.look();
@@ -352,7 +352,7 @@ class TenantSeriesTest {
     }
 
     @Test
-    void a_tenant_that_is_shown_because_it_was_active_is_not_replaced_by_one_that_was_less_so() {
+    void a_series_is_not_replaced_by_that_of_a_less_active_tenant() {
         Scene scene = new Scene(50, 1);
         scene.use(0, Duration.ofSeconds(10));
         scene.look();
@@ -397,7 +397,7 @@ class TenantSeriesTest {
     }
 
     @Test
-    void a_tenant_that_is_named_no_longer_is_one_of_the_most_active_or_none() {
+    void a_tenant_that_is_no_longer_named_has_a_series_only_if_active() {
         Scene scene = new Scene(50, 1, "t1", "t2");
         scene.use(0, Duration.ofMinutes(5));
         scene.look();
@@ -433,7 +433,7 @@ class TenantSeriesTest {
     }
 
     @Test
-    void where_there_is_room_for_all_members_all_are_there_from_the_start() {
+    void all_members_have_series_from_the_start_if_there_is_room() {
         Scene scene = new Scene(3, 3);
         assertThat(scene.tenantsOf(Meter.QUOTA_LIMIT)).containsExactly("t0", "t1", "t2");
         assertThat(scene.tenantsOf(Meter.TENANT_WEIGHT)).containsExactly("_other", "t0", "t1", "t2");

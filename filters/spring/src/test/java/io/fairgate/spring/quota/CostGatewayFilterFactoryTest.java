@@ -17,7 +17,7 @@ class CostGatewayFilterFactoryTest {
     private final CostGatewayFilterFactory factory = new CostGatewayFilterFactory();
 
     @Test
-    void what_the_response_tells_is_reserved_with_a_unit_at_least() {
+    void a_cost_from_the_response_reserves_at_least_one_unit() {
         Config config = new Config().setUnits(0).setResponse("bytes").setPer(DataSize.ofBytes(100));
         CostRule cost = (CostRule) ((RuleFilter) factory.apply(config)).rule();
         assertThat(cost.units(MockServerWebExchange.from(MockServerHttpRequest.get("/"))))

@@ -29,13 +29,13 @@ class CostRulesTest {
         "DELETE, /search, 3",
         "GET, /, 2"
     })
-    void the_first_rule_that_fits_method_and_path_counts(String method, String path, long units) {
+    void the_first_rule_that_matches_method_and_path_counts(String method, String path, long units) {
         CostRules rules = new CostRules("GET /reports/** = 10, POST /** = 4, * /search=3", 2);
         assertThat(units(rules, method, path)).isEqualTo(units);
     }
 
     @Test
-    void head_counts_as_get_unless_a_rule_for_it_comes_first() {
+    void head_counts_as_get_unless_an_earlier_rule_names_it() {
         assertThat(units(new CostRules("POST /x = 2, GET /x = 7", 1), "HEAD", "/x"))
                 .isEqualTo(7);
         assertThat(units(new CostRules("HEAD /x = 2, GET /x = 7", 1), "HEAD", "/x"))
@@ -76,7 +76,7 @@ class CostRulesTest {
                 "/x//../../reports/7",
                 "/x//..//reports/7",
                 "/x/..//reports//../7",
-                // Only one of both: this one is within the dear path where %2F is none.
+                // Only one of the two: this path is below the expensive one if %2F is no slash.
                 "/reports/..%2F..%2Fx",
                 "//reports/..%2Fx",
                 // Parameters.
@@ -92,7 +92,7 @@ class CostRulesTest {
                 "/REPORTS/7",
                 "/Reports;a/../reports/7"
             })
-    void a_dear_path_does_not_become_cheap_by_the_way_it_is_written(String path) {
+    void an_expensive_path_is_expensive_in_every_spelling(String path) {
         CostRules rules = new CostRules("GET /health/** = 0, GET /search = 9, GET /reports/** = 9", 1);
         assertThat(units(rules, "GET", path)).isEqualTo(9);
         assertThat(units(rules, "HEAD", path)).isEqualTo(9);
@@ -101,16 +101,14 @@ class CostRulesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                // For an upstream that takes parameters for a part of the name, and one for which letter case counts,
-                // these are
-                // what the last rule means.
+                // The last rule applies if the upstream takes parameters as a part of the name, or if case matters.
                 "/health;x",
                 "/HEALTH",
                 "/health/",
                 "/x/../health",
                 "/%68ealth%2F",
             })
-    void a_path_that_is_cheap_in_one_reading_only_is_dear(String path) {
+    void a_path_that_is_cheap_in_only_one_reading_is_expensive(String path) {
         assertThat(units(new CostRules("GET /health = 0, * /** = 9", 1), "GET", path))
                 .isEqualTo(9);
     }
@@ -125,19 +123,19 @@ class CostRulesTest {
         "/projects/.../x, 2",
         "/elsewhere%2Fx;y//z, 1"
     })
-    void who_writes_paths_in_an_unusual_way_does_not_pay_for_others(String path, long units) {
+    void an_unusual_spelling_does_not_match_more_expensive_rules(String path, long units) {
         CostRules rules = new CostRules("* /reports/** = 9, * /projects/** = 2", 1);
         assertThat(units(rules, "GET", path)).isEqualTo(units);
     }
 
     @Test
-    void what_is_encoded_twice_is_decoded_once() {
+    void a_doubly_encoded_path_is_decoded_once() {
         assertThat(units(new CostRules("* /reports/** = 9", 1), "GET", "/reports%252F7"))
                 .isEqualTo(1);
     }
 
     @Test
-    void a_path_that_can_be_read_in_too_many_ways_takes_the_dearest_of_its_method() {
+    void a_path_with_too_many_readings_costs_the_most_of_its_method() {
         CostRules rules = new CostRules("GET /reports/** = 9, * /search = 3, POST /** = 20", 1);
         String path = "/a;b//..;c/%2e%2E%2f/.%3Bd//e/%5C..//;/".repeat(90);
         assertThat(PathReadings.of(path)).isEmpty();
@@ -147,7 +145,7 @@ class CostRulesTest {
     }
 
     @Test
-    void the_longest_path_that_a_request_can_have_has_a_reading_or_two() {
+    void the_longest_possible_path_has_one_or_two_readings() {
         assertThat(PathReadings.of("/a%20".repeat(800))).hasSize(1);
         assertThat(PathReadings.of("/a".repeat(2000) + "//b")).hasSize(2);
         assertThat(PathReadings.of("/a/b-c.d/e")).containsExactly("/a/b-c.d/e");
@@ -164,7 +162,7 @@ class CostRulesTest {
                 "",
                 "GET /x = 1,"
             })
-    void what_is_no_rule_is_refused(String text) {
+    void an_invalid_rule_is_refused(String text) {
         assertThatThrownBy(() -> new CostRules(text, 1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("Cost: rules: ");

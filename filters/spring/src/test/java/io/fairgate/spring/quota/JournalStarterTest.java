@@ -38,7 +38,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import reactor.netty.DisposableServer;
 
-/** The usage journal in a Spring Cloud Gateway of somebody else's. */
+/** The usage journal in another application's Spring Cloud Gateway. */
 class JournalStarterTest {
 
     private final DisposableServer upstream =
@@ -123,7 +123,7 @@ class JournalStarterTest {
     }
 
     @Test
-    void a_request_that_waited_for_the_disk_goes_on_on_its_own_event_loop() throws Exception {
+    void a_request_that_waited_for_the_disk_continues_on_its_event_loop() throws Exception {
         SomebodysGateway.AT_HOME.clear();
         ConfigurableApplicationContext gateway =
                 start(SomebodysGateway.class, directory.resolve("usage").toString());
@@ -134,7 +134,7 @@ class JournalStarterTest {
     }
 
     @Test
-    void a_journal_that_fails_is_seen_in_health_and_metrics_and_nobody_is_refused() throws Exception {
+    void a_failing_journal_shows_in_health_and_metrics_and_refuses_nothing() throws Exception {
         Path file = directory.resolve("usage");
         ConfigurableApplicationContext gateway = start(SomebodysGateway.class, file.toString());
         JournalStatus status = gateway.getBean(JournalStatus.class);
@@ -176,7 +176,7 @@ class JournalStarterTest {
     }
 
     @Test
-    void an_empty_journal_setting_is_none() throws Exception {
+    void an_empty_journal_setting_means_no_journal() throws Exception {
         ConfigurableApplicationContext gateway = start(OwnQuotas.class, "");
         assertThat(ask(gateway)).isEqualTo(200);
         assertThat(gateway.getBeanNamesForType(JournalStatus.class)).isEmpty();

@@ -40,7 +40,7 @@ import org.springframework.context.annotation.Bean;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 
-/** In which steps the quotas of a request are asked: in one when it need not wait, in two when it has to. */
+/** Quotas are used in one step for a request that does not wait, and in two for a request that waits. */
 class QuotaStepsTest {
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
@@ -50,7 +50,7 @@ class QuotaStepsTest {
             .bindNow();
     private @Nullable ConfigurableApplicationContext context;
 
-    /** Notes what it is asked. */
+    /** Records its calls. */
     static final class NotedQuotas implements Quotas {
         private final Quotas quotas = new EmbeddedQuotas(MonotonicScheduler.INSTANCE, InstantSource.system());
         final List<String> asked = new CopyOnWriteArrayList<>();
@@ -71,7 +71,7 @@ class QuotaStepsTest {
         }
     }
 
-    /** Notes that it is made. */
+    /** Records that it is charged. */
     record NotedCharge(QuotaCharge of, List<String> asked) implements QuotaCharge {
         @Override
         public QuotaSet quotas() {
@@ -169,13 +169,13 @@ class QuotaStepsTest {
     }
 
     @Test
-    void a_request_that_need_not_wait_is_charged_and_not_checked_before() {
+    void a_request_that_does_not_wait_is_charged_without_a_check() {
         assertThat(status("/orders/x", "initech")).isEqualTo(200);
         assertThat(asked()).containsExactly("charge");
     }
 
     @Test
-    void a_request_of_a_route_without_a_pool_is_charged_and_not_checked_before() {
+    void a_request_without_a_pool_is_charged_without_a_check() {
         assertThat(status("/free/x", "initech")).isEqualTo(200);
         assertThat(status("/free/x", "initech")).isEqualTo(200);
         assertThat(status("/free/x", "initech")).isEqualTo(429);
@@ -183,7 +183,7 @@ class QuotaStepsTest {
     }
 
     @Test
-    void a_request_that_has_to_wait_is_checked_before_and_charged_after() {
+    void a_request_that_waits_is_checked_before_and_charged_after() {
         HeldPermits held = Objects.requireNonNull(pool().tryAcquire(PermitRequest.of("somebody")));
         CompletableFuture<HttpResponse<String>> waiting = ask("/orders/x", "initech");
         Awaitility.await()
@@ -207,7 +207,7 @@ class QuotaStepsTest {
     }
 
     @Test
-    void a_tenant_that_goes_on_beyond_its_quota_takes_no_permits() {
+    void requests_beyond_the_quota_take_no_permits() {
         assertThat(status("/orders/x", "initech")).isEqualTo(200);
         assertThat(status("/orders/x", "initech")).isEqualTo(200);
         assertThat(status("/orders/x", "initech")).isEqualTo(429);

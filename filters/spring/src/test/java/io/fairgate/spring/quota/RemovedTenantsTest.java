@@ -40,7 +40,7 @@ import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.web.server.ServerWebExchange;
 
-/** What is kept of tenants that a reload has removed, in virtual time. */
+/** Accounts of tenants that a reload has removed, in virtual time. */
 class RemovedTenantsTest {
 
     private static final int MANY = 10_000;
@@ -94,7 +94,7 @@ class RemovedTenantsTest {
     }
 
     @Test
-    void ten_thousand_tenants_that_a_reload_removes_leave_nothing_behind_after_their_windows() {
+    void tenants_removed_by_a_reload_leave_nothing_behind_after_their_windows() {
         QuotaSets sets = new QuotaSets(policy.current());
         for (int i = 0; i < MANY; i++) {
             assertThat(quotas.chargeNow(sets.of(tenant(i), null), 1)).isNotNull();
@@ -113,7 +113,7 @@ class RemovedTenantsTest {
     }
 
     @Test
-    void a_tenant_that_is_removed_and_named_again_has_not_got_its_quota_back() {
+    void a_tenant_that_is_removed_and_named_again_keeps_its_usage() {
         assertThat(passes(tenant(1), 5)).isTrue();
         policy.replace(withTenants(1));
         time.advanceBy(Duration.ofMinutes(30));
@@ -126,7 +126,7 @@ class RemovedTenantsTest {
     }
 
     @Test
-    void a_tenant_that_the_policy_drops_while_its_request_is_on_its_way_is_not_without_quotas_but_unknown() {
+    void an_account_revived_by_a_request_in_flight_is_dropped_too() {
         FairgateMeters meters = new FairgateMeters(policy, new SimpleMeterRegistry(), 100, time);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT));
         QuotaStep step = new QuotaStep(quotas, policy, new Decisions(policy, decisions, audit, wall), meters);

@@ -35,7 +35,7 @@ import reactor.netty.DisposableChannel;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.client.HttpClient;
 
-/** What is charged for requests of which the gateway's own client tells nothing. */
+/** The charge of requests about which the gateway's own client reports nothing. */
 class UntoldWorkTest {
     private static final java.net.http.HttpClient CLIENT = java.net.http.HttpClient.newHttpClient();
 
@@ -43,7 +43,7 @@ class UntoldWorkTest {
             .handle((request, response) -> response.sendString(Mono.just("ok")))
             .bindNow();
 
-    /** Takes a request, and hangs up. */
+    /** Accepts a request, and closes the connection. */
     private final DisposableServer hangsUp = OwnLoop.server()
             .handle((request, response) -> {
                 response.withConnection(DisposableChannel::dispose);
@@ -71,7 +71,7 @@ class UntoldWorkTest {
         }
     }
 
-    /** No customizer comes to it. */
+    /** No customizer is applied to it. */
     @Configuration(proxyBeanMethods = false)
     static class OwnClient {
         @Bean
@@ -134,7 +134,7 @@ class UntoldWorkTest {
         return CLIENT.send(request(gateway, path), BodyHandlers.discarding()).statusCode();
     }
 
-    /** It is settled a little after the last byte, so what is used must also stay what it is. */
+    /** The settlement is a little after the last byte, so the usage must also stay the same. */
     private static void awaitUsed(ConfigurableApplicationContext gateway, long used) {
         Quota prepaid = new Quota.Total("prepaid", 10);
         Awaitility.await()
@@ -148,7 +148,7 @@ class UntoldWorkTest {
     }
 
     @Test
-    void what_is_forwarded_within_the_application_is_charged_whatever_becomes_of_it() throws Exception {
+    void a_request_forwarded_within_the_application_is_always_charged() throws Exception {
         ConfigurableApplicationContext gateway = start();
         assertThat(ask(gateway, "/to/page")).isEqualTo(200);
         awaitUsed(gateway, 1);
@@ -161,7 +161,7 @@ class UntoldWorkTest {
     }
 
     @Test
-    void a_client_of_the_applications_own_tells_nothing_so_what_ends_well_is_charged() throws Exception {
+    void with_the_applications_own_client_successful_requests_are_charged() throws Exception {
         ConfigurableApplicationContext gateway = start(OwnClient.class);
         assertThat(ask(gateway, "/to/upstream")).isEqualTo(200);
         awaitUsed(gateway, 1);
@@ -172,8 +172,7 @@ class UntoldWorkTest {
     }
 
     @Test
-    void the_gateways_own_client_tells_whether_anything_was_sent_and_only_what_was_not_is_given_back()
-            throws Exception {
+    void with_the_gateways_client_only_unsent_requests_are_given_back() throws Exception {
         ConfigurableApplicationContext gateway = start();
         assertThat(ask(gateway, "/to/gone")).isGreaterThanOrEqualTo(500);
         awaitUsed(gateway, 0);

@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What is kept of the latest refusals, and what goes first. */
+/** Which of the latest refusals are kept, and which are dropped first. */
 class DecisionLogTest {
 
     private final DecisionLog log = new DecisionLog();
@@ -23,7 +23,7 @@ class DecisionLogTest {
     }
 
     @Test
-    void the_newest_come_first_and_one_is_found_by_its_id() {
+    void the_newest_refusals_come_first_and_each_is_found_by_its_id() {
         String first = add("a", "/first");
         String second = add(null, "/second");
         assertThat(log.latest(10)).extracting(Decision::id).containsExactly(second, first);
@@ -47,7 +47,7 @@ class DecisionLogTest {
     }
 
     @Test
-    void a_new_decision_replaces_the_oldest_of_the_tenant_with_the_most() {
+    void a_new_refusal_replaces_the_oldest_of_the_tenant_with_the_most() {
         String oldest = add("noisy", "/");
         for (int i = 1; i < 4096; i++) {
             add("noisy", "/");

@@ -62,7 +62,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_window_below_a_second_is_shown_as_one_second_and_others_are_rounded_up() {
+    void windows_are_rounded_up_to_whole_seconds() {
         Quota fast = new Quota.Rate("fast", 5, Duration.ofMillis(100), 5);
         Quota odd = new Quota.Rate("odd", 5, Duration.ofMillis(1500), 5);
         assertThat(fields(balance(fast, 5, Duration.ZERO), balance(odd, 5, Duration.ZERO))
@@ -79,10 +79,10 @@ class RateLimitFieldsTest {
         "3, PT1.5S, 4, 4, 2",
         "1000000000000, P366D, 1000000000000, 1000000000000, 31622400",
         "1, P366D, 1000000, 1000000, 31622400000000",
-        // With less at once than per window the limit is what comes in it, and less than that is ever left.
+        // With a burst below the limit of the window, the limit is stated, and the remaining units are always fewer.
         "20, PT1S, 5, 20, 1",
     })
-    void a_rate_that_holds_more_than_its_limit_has_a_window_in_which_that_much_comes_back(
+    void a_rate_with_a_larger_burst_states_the_time_that_refills_it(
             long limit, Duration per, long burst, long most, long window) {
         HttpHeaders headers = fields(balance(new Quota.Rate("rate", limit, per, burst), burst, Duration.ZERO));
         assertThat(headers.getFirst("RateLimit-Policy")).isEqualTo("\"rate\";q=" + most + ";w=" + window);
@@ -90,14 +90,14 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_window_of_more_than_fifteen_digits_is_left_out() {
+    void a_window_of_more_than_fifteen_digits_is_omitted() {
         Quota endless = new Quota.Rate("rate", 1, Duration.ofDays(366), Quota.MAX_LIMIT);
         assertThat(fields(balance(endless, 1, Duration.ZERO)).getFirst("RateLimit-Policy"))
                 .isEqualTo("\"rate\";q=1000000000000");
     }
 
     @Test
-    void what_is_left_is_never_above_the_legacy_limit() {
+    void the_legacy_remaining_is_never_above_the_legacy_limit() {
         Quota rate = new Quota.Rate("rate", 20, Duration.ofSeconds(1), 40);
         HttpHeaders headers = add(new HttpHeaders(), HeaderStyle.LEGACY, balance(rate, 40, Duration.ZERO));
         assertThat(headers.getFirst("X-RateLimit-Limit")).isEqualTo("40");
@@ -105,14 +105,14 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_month_is_shown_as_the_longest_one() {
+    void a_month_is_stated_as_the_longest_month() {
         Quota monthly = new Quota.Calendar("monthly", 7, CalendarUnit.MONTH, ZoneId.of("Europe/Berlin"));
         assertThat(fields(balance(monthly, 7, Duration.ZERO)).getFirst("RateLimit-Policy"))
                 .isEqualTo("\"monthly\";q=7;w=2678400");
     }
 
     @Test
-    void fields_that_are_there_already_stay() {
+    void existing_fields_stay() {
         HttpHeaders headers = new HttpHeaders();
         headers.add("RateLimit", "\"theirs\";r=1");
         add(headers, HeaderStyle.DRAFT, balance(BURST, 1, Duration.ZERO));
@@ -120,7 +120,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void an_item_of_the_upstream_keeps_its_name_and_ours_takes_another() {
+    void an_item_of_the_upstream_keeps_its_name_and_ours_gets_another() {
         HttpHeaders headers = new HttpHeaders();
         headers.add("RateLimit-Policy", "\"daily\";q=5;w=60, \"burst\";q=1");
         Balance ofTheGroup = new Balance(
@@ -133,7 +133,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void every_window_is_shown_in_seconds_and_one_without_end_is_left_out() {
+    void every_window_is_stated_in_seconds_and_a_total_has_none() {
         Quota hourly = new Quota.Calendar("h", 1, CalendarUnit.HOUR, ZoneOffset.UTC);
         Quota weekly = new Quota.Calendar("w", 2, CalendarUnit.WEEK, ZoneOffset.UTC);
         Quota sliding = new Quota.Sliding("s", 3, Duration.ofMillis(2500));
@@ -149,7 +149,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void the_legacy_fields_show_the_quota_with_the_smallest_balance() {
+    void the_legacy_fields_describe_the_quota_with_the_least_left() {
         HttpHeaders headers = add(
                 new HttpHeaders(),
                 HeaderStyle.LEGACY,
@@ -175,7 +175,7 @@ class RateLimitFieldsTest {
                 "9, 8 | 7 | 10000 | 3600",
                 "-1 | -1 | 99 | 50"
             })
-    void the_stricter_of_the_upstreams_legacy_fields_and_ours_is_shown(
+    void the_stricter_of_the_upstreams_and_our_legacy_fields_is_sent(
             String theirs, String remaining, String limit, String reset) {
         HttpHeaders headers = new HttpHeaders();
         headers.set("X-RateLimit-Limit", "99");
@@ -188,7 +188,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void no_field_is_added_when_the_policy_says_so_or_no_enforced_quota_applies() {
+    void no_fields_are_sent_if_switched_off_or_without_an_enforced_quota() {
         assertThat(add(new HttpHeaders(), HeaderStyle.NONE, balance(DAILY, 7, Duration.ZERO))
                         .headerNames())
                 .isEmpty();
@@ -196,7 +196,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void digits_are_those_of_the_protocol_whatever_the_language() {
+    void digits_are_ascii_in_every_locale() {
         Locale before = Locale.getDefault();
         Locale.setDefault(Locale.forLanguageTag("ar-EG"));
         try {
@@ -209,7 +209,7 @@ class RateLimitFieldsTest {
     }
 
     @Test
-    void a_field_of_the_upstream_that_is_endless_is_left_alone() {
+    void an_overlong_field_of_the_upstream_is_left_unchanged() {
         HttpHeaders headers = new HttpHeaders();
         headers.add("RateLimit-Policy", "\"" + "a".repeat(7000) + "\";q=1");
         add(headers, HeaderStyle.DRAFT, balance(BURST, 12, Duration.ofSeconds(1)));

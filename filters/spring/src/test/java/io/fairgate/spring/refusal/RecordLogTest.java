@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What the audit log does when the log behind it does not. */
+/** The audit log while its output blocks or fails. */
 class RecordLogTest {
 
     private final LoggerContext context = new LoggerContext();
@@ -59,7 +59,7 @@ class RecordLogTest {
     }
 
     @Test
-    void a_log_that_blocks_blocks_no_caller_and_lost_records_are_counted_and_reported_once()
+    void a_blocked_log_blocks_no_thread_and_lost_records_are_counted_and_reported_once()
             throws InterruptedException {
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         for (int i = 0; i < 10_000; i++) {
@@ -75,7 +75,7 @@ class RecordLogTest {
     }
 
     @Test
-    void a_failure_to_write_and_its_end_are_logged_once_and_lost_records_are_counted() throws InterruptedException {
+    void write_failures_are_counted_and_reported_once_and_so_is_their_end() throws InterruptedException {
         go.countDown();
         AtomicBoolean full = new AtomicBoolean(true);
         logger.detachAndStopAllAppenders();
@@ -126,7 +126,7 @@ class RecordLogTest {
     }
 
     @Test
-    void records_in_the_queue_at_the_end_are_written() throws InterruptedException {
+    void pending_records_are_written_at_the_end() throws InterruptedException {
         go.countDown();
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         for (int i = 0; i < 100; i++) {
@@ -137,7 +137,7 @@ class RecordLogTest {
     }
 
     @Test
-    void text_of_a_client_cannot_end_a_line() throws InterruptedException {
+    void a_value_from_a_client_cannot_end_a_line() throws InterruptedException {
         go.countDown();
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         audit.add(Map.of("path", "/x\r\n{\"event\":\"forged\"}\u0000\u001b"));
@@ -146,7 +146,7 @@ class RecordLogTest {
     }
 
     @Test
-    void a_log_that_is_switched_off_takes_nothing() throws InterruptedException {
+    void a_disabled_log_takes_no_records() throws InterruptedException {
         logger.setLevel(Level.WARN);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         audit.add(Map.of("event", "e"));

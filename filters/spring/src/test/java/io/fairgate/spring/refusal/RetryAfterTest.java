@@ -20,7 +20,7 @@ class RetryAfterTest {
         "PT10M, PT11M",
         "PT12H, PT12H1M",
     })
-    void a_time_is_never_earlier_and_a_little_later_for_some(Duration wait, Duration latest) {
+    void retry_after_is_never_too_early_and_slightly_randomised(Duration wait, Duration latest) {
         assertThat(new RetryAfter(bound -> 0).spread(wait)).isEqualTo(wait);
         assertThat(new RetryAfter(bound -> bound - 1).spread(wait)).isEqualTo(latest);
         assertThat(RetryAfter.RANDOM.spread(wait)).isBetween(wait, latest);

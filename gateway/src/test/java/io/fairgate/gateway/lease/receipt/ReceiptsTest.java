@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
-/** What a receipt proves, and that nothing about it can be changed. */
+/** The proof of a receipt, and that a receipt cannot be changed. */
 class ReceiptsTest {
 
     private static final String KEY = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
@@ -58,7 +58,7 @@ class ReceiptsTest {
     }
 
     @Test
-    void a_receipt_proves_what_was_held_and_for_how_long_until_the_lease_expires() {
+    void a_receipt_proves_the_held_permits_until_the_lease_expires() {
         String receipt = receipts.receipt(LEASE, ACME);
         now = now.plusSeconds(29);
         Receipts.Proof proof = with(KEY).verified(receipt, ID, ACME);
@@ -76,7 +76,7 @@ class ReceiptsTest {
     }
 
     @Test
-    void a_receipt_is_good_for_its_tenant_and_its_lease_alone() {
+    void a_receipt_is_valid_only_for_its_tenant_and_its_lease() {
         String receipt = receipts.receipt(LEASE, ACME);
         assertThatThrownBy(() -> receipts.verified(receipt, ID, TenantId.of("globex")))
                 .hasMessage("The receipt belongs to another tenant.");
@@ -85,7 +85,7 @@ class ReceiptsTest {
     }
 
     @Test
-    void a_receipt_in_which_anything_was_changed_is_refused() {
+    void a_changed_receipt_is_refused() {
         String receipt = receipts.receipt(LEASE, ACME);
         String[] parts = receipt.split("\\.", -1);
         Receipt real = Receipt.of(Base64.getUrlDecoder().decode(parts[2]));
@@ -142,7 +142,7 @@ class ReceiptsTest {
     }
 
     @Test
-    void what_is_no_receipt_is_refused() {
+    void a_malformed_receipt_is_refused() {
         for (String text : List.of("", ".", "...", "v1...", "v1.0.0.0", "v1.é.é.é", "v1.a.b.c.d", "x".repeat(10_000))) {
             assertRefused(receipts, text, "receipt-invalid");
         }
@@ -167,7 +167,7 @@ class ReceiptsTest {
             c2hvcnQ=                      | key 1: 5 bytes (expected: 32 random bytes or more in Base64
             not*Base64                    | key 1: not Base64 (expected: 32 random bytes or more in Base64
             """)
-    void a_key_that_cannot_be_used_is_refused_and_not_shown(String keys, String told) {
+    void an_unusable_key_is_refused_and_not_shown(String keys, String told) {
         assertThatThrownBy(() -> ReceiptKeys.of(keys))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(told)
@@ -177,7 +177,7 @@ class ReceiptsTest {
     }
 
     @Test
-    void a_file_has_one_key_a_line_and_may_have_comments(@TempDir Path folder) throws IOException {
+    void a_file_has_one_key_per_line_and_may_have_comments(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("keys");
         Files.writeString(file, "# since March\n" + OTHER_KEY + "\n\n# until April\n" + KEY + "\n");
         Receipts both = new Receipts(ReceiptKeys.in(file), () -> now);

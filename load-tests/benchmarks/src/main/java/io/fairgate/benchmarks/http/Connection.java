@@ -9,13 +9,13 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** One connection of HTTP/1.1 that is kept; one thread, one request at a time. */
+/** A persistent HTTP/1.1 connection for one thread, with one request at a time. */
 final class Connection implements AutoCloseable {
 
     private static final String LENGTH = "content-length:";
     private static final int SILENCE_MILLIS = 120_000;
 
-    /** @param body empty when there was none */
+    /** @param body empty if there was none */
     record Answer(int status, String body) {}
 
     private final Socket socket;
@@ -28,7 +28,7 @@ final class Connection implements AutoCloseable {
         in = new BufferedInputStream(socket.getInputStream());
     }
 
-    /** @param head the first line and all fields but those of the connection and the body, each with its line's end */
+    /** @param head the request line and all header lines but Host and Content-Length, each with its line end */
     Answer send(String head, String body) throws IOException {
         String request = head + "Host: localhost\r\nContent-Length: " + body.length() + "\r\n\r\n" + body;
         socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));

@@ -8,23 +8,23 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A closed loop: as many connections, each of which does the next thing when the last one is done. */
+/** A closed loop: each of {@value #CONNECTIONS} connections starts the next work when the last one is done. */
 final class HttpLoad {
 
     static final int CONNECTIONS = 16;
 
-    /** Something that is done again and again. */
+    /** Work that is repeated. */
     interface Work {
 
-        /** Does it once; the number is unlike any other of the same thread. */
+        /** Does it once; the number is unique within the thread. */
         void once(Connection connection, int thread, long number) throws IOException;
     }
 
     /**
-     * How often it was done.
+     * How often the work was done, and its cost.
      *
-     * @param used processor time that the measured process needed for it
-     * @param ownUsed processor time that this process needed for it, which is the same work each time
+     * @param used processor time of the measured process
+     * @param ownUsed processor time of this process, which does the same for each work
      */
     record Result(long done, Duration used, Duration ownUsed) {
 
@@ -50,13 +50,13 @@ final class HttpLoad {
         this.work = work;
     }
 
-    /** For that long; what was begun is finished, and counted. */
+    /** Works for this time. Work that has begun is finished, and counted. */
     Result run(MeasuredProcess measured, Duration time) {
         long end = System.nanoTime() + time.toNanos();
         return run(measured, (thread, number) -> System.nanoTime() - end < 0);
     }
 
-    /** So many times on each connection. */
+    /** Works this many times on each connection. */
     Result times(MeasuredProcess measured, int times) {
         return run(measured, (thread, number) -> number < times);
     }

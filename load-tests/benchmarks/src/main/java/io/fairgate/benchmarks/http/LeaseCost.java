@@ -12,22 +12,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Measures what leases cost the gateway beside what forwarding costs it, and what leases cost it that are only held; writes
- * {@code docs/lease-performance.md}. Takes some five minutes.
+ * Measures the cost of leases for the gateway, compared with the cost of forwarding, and the cost of idle leases. Writes
+ * {@code docs/lease-performance.md}. Takes about five minutes.
  */
 public final class LeaseCost {
 
-    /** Of both in turns, and by number: on a machine with other things to do the compiler needs its time. */
+    /** Turns of both kinds of work, bounded by number and not by time: on a busy machine the compiler needs longer. */
     private static final int WARM_UPS = 4;
 
-    /** In each, on each connection. */
+    /** Repetitions of the work in each turn, on each connection. */
     private static final int WARM_UP = 2_500;
 
     private static final Duration ROUND = Duration.ofSeconds(8);
     private static final Duration IDLE = Duration.ofSeconds(20);
     private static final Duration SETTLING = Duration.ofSeconds(10);
 
-    /** As many as there may be by default. */
+    /** The default limit of leases. */
     static final int HELD = 100_000;
 
     private static final Pattern UPSTREAM = Pattern.compile("^port (\\d+)");
@@ -53,9 +53,9 @@ public final class LeaseCost {
     private LeaseCost() {}
 
     /**
-     * Measures all of it, one after the other.
+     * Measures everything in sequence.
      *
-     * @param args the jar of the program, a folder for its policy, the file to write; then options of the program, if any
+     * @param args the jar of the gateway, a folder for its policy, the file to write; then options of the gateway, if any
      */
     public static void main(String[] args) throws IOException {
         int rounds = Integer.getInteger("fairgate.rounds", 5);
@@ -82,7 +82,7 @@ public final class LeaseCost {
         return new MeasuredProcess(arguments);
     }
 
-    /** One after the other in each round, so that what disturbs the one disturbs the other. */
+    /** Each round measures one after the other, so that what disturbs one disturbs the other. */
     private static List<LeaseCostReport.Round> rounds(String jar, Path policy, int rounds, List<String> options)
             throws IOException {
         try (MeasuredProcess gateway = start(jar, policy, options)) {
@@ -107,7 +107,7 @@ public final class LeaseCost {
     private static LeaseCostReport.Idle idle(String jar, Path policy) throws IOException {
         try (MeasuredProcess gateway = start(jar, policy, List.of())) {
             int port = Integer.parseInt(gateway.await(SERVES).group(2));
-            // As much work as below, so that what is compiled, and the heap, are the same in both.
+            // As much work as below, so that both measurements have the same compiled code and the same heap.
             new HttpLoad(port, LeaseCost::acquireAndRelease).times(gateway, HELD / HttpLoad.CONNECTIONS);
             Duration without = idle(gateway);
             new HttpLoad(port, LeaseCost::acquire).times(gateway, HELD / HttpLoad.CONNECTIONS);
@@ -131,7 +131,7 @@ public final class LeaseCost {
         }
     }
 
-    // ---- what is done ----
+    // ---- the work ----
 
     private static void forward(Connection connection, int thread, long number) throws IOException {
         require(connection.send("GET /fair/x HTTP/1.1\r\nX-Tenant-Id: a\r\n", ""), 200);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A Java program in a process of its own, whose processor time can be asked for. */
+/** A Java program in its own process, with its processor time. */
 final class MeasuredProcess implements AutoCloseable {
 
     private final Process process;
@@ -26,7 +26,7 @@ final class MeasuredProcess implements AutoCloseable {
         output = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** The line that tells that it runs; what it writes from then on is read and thrown away. */
+    /** Waits for the line that says that the program runs; later output is read and discarded. */
     Matcher await(Pattern line) throws IOException {
         StringBuilder all = new StringBuilder();
         for (String next = output.readLine(); next != null; next = output.readLine()) {
@@ -46,7 +46,7 @@ final class MeasuredProcess implements AutoCloseable {
                     try {
                         output.transferTo(Writer.nullWriter());
                     } catch (IOException ended) {
-                        // With the process.
+                        // The process has ended.
                     }
                 },
                 "output");
@@ -54,12 +54,12 @@ final class MeasuredProcess implements AutoCloseable {
         reader.start();
     }
 
-    /** Of all its threads, since it was started. */
+    /** The processor time of all its threads since the start. */
     Duration used() {
         return process.toHandle().info().totalCpuDuration().orElseThrow();
     }
 
-    /** All of it, and returns when that is done. */
+    /** Runs a full collection, and returns when it is complete. */
     void collectGarbage() throws IOException {
         Process jcmd = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),

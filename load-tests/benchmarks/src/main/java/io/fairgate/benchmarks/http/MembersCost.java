@@ -19,25 +19,25 @@ import java.util.regex.Pattern;
 import org.openjdk.jmh.runner.RunnerException;
 
 /**
- * Measures what 20,000 configured members cost against 20 while the same number is active: in the permit core, and over
- * HTTP; writes {@code docs/members-performance.md}. Takes some twenty minutes.
+ * Measures the cost of 20,000 configured members against 20 while the same number is active: in the permit core, and over
+ * HTTP. Writes {@code docs/members-performance.md}. Takes about twenty minutes.
  *
- * <p>Over HTTP one gateway is measured with the one policy and with the other by turns: two processes, each of which
- * compiles in its own way, differ by more than what is looked for.
+ * <p>Over HTTP, one gateway runs with both policies in turn: the difference between two processes, each of which compiles in
+ * its own way, would be larger than the effect to find.
  */
 public final class MembersCost {
 
     private static final Duration TURN = Duration.ofSeconds(1);
 
-    /** With each policy, and by number: on a machine with other things to do the compiler needs its time. */
+    /** With each policy, bounded by number and not by time: on a busy machine the compiler needs longer. */
     private static final int WARM_UPS = 3;
 
-    /** For one round of the core: over HTTP more disturbs a round. */
+    /** Rounds over HTTP for each round of the core, because they are disturbed more. */
     private static final int HTTP_ROUNDS = 6;
 
     private static final Pattern UPSTREAM = Pattern.compile("^port (\\d+)");
 
-    /** The gateway's ports, by their names in {@link MembersGateway}'s line of the start. */
+    /** The gateway's ports, by their names in the pattern of {@link MembersGateway}. */
     enum Port {
         TRAFFIC("traffic"),
         MANAGEMENT("management"),
@@ -50,9 +50,9 @@ public final class MembersCost {
         }
     }
 
-    /** Something that the gateway does. */
+    /** A kind of work of the gateway. */
     enum Task {
-        FORWARD("a request that is forwarded", Port.TRAFFIC, 200, "/open/x", true, 500),
+        FORWARD("a forwarded request", Port.TRAFFIC, 200, "/open/x", true, 500),
         QUEUE_FULL("503: the queue of the pool is full", Port.TRAFFIC, 503, "/full/x", true, 300),
         QUOTA("429: a quota is used up", Port.TRAFFIC, 429, "/spent/x", true, 300),
         IDENTITY("401: no identity", Port.TRAFFIC, 401, "/open/x", false, 300),
@@ -76,7 +76,7 @@ public final class MembersCost {
             this.warmUp = warmUp;
         }
 
-        /** By each active tenant in turn. */
+        /** A load of all active tenants in turn. */
         HttpLoad load(MembersGateway gateway) {
             Work work = (connection, thread, number) -> {
                 String tenant = isIdentified ? MembersGateway.tenantField(thread + number) : "";
@@ -94,15 +94,15 @@ public final class MembersCost {
     private MembersCost() {}
 
     /**
-     * Measures all of it.
+     * Measures everything.
      *
-     * @param args the jar of the program, a folder for its policy, the file to write
+     * @param args the jar of the gateway, a folder for its policy, the file to write
      */
     public static void main(String[] args) throws IOException, RunnerException {
         int rounds = Integer.getInteger("fairgate.rounds", 5);
         int httpRounds = HTTP_ROUNDS * rounds;
         String machine = LeaseCostReport.thisMachine();
-        // The upstream of the pool that is full: connections are established, and nothing is ever read.
+        // The upstream of the full pool: connections are established, but nothing is ever read.
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 MeasuredProcess upstream = new MeasuredProcess(
                         List.of("-classpath", System.getProperty("java.class.path"), Upstream.class.getName()))) {
@@ -119,7 +119,7 @@ public final class MembersCost {
         }
     }
 
-    /** Each round begins with the policy with which the one before has ended. */
+    /** Each round begins with the last policy of the round before. */
     private static Map<Task, List<FewAndMany>> measure(MembersGateway gateway, int rounds) throws IOException {
         for (int members : List.of(MembersLines.FEW, MembersLines.MANY)) {
             gateway.configure(members);
@@ -155,8 +155,8 @@ public final class MembersCost {
     }
 
     /**
-     * The load does the same work for each request. When it needs more processor time for that in one turn than in the other,
-     * the machine was slower, and the gateway's processor time is counted as that much less.
+     * The load does the same work for each request. If it needs more processor time in one turn than in the other, the machine
+     * was slower, and the gateway's processor time is corrected by the same factor.
      */
     static FewAndMany pair(Result few, Result many) {
         double speed = many.ownNanosEach() / few.ownNanosEach();

@@ -15,9 +15,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A gateway of which {@value #ACTIVE} tenants are active, alone or among many other configured tenants. One of its pools
- * always has free permits; of the other one the only permit is held, each active tenant has one request that waits for it,
- * and no more may wait. What is held and what waits outlives a change of the policy.
+ * A gateway with {@value #ACTIVE} active tenants, alone or among many other configured tenants. One pool always has free
+ * permits. In the other the only permit is held, each active tenant has one waiting request, and the queue is full. Changes
+ * of the policy keep the held permit and the waiting requests.
  */
 final class MembersGateway implements AutoCloseable {
 
@@ -66,10 +66,10 @@ final class MembersGateway implements AutoCloseable {
     private final List<HeldRequest> held = new ArrayList<>();
 
     /**
-     * Starts it, with the active tenants alone.
+     * Starts the gateway, with the active tenants only.
      *
      * @param upstream the port of an upstream that answers at once
-     * @param silent the port of one that never answers
+     * @param silent the port of an upstream that never answers
      */
     MembersGateway(Path jar, Path folder, int upstream, int silent) throws IOException {
         this.policy = folder.resolve("members.yml");
@@ -93,7 +93,7 @@ final class MembersGateway implements AutoCloseable {
         fill();
     }
 
-    /** Puts a policy with so many members in force. What that leaves to the garbage collector is collected at once. */
+    /** Loads a policy with this many members, and collects its garbage at once. */
     void configure(int members) throws IOException {
         write(members);
         try (Connection connection = new Connection(port(Port.MANAGEMENT))) {
@@ -116,12 +116,12 @@ final class MembersGateway implements AutoCloseable {
         return POLICY.formatted(lines, ACTIVE, upstream, silent);
     }
 
-    /** Names of one length: a longer one takes longer to compare. */
+    /** All names have the same length, because longer names take longer to compare. */
     private static String tenant(int member) {
         return "tenant-%05d".formatted(member);
     }
 
-    /** The active tenants lie far apart among the others. */
+    /** The active tenants are evenly spread among the others. */
     static String active(long number) {
         return tenant((int) Math.floorMod(number, (long) ACTIVE) * (MembersLines.MANY / ACTIVE));
     }
@@ -131,7 +131,7 @@ final class MembersGateway implements AutoCloseable {
         for (int i = 0; i < ACTIVE; i++) {
             hold(active(i), i + 1);
         }
-        // One request each, so that the first of the quota that is used up later is not among what is measured.
+        // One request each, to use up the quota: later every request is refused.
         try (Connection connection = new Connection(port(Port.TRAFFIC))) {
             for (int i = 0; i < ACTIVE; i++) {
                 connection.send("GET /spent/x HTTP/1.1\r\n" + tenantField(i), "");
@@ -139,7 +139,7 @@ final class MembersGateway implements AutoCloseable {
         }
     }
 
-    /** Until it is seen that so many wait. */
+    /** Sends a request, and waits until the gateway reports this many waiting requests. */
     private void hold(String tenant, int waiting) throws IOException {
         held.add(new HeldRequest(port(Port.TRAFFIC), "/full/x", tenant));
         String expected = "\"full\":{\"permits\":1,\"inFlight\":1,\"waiting\":" + waiting + ",";
@@ -163,7 +163,7 @@ final class MembersGateway implements AutoCloseable {
         return Integer.parseInt(ports.group(port.group));
     }
 
-    /** Names an active tenant; the next number names the next one. */
+    /** The header of an active tenant; the next number gives the next tenant. */
     static String tenantField(long number) {
         return "X-Tenant-Id: " + active(number) + "\r\n";
     }

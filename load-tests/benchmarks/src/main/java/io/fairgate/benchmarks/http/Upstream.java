@@ -8,7 +8,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** Answers every request without a body at once with the same two bytes, at a free port of loopback, which it prints. */
+/** Answers every request without a body at once with the same two bytes, at a free loopback port, which it prints. */
 public final class Upstream {
 
     private static final byte[] ANSWER =
@@ -17,7 +17,7 @@ public final class Upstream {
 
     private Upstream() {}
 
-    /** Until it is killed, or whoever started it has ended. */
+    /** Runs until it is killed, or its parent process has ended. */
     public static void main(String[] args) throws IOException {
         Thread parent = new Thread(Upstream::endWithParent, "parent");
         parent.setDaemon(true);
@@ -50,14 +50,14 @@ public final class Upstream {
         }
     }
 
-    /** Its standard input is a pipe from the parent, which the system closes with it. */
+    /** The standard input is a pipe from the parent; the system closes it when the parent ends. */
     private static void endWithParent() {
         try {
             while (System.in.read() >= 0) {
-                // Nothing is ever said.
+                // The parent never writes.
             }
         } catch (IOException closed) {
-            // As the end.
+            // Means the same as the end of the input.
         }
         System.exit(0);
     }

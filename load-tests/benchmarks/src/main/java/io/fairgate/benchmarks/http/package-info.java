@@ -1,7 +1,7 @@
 /**
- * What leases and configured members cost the process of a gateway: the jar in a process of its own, an upstream in another
- * one, and the load in this one, so that the processor time of the first is its own. Plain sockets on both sides: what they
- * cost is not measured, but they have to leave the processors to the gateway.
+ * The processor time that leases and configured members cost a gateway. The gateway, the upstream and the load are three
+ * processes, so that the time of the gateway can be measured alone. The other two use plain sockets, to leave the processors
+ * to the gateway.
  */
 @NullMarked
 package io.fairgate.benchmarks.http;

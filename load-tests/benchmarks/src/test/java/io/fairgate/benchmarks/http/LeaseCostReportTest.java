@@ -27,13 +27,13 @@ class LeaseCostReportTest {
     }
 
     @Test
-    void the_page_in_the_docs_is_of_this_form() throws IOException {
+    void the_page_in_the_docs_has_the_form_that_the_code_writes() throws IOException {
         String form = form(report(IDLE, new Round(1, 1)).replace("a machine", "Measured on this"));
 
         assertThat(form(Files.readString(REPORT))).isEqualTo(form);
     }
 
-    /** Without what differs from machine to machine. */
+    /** The page without the parts that depend on the machine. */
     private static String form(String page) {
         return page.replaceAll("Measured on .*", "machine")
                 .replaceAll("[*]*(\\d[\\d,.]*\\b|yes|no)[*]*", "N")
@@ -43,14 +43,14 @@ class LeaseCostReportTest {
     @Test
     void the_median_of_the_rounds_ratios_counts() {
         assertThat(report(IDLE, new Round(100, 50), new Round(200, 240), new Round(50, 100)))
-                .contains("**1.20** leases", "(0.50, 1.20, 2.00; wanted: at least 1; holds: yes)", "two calls | 100 |");
-        assertThat(report(IDLE, new Round(100, 99))).contains("holds: **no**)");
+                .contains("**1.20** leases", "(0.50, 1.20, 2.00; target: at least 1; met: yes)", "two calls | 100 |");
+        assertThat(report(IDLE, new Round(100, 99))).contains("met: **no**)");
     }
 
     @Test
-    void leases_that_cost_something_while_nothing_happens_are_told() {
+    void idle_leases_that_cost_too_much_miss_the_target() {
         assertThat(report(IDLE, new Round(1, 1)))
-                .contains("without leases | 10.0 ms |", "with 100,000 that are held | 15.0 ms |", "more; holds: yes.");
-        assertThat(report(idle(Duration.ofMillis(301)), new Round(1, 1))).contains("more; holds: **no**.");
+                .contains("without leases | 10.0 ms |", "with 100,000 held leases | 15.0 ms |", "more; met: yes.");
+        assertThat(report(idle(Duration.ofMillis(301)), new Round(1, 1))).contains("more; met: **no**.");
     }
 }

@@ -28,7 +28,7 @@ class MembersCostReportTest {
     }
 
     @Test
-    void the_page_in_the_docs_is_of_this_form() throws IOException {
+    void the_page_in_the_docs_has_the_form_that_the_code_writes() throws IOException {
         String page = Files.readString(REPORT);
 
         assertThat(withoutRows(page)).isEqualTo(withoutRows(report()));
@@ -36,7 +36,7 @@ class MembersCostReportTest {
     }
 
     @Test
-    void a_machine_that_was_slower_in_one_turn_is_not_taken_for_a_dearer_gateway() {
+    void a_slower_machine_in_one_turn_does_not_raise_the_cost() {
         Result few = new Result(1000, Duration.ofMillis(300), Duration.ofMillis(100));
         Result many = new Result(500, Duration.ofMillis(300), Duration.ofMillis(100));
 
@@ -45,17 +45,17 @@ class MembersCostReportTest {
     }
 
     @Test
-    void a_gateway_that_needs_more_beside_the_same_load_is_dearer() {
+    void a_gateway_that_needs_more_time_for_the_same_load_has_a_higher_cost() {
         Result few = new Result(1000, Duration.ofMillis(300), Duration.ofMillis(100));
         Result many = new Result(1000, Duration.ofMillis(600), Duration.ofMillis(100));
 
         assertThat(MembersCost.pair(few, many)).isEqualTo(new FewAndMany(300_000, 600_000));
     }
 
-    /** Without what differs from machine to machine, and the rows of both tables. */
+    /** The page without the rows of both tables and the parts that depend on the machine. */
     private static String withoutRows(String page) {
         return page.replaceAll("Measured on .*", "machine")
                 .replaceAll("\\d+ rounds", "rounds")
-                .replaceAll("(?m)^\\| (?!what).*\n", "");
+                .replaceAll("(?m)^\\| (?!operation).*\n", "");
     }
 }

@@ -13,7 +13,7 @@ class MembersGatewayTest {
 
     @ParameterizedTest
     @ValueSource(ints = {MembersLines.FEW, MembersLines.MANY})
-    void a_policy_of_any_size_has_the_active_tenants(int members) {
+    void a_policy_of_any_size_contains_the_active_tenants(int members) {
         Policy policy = PolicyReader.read("members.yml", MembersGateway.policy(members, 9000, 9001))
                 .policy();
 

@@ -66,7 +66,7 @@ class PolicySchemaTest {
     @Test
     void what_the_reference_says_of_one_filter_is_not_said_of_all() throws IOException {
         JsonNode route = JsonMapper.shared().readTree(FILE.toFile()).at("/properties/routes/items/properties");
-        assertThat(route.at("/filters/description").stringValue()).startsWith("What is done with a request");
+        assertThat(route.at("/filters/description").stringValue()).startsWith("What changes a request");
         for (String steps : List.of("filters", "predicates")) {
             JsonNode name = route.at("/" + steps + "/items/anyOf/1/properties/name");
             assertThat(name.isObject()).isTrue();

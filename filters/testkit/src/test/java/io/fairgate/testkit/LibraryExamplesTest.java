@@ -128,7 +128,7 @@ class LibraryExamplesTest {
         PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
         // example
         try (HeldPermits held = pool.tryAcquire(PermitRequest.of("acme"))) {
-            log.add(held == null ? "somebody else's turn" : "at work");
+            log.add(held == null ? "no free permit" : "at work");
         }
 
         Mono<String> byHand = pool.acquire(PermitRequest.of("acme"))

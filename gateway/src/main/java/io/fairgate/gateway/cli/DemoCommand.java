@@ -210,7 +210,7 @@ public final class DemoCommand implements Callable<Integer> {
     /**
      * Blocks the command's own thread, which has nothing else to do meanwhile.
      *
-     * @throws CancellationException when the process was told to end, so that no traffic is sent during the shutdown
+     * @throws CancellationException when the process is ending, so that no traffic is sent during the shutdown
      */
     private <T> T await(Mono<T> result) throws InterruptedException {
         AtomicReference<T> value = new AtomicReference<>();

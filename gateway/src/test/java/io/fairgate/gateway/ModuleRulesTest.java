@@ -110,11 +110,21 @@ class ModuleRulesTest {
             .resideInAnyPackage(REDIS, REDIS_CLIENT, TESTKIT, GATEWAY);
 
     @ArchTest
+    static final ArchRule only_the_reader_of_properties_in_the_starter_knows_config = noClasses()
+            .that()
+            .resideInAPackage(SPRING)
+            .and()
+            .resideOutsideOfPackage("io.fairgate.spring.autoconfigure")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(CONFIG);
+
+    @ArchTest
     static final ArchRule only_the_beans_of_the_starter_name_the_embedded_pools_and_quotas = noClasses()
             .that()
             .resideInAPackage(SPRING)
             .and()
-            .haveNameNotMatching(".*\\.(FairShareConfiguration|QuotaConfiguration|JournaledQuotas)(\\$.*)?")
+            .haveNameNotMatching(".*\\.(FairShareConfiguration|QuotaConfiguration)(\\$.*)?")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.fairgate.permit.embedded..", "io.fairgate.quota.embedded..");

@@ -2,7 +2,6 @@ package io.fairgate.gateway.lease;
 
 import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
-import io.fairgate.permit.PermitPool;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
 import java.net.InetSocketAddress;
@@ -97,7 +96,7 @@ public final class LeaseApiServer implements SmartLifecycle {
                 : Mono.<Void>fromRunnable(() -> open.end(FOR_ANSWERS)).subscribeOn(Schedulers.boundedElastic());
         Mono<Void> empty = Flux.interval(Duration.ZERO, CHECK_EVERY, time)
                 .onBackpressureDrop()
-                .concatMap(tick -> isOver())
+                .concatMap(tick -> isOver().onErrorReturn(true))
                 .takeUntil(over -> over)
                 .then(Mono.fromRunnable(register::end));
         var unused = Mono.when(closed, empty).doFinally(end -> whenDone.run()).subscribe();
@@ -110,7 +109,7 @@ public final class LeaseApiServer implements SmartLifecycle {
                 return Mono.just(true);
             }
             return access.isDraining()
-                    ? Flux.fromIterable(pools.all()).concatMap(PermitPool::totals).all(pool -> pool.waiting() == 0)
+                    ? pools.totals().map(totals -> totals.waiting() == 0)
                     : Mono.just(false);
         });
     }

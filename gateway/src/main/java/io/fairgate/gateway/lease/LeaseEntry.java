@@ -4,7 +4,6 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.spring.quota.TenantCharge;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -63,10 +62,6 @@ final class LeaseEntry {
     /** Completes when the lease is open, or when the attempt to open it has ended. */
     Mono<Void> opened() {
         return opened.asMono();
-    }
-
-    boolean isOpened() {
-        return opened.scanOrDefault(Scannable.Attr.TERMINATED, false);
     }
 
     void open() {

@@ -74,7 +74,7 @@ public final class LeaseRegister {
         var unused = leases.ids()
                 .concatMap(leases::status)
                 .filter(lease -> lease.held().isEmpty())
-                .concatMap(lease -> leases.release(lease.id()))
+                .concatMap(lease -> leases.release(lease.id()).onErrorComplete())
                 .onErrorComplete()
                 .subscribe();
     }
@@ -86,7 +86,10 @@ public final class LeaseRegister {
 
     /** Releases all leases. */
     void end() {
-        var unused = leases.ids().concatMap(leases::release).onErrorComplete().subscribe();
+        var unused = leases.ids()
+                .concatMap(id -> leases.release(id).onErrorComplete())
+                .onErrorComplete()
+                .subscribe();
     }
 
     /** Releases a lease, without an answer. If the leases cannot be reached, it ends when it expires. */

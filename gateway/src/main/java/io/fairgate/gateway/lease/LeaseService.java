@@ -49,6 +49,9 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
     Mono<Standing> acquire(AcquireLease request, Mono<TenantCharge> check) {
         return Mono.defer(() -> {
             LeaseEntry existing = register.find(request.id());
+            if (existing != null && !existing.request().owner().equals(request.owner())) {
+                return Mono.error(LeaseProblems.RESTORE_CONFLICT); // Only in a restore does the client choose the id.
+            }
             if (existing != null) {
                 return existing.request().permits().equals(request.permits())
                         ? repeated(existing, request, acquire(request, check))
@@ -80,26 +83,27 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
             if (!isFirst) {
                 return acquire(request, Mono.just(charge));
             }
-            return leases().open(mine.id(), request.tenant(), request.holder(), term(request))
-                    .doFinally(end -> {
-                        if (!mine.isOpened()) {
-                            abandon(mine);
-                        }
-                    })
-                    .flatMap(isOpen -> isOpen ? opened(mine, request) : taken(mine));
+            return opened(mine).flatMap(isOpen -> isOpen ? held(mine, request) : taken(mine));
         });
     }
 
-    private Mono<Standing> opened(LeaseEntry mine, AcquireLease request) {
-        mine.open();
-        return held(mine, request);
-    }
-
-    /** The opening was cancelled or failed, and may have taken effect. Calls that wait for it begin anew. */
-    private void abandon(LeaseEntry mine) {
-        register.release(mine.id());
-        register.remove(mine);
-        mine.open();
+    /** Opens the lease, also when the call is cancelled meanwhile: a repeated call continues with it. */
+    private Mono<Boolean> opened(LeaseEntry mine) {
+        AcquireLease request = mine.request();
+        Mono<Boolean> opened = leases().open(mine.id(), request.tenant(), request.holder(), term(request))
+                // It may have taken effect. Calls that wait for it begin anew.
+                .doOnError(unreachable -> {
+                    register.release(mine.id());
+                    register.remove(mine);
+                    mine.open();
+                })
+                .doOnNext(isOpen -> {
+                    if (!isOpen) {
+                        register.remove(mine);
+                    }
+                    mine.open();
+                });
+        return Mono.fromFuture(opened::toFuture, true);
     }
 
     /** One of several simultaneous calls for an id is the first; the others continue with the lease that it has begun. */

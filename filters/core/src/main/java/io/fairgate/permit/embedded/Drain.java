@@ -8,11 +8,13 @@ import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
 
@@ -90,9 +92,22 @@ final class Drain implements CommandLoop.Handler {
     }
 
     <T> Mono<T> answer(Supplier<T> question) {
-        return Mono.create(sink -> submit(() -> {
+        return command(sink -> {
             T answer = question.get();
-            dispatcher.add(() -> sink.success(answer));
+            return () -> sink.success(answer);
+        });
+    }
+
+    /** Executes a command that returns its answer to the caller. The caller also gets its error, such as that of a calculator. */
+    private <T> Mono<T> command(Function<MonoSink<T>, Runnable> command) {
+        return Mono.create(sink -> submit(() -> {
+            Runnable answer;
+            try {
+                answer = command.apply(sink);
+            } catch (RuntimeException | Error e) {
+                answer = () -> sink.error(e);
+            }
+            dispatcher.add(answer);
         }));
     }
 
@@ -108,11 +123,11 @@ final class Drain implements CommandLoop.Handler {
 
     /** Emits the end when the new settings are in force. */
     Mono<Void> reconfigure(PoolSettings settings, TenantShares shares) {
-        return Mono.create(sink -> submit(() -> {
+        return command(sink -> {
             queue.reconfigure(settings, shares);
             this.settings = settings;
-            dispatcher.add(sink::success);
-        }));
+            return sink::success;
+        });
     }
 
     /** {@link PermitPool#close}. */

@@ -52,7 +52,7 @@ final class RequestQueue {
         }
         if (over && waiter.isHolding()) {
             scheduler.release(waiter, now);
-            if (waiter.state() == State.RELEASED) {
+            if (waiter.isHeard() && waiter.state() == State.RELEASED) {
                 dispatcher.add(waiter::tellReleased);
             }
         } else if (over && waiter.isWaiting()) {
@@ -136,7 +136,7 @@ final class RequestQueue {
     }
 
     private void granted(Waiter waiter) {
-        dispatcher.add(waiter);
+        resume(waiter);
         deadlines.set(waiter, waiter.endOfHold(now));
     }
 
@@ -183,6 +183,13 @@ final class RequestQueue {
 
     private void refuse(Waiter waiter, RefusalReason reason) {
         if (waiter.refuse(reason)) {
+            resume(waiter);
+        }
+    }
+
+    /** The caller of an immediate request looks at its state itself. */
+    private void resume(Waiter waiter) {
+        if (!waiter.isImmediate()) {
             dispatcher.add(waiter);
         }
     }

@@ -168,9 +168,6 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
 
     /** Resumes on the event loop. If that rejects the task, the request does not begin, and what is left runs on this thread. */
     void resume() {
-        if (isImmediate()) {
-            return;
-        }
         try {
             if (eventLoop != null) {
                 eventLoop.execute(this);
@@ -277,6 +274,11 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
         if (pool.isHeard) {
             pool.tell(listener -> listener.granted(tenant(), permits(), begins - askedAt));
         }
+    }
+
+    /** Whether the pool has a listener. */
+    boolean isHeard() {
+        return pool.isHeard;
     }
 
     void tellReleased() {

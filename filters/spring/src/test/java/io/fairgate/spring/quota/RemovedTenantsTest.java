@@ -126,7 +126,7 @@ class RemovedTenantsTest {
     }
 
     @Test
-    void an_account_revived_by_a_request_in_flight_is_dropped_too() {
+    void a_tenant_that_the_policy_has_lost_since_it_was_identified_is_refused() {
         FairgateMeters meters = new FairgateMeters(policy, new SimpleMeterRegistry(), 100, time);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT));
         QuotaStep step = new QuotaStep(quotas, policy, new Decisions(policy, decisions, audit, wall), meters);
@@ -143,7 +143,7 @@ class RemovedTenantsTest {
     }
 
     @Test
-    void what_a_request_in_flight_brings_back_goes_as_well() {
+    void an_account_revived_by_a_request_in_flight_is_dropped_too() {
         policy.replace(withTenants(1));
         time.advanceBy(Duration.ofMinutes(90));
         assertThat(passes(tenant(7), 1)).isTrue();

@@ -16,22 +16,33 @@ import reactor.core.publisher.Mono;
  * The settings of a route that the admission reads from its filters. Of several filters of a kind the last one counts,
  * so that a route's own filter takes precedence over a default filter.
  *
+ * @param route null when the request takes none
  * @param all in the order of the filters
  */
-public record RouteRules(List<RouteRule> all) {
+public record RouteRules(@Nullable Route route, List<RouteRule> all) {
 
-    private static final RouteRules NONE = new RouteRules(List.of());
+    private static final String ATTRIBUTE = RouteRules.class.getName();
 
+    /** The rules of the request's route, kept with the exchange. A request that is forwarded internally takes another route. */
     public static RouteRules of(ServerWebExchange exchange) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        if (route == null) {
-            return NONE;
+        RouteRules known = exchange.getAttribute(ATTRIBUTE);
+        if (known == null || known.route != route) {
+            known = of(route);
+            exchange.getAttributes().put(ATTRIBUTE, known);
         }
-        return new RouteRules(route.getFilters().stream()
-                .map(filter -> filter instanceof OrderedGatewayFilter ordered ? ordered.getDelegate() : filter)
-                .filter(RuleFilter.class::isInstance)
-                .map(filter -> ((RuleFilter) filter).rule())
-                .toList());
+        return known;
+    }
+
+    private static RouteRules of(@Nullable Route route) {
+        List<GatewayFilter> filters = route == null ? List.of() : route.getFilters();
+        return new RouteRules(
+                route,
+                filters.stream()
+                        .map(filter -> filter instanceof OrderedGatewayFilter ordered ? ordered.getDelegate() : filter)
+                        .filter(RuleFilter.class::isInstance)
+                        .map(filter -> ((RuleFilter) filter).rule())
+                        .toList());
     }
 
     /** The last rule of a kind; null when there is none. */

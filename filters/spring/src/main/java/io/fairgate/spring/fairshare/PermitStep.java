@@ -58,10 +58,11 @@ public final class PermitStep {
     public Mono<Void> hold(ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule, Forward forward) {
         return Mono.defer(() -> {
             PermitPool pool = pool(rule);
+            // A filter of the application may have had the body cached.
+            ServerWebExchange request = CachedBodyFilter.onHeap(exchange);
             return isEnforced(rule)
-                    // A filter of the application may have had the body cached.
-                    ? hold(CachedBodyFilter.onHeap(exchange), tenant, rule, pool, forward)
-                    : dryRun(exchange, tenant, rule, pool, forward);
+                    ? hold(request, tenant, rule, pool, forward)
+                    : dryRun(request, tenant, rule, pool, forward);
         });
     }
 

@@ -1,6 +1,7 @@
 package io.fairgate.spring.identity;
 
 import io.fairgate.policy.IdentitySource;
+import java.util.List;
 import reactor.core.publisher.Mono;
 
 /** Verifies the credentials of one source. */
@@ -22,5 +23,8 @@ interface Authenticator {
         };
 
         Authenticator authenticator(IdentitySource.Jwt source);
+
+        /** Forgets the keys that none of these sources names. */
+        default void keepOnly(List<IdentitySource> sources) {}
     }
 }

@@ -51,11 +51,13 @@ public final class TenantIdentifier implements PolicyParticipant {
     @Override
     public void rollBack() {
         next = sources;
+        tokens.keepOnly(this.policy.current().identification().sources());
     }
 
     @Override
     public void commit(Policy policy) {
         sources = next;
+        tokens.keepOnly(policy.identification().sources());
     }
 
     /**

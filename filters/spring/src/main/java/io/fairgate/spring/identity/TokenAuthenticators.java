@@ -2,7 +2,7 @@ package io.fairgate.spring.identity;
 
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.KeySetLocation;
-import java.lang.ref.WeakReference;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -10,11 +10,11 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * Creates the authenticators of tokens. Sources that name the same keys share them, and keys that were fetched for one
- * policy serve the next, if it names them as well. Keys that no policy in use names are forgotten.
+ * policy serve the next, if it names them as well.
  */
 final class TokenAuthenticators implements Authenticator.Tokens {
 
-    private final Map<KeySetLocation, WeakReference<IssuerKeys>> keys = new ConcurrentHashMap<>();
+    private final Map<KeySetLocation, IssuerKeys> keys = new ConcurrentHashMap<>();
     private final Consumer<Boolean> fetched;
     private final Scheduler time;
 
@@ -26,14 +26,20 @@ final class TokenAuthenticators implements Authenticator.Tokens {
 
     @Override
     public Authenticator authenticator(IdentitySource.Jwt source) {
-        keys.values().removeIf(kept -> kept.get() == null);
-        KeySetLocation location = source.keys();
-        WeakReference<IssuerKeys> kept = keys.get(location);
-        IssuerKeys issuer = kept == null ? null : kept.get();
-        if (issuer == null) {
-            issuer = new IssuerKeys(location, KeySetFetch.of(location, time), fetched, time);
-            keys.put(location, new WeakReference<>(issuer));
-        }
-        return new TokenAuthenticator(source, issuer);
+        return new TokenAuthenticator(source, keys(source.keys()));
+    }
+
+    IssuerKeys keys(KeySetLocation location) {
+        return keys.computeIfAbsent(
+                location, where -> new IssuerKeys(where, KeySetFetch.of(where, time), fetched, time));
+    }
+
+    /** An operator who removes an issuer and adds it again gets its present keys. */
+    @Override
+    public void keepOnly(List<IdentitySource> sources) {
+        keys.keySet()
+                .removeIf(location -> sources.stream()
+                        .noneMatch(source -> source instanceof IdentitySource.Jwt token
+                                && token.keys().equals(location)));
     }
 }

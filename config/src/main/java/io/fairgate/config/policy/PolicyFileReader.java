@@ -7,7 +7,9 @@ import io.fairgate.config.policy.PoolsReader.Pool;
 import io.fairgate.config.policy.PoolsReader.Pools;
 import io.fairgate.config.policy.TenantsReader.Tenants;
 import io.fairgate.config.yaml.InvalidValue;
+import io.fairgate.config.yaml.KeyType;
 import io.fairgate.config.yaml.KnownKeys;
+import io.fairgate.config.yaml.PropertyNodes;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.permit.PoolSettings;
@@ -41,6 +43,14 @@ public final class PolicyFileReader {
     /** Reads all of the properties. Quotas may name any route, because the routes are not among the properties. */
     public static PolicyFile readProperties(Value properties) {
         return read(properties, PolicyKeys.PROPERTIES, Map.of());
+    }
+
+    /** Whether the entries below a property have names, such as those of members. */
+    public static boolean holdsNames(String property) {
+        return PolicyKeys.ALL.stream()
+                .flatMap(part -> part.keys().stream())
+                .anyMatch(key -> key.type() == KeyType.NAMED
+                        && PropertyNodes.uniform(key.name()).equals(PropertyNodes.uniform(property)));
     }
 
     private static PolicyFile read(Value file, KnownKeys known, Map<String, String> filledIn) {

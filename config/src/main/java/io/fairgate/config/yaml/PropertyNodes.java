@@ -48,7 +48,8 @@ public final class PropertyNodes {
             return new Text(value.toString(), mark);
         }
         if (!map.isEmpty() && map.keySet().stream().allMatch(Integer.class::isInstance)) {
-            return new Items(mapping(map, mark), mark);
+            List<Node> items = map.values().stream().map(this::node).toList();
+            return new SequenceNode(Tag.SEQ, true, items, mark, mark, FlowStyle.BLOCK);
         }
         return mapping(map, mark);
     }
@@ -72,29 +73,8 @@ public final class PropertyNodes {
     }
 
     /** The form in which Spring compares names of properties. */
-    private static String uniform(String key) {
+    public static String uniform(String key) {
         return key.replaceAll("[-_]", "").toLowerCase(Locale.ROOT);
-    }
-
-    /** Properties with indexes: a list, or a mapping whose keys are numbers. */
-    static final class Items extends SequenceNode {
-
-        private final MappingNode mapping;
-
-        private Items(MappingNode mapping, Mark mark) {
-            super(
-                    Tag.SEQ,
-                    true,
-                    mapping.getValue().stream().map(NodeTuple::getValueNode).toList(),
-                    mark,
-                    mark,
-                    FlowStyle.BLOCK);
-            this.mapping = mapping;
-        }
-
-        MappingNode mapping() {
-            return mapping;
-        }
     }
 
     /** The text of a property. */

@@ -138,8 +138,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         if (node instanceof PropertyNodes.Text text && text.isBlank()) {
             return Map.of();
         }
-        Node read = node instanceof PropertyNodes.Items items ? items.mapping() : node;
-        if (!(read instanceof MappingNode mapping) || !isPlain()) {
+        if (!(node instanceof MappingNode mapping) || !isPlain()) {
             return null;
         }
         Map<String, Value> entries = new LinkedHashMap<>();

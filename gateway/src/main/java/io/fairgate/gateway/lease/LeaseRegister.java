@@ -40,9 +40,9 @@ public final class LeaseRegister {
         this.audit = audit;
         this.time = time;
         this.leases = leases;
-        leases.listen(new Followed());
         this.tombstones = new LeaseTombstones(settings.maxOpen(), time);
         this.restoreUntil = now();
+        leases.listen(new Followed());
     }
 
     Leases leases() {

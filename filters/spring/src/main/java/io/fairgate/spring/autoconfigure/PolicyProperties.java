@@ -1,5 +1,6 @@
 package io.fairgate.spring.autoconfigure;
 
+import io.fairgate.config.PolicyReader;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,6 +19,9 @@ import org.springframework.boot.context.properties.source.IterableConfigurationP
  * sources, and a list comes from one source alone.
  */
 final class PolicyProperties {
+
+    /** An index with more digits is no index of any list. */
+    private static final int MOST_DIGITS = 9;
 
     private final ConfigurationPropertyName root;
     private final Binder binder;
@@ -54,7 +58,7 @@ final class PolicyProperties {
         Branch branch = tree;
         int last = name.getNumberOfElements() - 1;
         for (int i = root.getNumberOfElements(); i <= last; i++) {
-            boolean isItem = name.isNumericIndex(i);
+            boolean isItem = isItem(name, i);
             if (isItem && itemsFrom.computeIfAbsent(name.chop(i), list -> source) != source) {
                 return;
             }
@@ -66,7 +70,7 @@ final class PolicyProperties {
                 return;
             }
             // An empty text stands for a mapping, and a later source may have its entries.
-            boolean mayReplaceEmpty = !name.isNumericIndex(i + 1);
+            boolean mayReplaceEmpty = !isItem(name, i + 1);
             Object child = branch.children.compute(
                     key,
                     (k, now) -> now == null || (now.equals("") && mayReplaceEmpty)
@@ -77,6 +81,13 @@ final class PolicyProperties {
             }
             branch = next;
         }
+    }
+
+    /** A number can be an index of a list, or a name, such as the id of a member. */
+    private static boolean isItem(ConfigurationPropertyName name, int element) {
+        return name.isNumericIndex(element)
+                && name.getElement(element, Form.ORIGINAL).length() <= MOST_DIGITS
+                && !PolicyReader.holdsNames(name.getElement(element - 1, Form.ORIGINAL));
     }
 
     private static Object plain(Object child) {

@@ -38,7 +38,8 @@ class PolicyPropertySourcesTest {
                   basic: {}
                 members:
                   acme: { plan: gold }
-                  42: { plan: basic }
+                  42: { plan: basic, max-waiting: 3 }
+                  43: { plan: basic }
               pools:
                 orders: { permits: 4, maxHold: 5m }
                 reports:
@@ -97,6 +98,27 @@ class PolicyPropertySourcesTest {
         assertThat(policy.pools().get("orders").maxHold()).hasMinutes(5);
         assertThat(permits(policy, "reports")).isEqualTo(8);
         assertThat(permits(policy, "spare")).isOne();
+    }
+
+    @Test
+    void numbers_that_are_names_are_merged_like_other_names() {
+        Policy policy = policy(Map.of(
+                "FAIRGATE_POLICY_TENANTS_MEMBERS_42_PLAN", "gold",
+                "FAIRGATE_POLICY_TENANTS_MEMBERS_007_PLAN", "gold",
+                "FAIRGATE_POLICY_TENANTS_MEMBERS_4711000000_PLAN", "gold",
+                "FAIRGATE_POLICY_POOLS_8_PERMITS", "8"));
+        assertThat(member(policy, "42").plan()).isEqualTo("gold");
+        assertThat(member(policy, "42").share().maxWaiting()).isEqualTo(3);
+        assertThat(member(policy, "43").plan()).isEqualTo("basic");
+        assertThat(member(policy, "007").plan()).isEqualTo("gold");
+        assertThat(member(policy, "4711000000").plan()).isEqualTo("gold");
+        assertThat(permits(policy, "8")).isEqualTo(8);
+    }
+
+    @Test
+    void an_index_that_no_list_has_is_named() {
+        assertThatThrownBy(() -> policy(Map.of("FAIRGATE_POLICY_TENANTS_IDENTIFY_4711000000_HEADER", "X-Id")))
+                .hasMessageContaining("fairgate.policy.tenants.identify");
     }
 
     @Test

@@ -16,7 +16,7 @@ import reactor.util.context.Context;
 /**
  * One request to an {@link OddPool}. The request, its cancellation while it waits, and the answer take a tick each. While the
  * request waits, it fails when the connection is lost; once it runs, nothing but the server's answers and its own
- * cancellation matters.
+ * cancellation matters. A work runs at the server, so its end reaches the pool at once, also while the connection is lost.
  */
 final class OddRequest<T> extends Operators.DeferredSubscription implements CoreSubscriber<T> {
 
@@ -85,7 +85,7 @@ final class OddRequest<T> extends Operators.DeferredSubscription implements Core
 
     private void fail() {
         if (leave(State.OVER)) {
-            super.cancel();
+            network.deliver(super::cancel);
             atHome(() -> actual.onError(whenLost.apply(Network.cut())));
         }
     }
@@ -107,7 +107,7 @@ final class OddRequest<T> extends Operators.DeferredSubscription implements Core
     @Override
     public void cancel() {
         if (leave(State.OVER)) {
-            network.send(super::cancel);
+            network.deliver(super::cancel);
         } else if (state.getAndSet(State.OVER) == State.RUNNING) {
             super.cancel();
         }

@@ -113,7 +113,7 @@ public final class PolicyReload {
         try {
             PolicyRoutes nextRoutes = PolicyRoutes.of(source.name(), next.routes());
             policy.replace(next.policy(), () -> {
-                check.require(nextRoutes);
+                check.routes().require(nextRoutes);
                 routes.replace(nextRoutes);
             });
         } catch (InvalidPolicyException invalid) {

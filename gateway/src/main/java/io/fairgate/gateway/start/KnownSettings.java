@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -62,7 +63,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
         return isSection ? below(name, setting.getType()) : Stream.of(name);
     }
 
-    /** @throws UnknownSettingException naming each unknown setting, and the most similar known one */
+    /** @throws UnknownException naming each unknown setting, and the most similar known one */
     @Override
     public void initialize(ConfigurableApplicationContext context) {
         Set<ConfigurationPropertyName> unknown = new TreeSet<>();
@@ -74,8 +75,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
             }
         }
         if (!unknown.isEmpty()) {
-            throw new UnknownSettingException(
-                    unknown.stream().map(KnownSettings::mistake).toList());
+            throw new UnknownException(unknown.stream().map(KnownSettings::mistake).collect(Collectors.joining("\n")));
         }
     }
 
@@ -96,5 +96,14 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
     /** All known settings, without the common prefix. */
     public static List<String> names() {
         return KNOWN.stream().map(known -> known.subName(1).toString()).toList();
+    }
+
+    /** Unknown settings of the process. The message has one per line. */
+    static final class UnknownException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private UnknownException(String mistakes) {
+            super(mistakes);
+        }
     }
 }

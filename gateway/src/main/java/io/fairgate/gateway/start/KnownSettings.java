@@ -32,12 +32,9 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("fairgate");
 
-    /** Settings of the starter, which refuses unknown ones itself. */
-    private static final ConfigurationPropertyName POLICY = OURS.append("policy");
-
-    /** The names below it are names of pools; the code that reads them refuses unknown ones. */
-    private static final ConfigurationPropertyName LEVELS =
-            ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels");
+    /** The code that reads what is below these refuses unknown names itself: keys of the policy, and names of pools. */
+    private static final List<ConfigurationPropertyName> CHECKED_ELSEWHERE =
+            List.of(OURS.append("policy"), ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels"));
 
     private static final Set<String> FOREIGN = Set.of(
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
@@ -82,9 +79,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
     /** A section without a value, such as one whose settings are all commented out, is left to the code that reads it. */
     private static boolean isUnknown(ConfigurationPropertyName name) {
         return OURS.isAncestorOf(name)
-                && !name.equals(POLICY)
-                && !POLICY.isAncestorOf(name)
-                && !LEVELS.isAncestorOf(name)
+                && CHECKED_ELSEWHERE.stream().noneMatch(known -> known.equals(name) || known.isAncestorOf(name))
                 && KNOWN.stream().noneMatch(known -> known.equals(name) || name.isAncestorOf(known));
     }
 

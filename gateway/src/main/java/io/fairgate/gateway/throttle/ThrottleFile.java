@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.tomlj.Toml;
 import org.tomlj.TomlParseError;
 import org.tomlj.TomlParseResult;
+import org.tomlj.TomlPosition;
 import org.tomlj.TomlTable;
 
 /**
@@ -28,11 +29,28 @@ public record ThrottleFile(
     /** A semaphore of the file. */
     public record Declared(String name, long max, int level) {}
 
+    /** The file is invalid. */
+    public static final class InvalidException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final int line;
+
+        private InvalidException(@Nullable TomlPosition where, String message) {
+            super(message, null, false, false);
+            this.line = where == null ? 1 : where.line();
+        }
+
+        /** The error as {@code FILE:LINE: MESSAGE}. */
+        public String in(String file) {
+            return "%s:%d: %s".formatted(file, line, getMessage());
+        }
+    }
+
     public ThrottleFile {
         semaphores = List.copyOf(semaphores);
     }
 
-    /** Reads a file. Throws {@link InvalidThrottleFileException} when it is invalid. */
+    /** Reads a file. Throws {@link InvalidException} when it is invalid. */
     public static ThrottleFile read(Path file) throws IOException {
         return parse(Files.readString(file));
     }
@@ -41,7 +59,7 @@ public record ThrottleFile(
         TomlParseResult root = Toml.parse(toml);
         if (root.hasErrors()) {
             TomlParseError first = root.errors().get(0);
-            throw new InvalidThrottleFileException(first.position(), String.valueOf(first.getMessage()));
+            throw new InvalidException(first.position(), String.valueOf(first.getMessage()));
         }
         List<Declared> semaphores = new ArrayList<>();
         Object table = root.get(List.of(SEMAPHORES));
@@ -92,9 +110,9 @@ public record ThrottleFile(
             throw wrong(path, "a whole number of 32 bits");
         }
 
-        InvalidThrottleFileException wrong(String path, String expected) {
+        InvalidException wrong(String path, String expected) {
             Object found = value() instanceof TomlTable other ? other.keySet() : value();
-            return new InvalidThrottleFileException(
+            return new InvalidException(
                     table.inputPositionOf(List.of(key)), "%s: %s (expected: %s)".formatted(path, found, expected));
         }
     }

@@ -8,6 +8,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalysisReporter;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
@@ -48,11 +49,8 @@ final class StartFailures implements FailureAnalyzer, FailureAnalysisReporter {
             return "fairgate.quotas.journal: " + message;
         } else if (cause instanceof BindException) {
             // The message of a record that refused a setting. What Boot cannot convert is left to Boot.
-            Throwable root = cause;
-            while (root.getCause() != null) {
-                root = root.getCause();
-            }
-            return String.valueOf(root.getMessage()).startsWith("fairgate.") ? root.getMessage() : null;
+            String root = NestedExceptionUtils.getMostSpecificCause(cause).getMessage();
+            return root != null && root.startsWith("fairgate.") ? root : null;
         }
         return null;
     }

@@ -103,17 +103,18 @@ public final class ThrottleRequest {
     }
 
     <T> Mono<T> body(Function<byte[], T> reader) {
-        return isJson(call.exchange().getRequest().getHeaders().getFirst(HttpHeaders.CONTENT_TYPE))
+        return isJson(call.exchange().getRequest().getHeaders())
                 ? call.body(MOST_BODY_BYTES, ThrottleError.BODY_TOO_LARGE, ThrottleError.BODY_TOO_SLOW)
                         .map(reader)
                 : Mono.error(ThrottleError.NOT_JSON);
     }
 
-    private static boolean isJson(@Nullable String contentType) {
+    private static boolean isJson(HttpHeaders headers) {
         try {
-            MediaType type = contentType == null ? MediaType.ALL : MediaType.parseMediaType(contentType);
-            return type.getType().equalsIgnoreCase("application")
-                    && (type.getSubtype().equalsIgnoreCase("json") || "json".equalsIgnoreCase(type.getSubtypeSuffix()));
+            MediaType type = headers.getContentType();
+            return type != null
+                    && type.getType().equals("application")
+                    && (type.getSubtype().equals("json") || "json".equals(type.getSubtypeSuffix()));
         } catch (InvalidMediaTypeException e) {
             return false;
         }

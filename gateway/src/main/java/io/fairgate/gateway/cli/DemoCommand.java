@@ -4,25 +4,20 @@ import io.fairgate.config.PolicyReader;
 import io.fairgate.gateway.cli.DemoReport.Phase;
 import io.fairgate.gateway.cli.DemoReport.Row;
 import io.fairgate.gateway.cli.DemoTraffic.Outcome;
+import io.fairgate.gateway.http.Bytes;
 import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.gateway.start.GatewayRun;
 import io.fairgate.gateway.start.StartFailedException;
 import io.fairgate.gateway.start.Version;
-import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicReference;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 import picocli.CommandLine.Command;
@@ -79,7 +74,7 @@ public final class DemoCommand implements Callable<Integer> {
     private final Sinks.Empty<Void> closed = Sinks.empty();
 
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() {
         String[] options = GatewayRun.withoutFiles(SpringOptions.checked(command, unmatched));
         requirePositive("--quiet-seconds", quietSeconds);
         requirePositive("--noisy-seconds", noisySeconds);
@@ -126,17 +121,10 @@ public final class DemoCommand implements Callable<Integer> {
     }
 
     private static GatewayRun gateway(DemoUpstream behindPlain, DemoUpstream behindFair) {
-        String policy =
-                policyText().replace(":PLAIN", ":" + behindPlain.port()).replace(":FAIR", ":" + behindFair.port());
+        String policy = new String(Bytes.beside(DemoCommand.class, "/demo.yml"), StandardCharsets.UTF_8)
+                .replace(":PLAIN", ":" + behindPlain.port())
+                .replace(":FAIR", ":" + behindFair.port());
         return new GatewayRun(new PolicySource("demo.yml", PolicyReader.read("demo.yml", policy), null));
-    }
-
-    private static String policyText() {
-        try (InputStream in = Objects.requireNonNull(DemoCommand.class.getResourceAsStream("/demo.yml"))) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     /** Quiet logs, and a bounded connection pool for each upstream, as an operator would configure without Fairgate. */
@@ -145,8 +133,7 @@ public final class DemoCommand implements Callable<Integer> {
         return Map.of("logging.level.root", "warn", pool + "type", "fixed", pool + "max-connections", CAPACITY);
     }
 
-    private DemoReport measure(String url, DemoUpstream behindPlain, DemoUpstream behindFair, PrintWriter out)
-            throws InterruptedException {
+    private DemoReport measure(String url, DemoUpstream behindPlain, DemoUpstream behindFair, PrintWriter out) {
         DemoTraffic quiet = new DemoTraffic(url, "quiet", QUIET_CONNECTIONS);
         DemoTraffic noisy = new DemoTraffic(url, "noisy", NOISY_CONNECTIONS);
         Duration warmUp = Duration.ofSeconds(1);
@@ -159,15 +146,23 @@ public final class DemoCommand implements Callable<Integer> {
                 phase("FairShare route", "/fair/", behindFair, together, out, quiet, noisy));
     }
 
+    /**
+     * Blocks the command's own thread, which has nothing else to do meanwhile.
+     *
+     * @throws CancellationException when the process is ending, so that no traffic is sent during the shutdown
+     */
     private Phase phase(
-            String name, String path, DemoUpstream upstream, Duration time, PrintWriter out, DemoTraffic... senders)
-            throws InterruptedException {
+            String name, String path, DemoUpstream upstream, Duration time, PrintWriter out, DemoTraffic... senders) {
         upstream.forget();
         Disposable progress = showProgress(name, time, out, senders);
         try {
-            List<Outcome> outcomes = await(Flux.fromArray(senders)
+            List<Outcome> outcomes = Flux.fromArray(senders)
                     .flatMapSequential(sender -> sender.run(path, time), senders.length)
-                    .collectList());
+                    .collectList()
+                    .takeUntilOther(closed.asMono())
+                    .switchIfEmpty(Mono.error(CancellationException::new))
+                    .toFuture()
+                    .join();
             List<Row> rows = outcomes.stream()
                     .map(outcome -> new Row(outcome, upstream.shareOf(outcome.tenant())))
                     .toList();
@@ -205,24 +200,5 @@ public final class DemoCommand implements Callable<Integer> {
 
     private static long answered(DemoTraffic... senders) {
         return Arrays.stream(senders).mapToLong(DemoTraffic::answered).sum();
-    }
-
-    /**
-     * Blocks the command's own thread, which has nothing else to do meanwhile.
-     *
-     * @throws CancellationException when the process is ending, so that no traffic is sent during the shutdown
-     */
-    private <T> T await(Mono<T> result) throws InterruptedException {
-        AtomicReference<T> value = new AtomicReference<>();
-        CountDownLatch ended = new CountDownLatch(1);
-        var unused = result.takeUntilOther(closed.asMono())
-                .doFinally(end -> ended.countDown())
-                .subscribe(value::set);
-        ended.await();
-        T there = value.get();
-        if (there == null) {
-            throw new CancellationException();
-        }
-        return there;
     }
 }

@@ -2,8 +2,6 @@ package io.fairgate.gateway.cli;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.LongAdder;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -12,6 +10,8 @@ import reactor.netty.resources.ConnectionProvider;
 
 /** The clients of one tenant: each has a connection of its own and sends one request after the other. */
 final class DemoTraffic {
+
+    private static final long FAILED = -1;
 
     private final String tenant;
     private final int connections;
@@ -52,21 +52,21 @@ final class DemoTraffic {
 
     /** Sends for that time, and waits for the requests that are under way at its end. */
     Mono<Outcome> run(String path, Duration time) {
-        Queue<Long> latencies = new ConcurrentLinkedQueue<>();
-        LongAdder failed = new LongAdder();
         return Mono.defer(() -> {
-                    long until = System.nanoTime() + time.toNanos();
-                    return Flux.range(0, connections)
-                            .flatMap(
-                                    i -> startLater(i)
-                                            .then(Mono.defer(() -> send(path, latencies, failed))
-                                                    .repeat(() -> System.nanoTime() < until)
-                                                    .then()),
-                                    connections)
-                            .then();
-                })
-                .then(Mono.fromSupplier(
-                        () -> new Outcome(tenant, latencies.stream().sorted().toList(), failed.intValue())));
+            long until = System.nanoTime() + time.toNanos();
+            return Flux.range(0, connections)
+                    .flatMap(
+                            i -> startLater(i)
+                                    .thenMany(Mono.defer(() -> send(path)).repeat(() -> System.nanoTime() < until)),
+                            connections)
+                    .collectList()
+                    .map(this::outcome);
+        });
+    }
+
+    private Outcome outcome(List<Long> latencies) {
+        List<Long> sorted = latencies.stream().filter(nanos -> nanos != FAILED).sorted().toList();
+        return new Outcome(tenant, sorted, latencies.size() - sorted.size());
     }
 
     /** Real clients do not all start in the same millisecond. */
@@ -74,21 +74,15 @@ final class DemoTraffic {
         return Mono.delay(Duration.ofMillis(50L * index / connections));
     }
 
-    private Mono<Void> send(String path, Queue<Long> latencies, LongAdder failed) {
+    /** Emits the latency in nanoseconds. */
+    private Mono<Long> send(String path) {
         long start = System.nanoTime();
         return client.get()
                 .uri(path)
                 .responseSingle((response, body) ->
                         body.asByteArray().then(Mono.just(response.status().code())))
                 .onErrorReturn(0)
-                .doOnNext(status -> {
-                    sent.increment();
-                    if (status == 200) {
-                        latencies.add(System.nanoTime() - start);
-                    } else {
-                        failed.increment();
-                    }
-                })
-                .then();
+                .doOnNext(status -> sent.increment())
+                .map(status -> status == 200 ? System.nanoTime() - start : FAILED);
     }
 }

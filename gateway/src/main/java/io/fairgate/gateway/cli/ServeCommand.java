@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -57,7 +58,7 @@ public final class ServeCommand implements Callable<Integer> {
         }
         try {
             PolicySource policy = PolicySource.of(file);
-            ConfigurableApplicationContext gateway = new GatewayRun(policy).start(options);
+            ConfigurableApplicationContext gateway = new GatewayRun(policy).start(Map.of(), options);
             GatewayRun.exitWithZeroOnSignal();
             new StartReport(
                             policy.name(),

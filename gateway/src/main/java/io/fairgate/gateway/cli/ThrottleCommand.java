@@ -3,7 +3,6 @@ package io.fairgate.gateway.cli;
 import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.log.StderrLog;
 import io.fairgate.gateway.start.Version;
-import io.fairgate.gateway.throttle.InvalidThrottleFileException;
 import io.fairgate.gateway.throttle.ThrottleFile;
 import io.fairgate.gateway.throttle.ThrottleServer;
 import io.fairgate.gateway.throttle.ThrottleSettings;
@@ -130,7 +129,7 @@ public final class ThrottleCommand implements Callable<Integer> {
         } catch (NoSuchFileException missing) {
             err.printf("%s not found => Using empty default configuration.%n", path);
             return ThrottleFile.EMPTY;
-        } catch (InvalidThrottleFileException invalid) {
+        } catch (ThrottleFile.InvalidException invalid) {
             err.println(invalid.in(path.toString()));
         } catch (IOException unreadable) {
             err.printf("%s cannot be read (expected: a text file): %s%n", path, unreadable.getMessage());

@@ -124,12 +124,6 @@ public final class LeaseApiServer implements SmartLifecycle {
         return listener != null;
     }
 
-    /** A port that was closed stays closed. */
-    @Override
-    public boolean isPauseable() {
-        return false;
-    }
-
     /** Starts after the web servers and stops before them, while the pools are drained. */
     @Override
     public int getPhase() {

@@ -80,10 +80,7 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
     }
 
     private Map<String, Object> record(String event, LeaseStatus lease, TenantId owner) {
-        Map<String, Object> record = record(event);
-        record.put("tenant", owner.value());
-        putSubject(record, lease.holder(), lease.id());
-        return record;
+        return record(event, owner, null, new Subject(lease.holder(), lease.id(), Map.of()));
     }
 
     private static void putAll(Map<String, Object> record, LeaseStatus lease) {
@@ -127,10 +124,7 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
     }
 
     public void refusedByQuota(Caller caller, Subject subject) {
-        Map<String, Object> record = record("lease-refused");
-        record.put("tenant", caller.named().value());
-        putSubject(record, subject.holder, subject.lease);
-        putAsked(record, subject.permits);
+        Map<String, Object> record = record("lease-refused", caller.named(), null, subject);
         record.put("reason", "quota");
         access.audit(record);
     }
@@ -151,47 +145,46 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
 
     /** The same with a given reason, for refusals of other protocols. */
     public void refused(HttpCall call, @Nullable Caller caller, Subject subject, String reason) {
-        Map<String, Object> record = record("lease-refused");
         if (caller != null) {
-            record.put("tenant", caller.named().value());
             access.countRefusal(caller.tenant().id(), reason);
         }
         InetSocketAddress peer = call.exchange().getRequest().getRemoteAddress();
-        if (peer != null && peer.getAddress() != null) {
-            record.put("peer", peer.getAddress().getHostAddress());
-        }
-        putSubject(record, subject.holder, subject.lease);
+        Map<String, Object> record = record("lease-refused", caller == null ? null : caller.named(), peer, subject);
         String pool = call.parts().getOrDefault("pool", call.parts().get("semaphore"));
-        if (!subject.permits.isEmpty()) {
-            putAsked(record, subject.permits);
-        } else if (pool != null) {
+        if (subject.permits.isEmpty() && pool != null) {
             record.put("pool", cut(pool));
         }
         record.put("reason", reason);
         access.audit(record);
     }
 
-    private Map<String, Object> record(String event) {
+    /** The beginning of every record. Null for what is not known. */
+    private Map<String, Object> record(
+            String event, @Nullable TenantId owner, @Nullable InetSocketAddress peer, Subject subject) {
         Map<String, Object> record = new LinkedHashMap<>();
         record.put("event", event);
         record.put("at", clock.instant().toString());
+        if (owner != null) {
+            record.put("tenant", owner.value());
+        }
+        if (peer != null && peer.getAddress() != null) {
+            record.put("peer", peer.getAddress().getHostAddress());
+        }
+        if (!subject.holder.isEmpty()) {
+            record.put("holder", subject.holder);
+        }
+        if (subject.lease != null) {
+            record.put("lease", subject.lease.toString());
+        }
+        if (!subject.permits.isEmpty()) {
+            // The names come from the caller and need not exist, so their number and length are limited.
+            Map<String, Number> pools = new TreeMap<>();
+            subject.permits.entrySet().stream()
+                    .limit(MOST_POOLS)
+                    .forEach(each -> pools.put(cut(each.getKey()), each.getValue()));
+            record.put("pools", pools);
+        }
         return record;
-    }
-
-    private static void putSubject(Map<String, Object> record, String holder, @Nullable LeaseId lease) {
-        if (!holder.isEmpty()) {
-            record.put("holder", holder);
-        }
-        if (lease != null) {
-            record.put("lease", lease.toString());
-        }
-    }
-
-    /** The names come from the caller and need not exist, so their number and length are limited. */
-    private static void putAsked(Map<String, Object> record, Map<String, ? extends Number> permits) {
-        Map<String, Number> pools = new TreeMap<>();
-        permits.entrySet().stream().limit(MOST_POOLS).forEach(each -> pools.put(cut(each.getKey()), each.getValue()));
-        record.put("pools", pools);
     }
 
     private static String cut(String name) {

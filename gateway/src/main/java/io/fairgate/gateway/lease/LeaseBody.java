@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -120,9 +121,14 @@ record LeaseBody(JsonNode object) {
     /** Null when the body has no receipt. */
     @Nullable
     String receipt() {
-        JsonNode found = object.path("receipt");
+        return text("receipt", "a string, as received with the lease");
+    }
+
+    /** Null when the body does not have the key. */
+    private @Nullable String text(String key, String expected) {
+        JsonNode found = object.path(key);
         if (!found.isMissingNode() && !found.isString()) {
-            throw wrong("receipt", found, "a string, as received with the lease");
+            throw wrong(key, found, expected);
         }
         return found.isMissingNode() ? null : found.stringValue();
     }
@@ -142,28 +148,25 @@ record LeaseBody(JsonNode object) {
     }
 
     private Duration duration(String key, Duration otherwise) {
-        JsonNode found = object.path(key);
-        if (found.isMissingNode()) {
+        String text = text(key, DurationText.EXPECTED);
+        if (text == null) {
             return otherwise;
         }
         // A negative duration that is too large to be represented would be parsed as the longest one.
-        boolean mayBeOne = found.isString() && found.stringValue().indexOf('-') < 0;
-        Duration duration = mayBeOne ? DurationText.parse(found.stringValue()) : null;
+        Duration duration = text.indexOf('-') < 0 ? DurationText.parse(text) : null;
         if (duration == null) {
-            throw wrong(key, found, DurationText.EXPECTED);
+            throw wrong(key, object.path(key), DurationText.EXPECTED);
         }
         return duration;
     }
 
     String holder() {
-        JsonNode found = object.path("holder");
-        if (found.isMissingNode()) {
-            return "";
+        String expected = "0 to 64 characters of [A-Za-z0-9._-]";
+        String holder = Objects.requireNonNullElse(text("holder", expected), "");
+        if (!HOLDER.matcher(holder).matches()) {
+            throw wrong("holder", object.path("holder"), expected);
         }
-        if (!found.isString() || !HOLDER.matcher(found.stringValue()).matches()) {
-            throw wrong("holder", found, "0 to 64 characters of [A-Za-z0-9._-]");
-        }
-        return found.stringValue();
+        return holder;
     }
 
     private static HttpProblem wrong(String key, JsonNode found, String expected) {

@@ -31,7 +31,10 @@ record LeaseRestores(LeaseService service, LeaseRegister register) {
                         ? service.repeated(existing, request, restore(request, proof, check))
                         : Mono.error(LeaseProblems.RESTORE_CONFLICT);
             }
-            if (isKnownToBeOver(request, proof)) {
+            boolean isKnownToBeOver = register.tombstone(request) != null
+                    || register.wasRestored(request.id())
+                    || (proof != null && proof.isOfThisProcess());
+            if (isKnownToBeOver) {
                 return Mono.error(LeaseProblems.ENDED);
             }
             if (!register.mayRestore()) {
@@ -40,14 +43,10 @@ record LeaseRestores(LeaseService service, LeaseRegister register) {
             }
             return proof == null
                     ? byQueue(request, check)
-                    : service.requireFits(request).then(Mono.defer(() -> first(request, proof, check)));
+                    : service.pools()
+                            .requireFits(request.tenant(), request.permits())
+                            .then(Mono.defer(() -> first(request, proof, check)));
         });
-    }
-
-    private boolean isKnownToBeOver(AcquireLease request, Receipts.@Nullable Proof proof) {
-        return register.tombstone(request) != null
-                || register.wasRestored(request.id())
-                || (proof != null && proof.isOfThisProcess());
     }
 
     private Mono<Standing> byQueue(AcquireLease request, Mono<TenantCharge> check) {

@@ -5,7 +5,6 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
-import io.fairgate.lease.Leases;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.quota.TenantCharge;
 import io.fairgate.tenant.TenantId;
@@ -34,10 +33,6 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
         }
     }
 
-    private Leases leases() {
-        return register.leases();
-    }
-
     // ---- acquire ----
 
     /**
@@ -64,7 +59,7 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
                 }
                 return Mono.error(end);
             }
-            return requireFits(request)
+            return pools.requireFits(request.tenant(), request.permits())
                     .then(check.doOnError(refused -> unpaid(request)))
                     .flatMap(charge -> first(request, charge));
         });
@@ -90,11 +85,11 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
     /** Opens the lease, also when the call is cancelled meanwhile: a repeated call continues with it. */
     private Mono<Boolean> opened(LeaseEntry mine) {
         AcquireLease request = mine.request();
-        Mono<Boolean> opened = leases().open(mine.id(), request.tenant(), request.holder(), term(request))
+        Mono<Boolean> opened = register.leases().open(mine.id(), request.tenant(), request.holder(), term(request))
                 // It may have taken effect. Calls that wait for it begin anew.
                 .doOnError(unreachable -> {
-                    register.release(mine.id());
                     register.remove(mine);
+                    register.release(mine.id());
                     mine.open();
                 })
                 .doOnNext(isOpen -> {
@@ -132,8 +127,10 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
     }
 
     private Mono<Standing> held(LeaseEntry entry, AcquireLease request) {
-        LeaseRequest permits = new LeaseRequest(request.permits(), patience(request), request.ttl());
-        return leases().acquire(entry.id(), permits, status -> {})
+        Duration patience = request.maxWait().compareTo(LONGEST_WAIT) < 0 ? request.maxWait() : LONGEST_WAIT;
+        LeaseRequest permits = new LeaseRequest(request.permits(), patience, request.ttl());
+        return register.leases()
+                .acquire(entry.id(), permits, status -> {})
                 .then(standing(entry))
                 .onErrorResume(LeaseGoneException.class, gone -> Mono.empty())
                 .switchIfEmpty(Mono.defer(() -> gone(entry)));
@@ -149,15 +146,12 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
 
     /** The state of the lease, once it is charged; empty when it is over. */
     private Mono<Standing> standing(LeaseEntry entry) {
-        return leases().status(entry.id())
+        return register.leases()
+                .status(entry.id())
                 .flatMap(status -> status.held().isEmpty()
                         ? Mono.just(status)
-                        : entry.charged().then(leases().status(entry.id())))
+                        : entry.charged().then(register.leases().status(entry.id())))
                 .map(status -> new Standing(entry, status));
-    }
-
-    private static Duration patience(AcquireLease request) {
-        return request.maxWait().compareTo(LONGEST_WAIT) < 0 ? request.maxWait() : LONGEST_WAIT;
     }
 
     /** For the time before the grant; after it, the pools bound the lease. */
@@ -166,10 +160,6 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
                 .map(pool -> pools.bounds(pool).maxTtl())
                 .reduce(request.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
         return new LeaseTerm(ttl, LeaseTerm.LONGEST);
-    }
-
-    Mono<Void> requireFits(AcquireLease request) {
-        return pools.requireFits(request.tenant(), request.permits());
     }
 
     // ---- existing leases ----
@@ -191,11 +181,11 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
 
     /** Makes a lease last that long from now on, as far as its pools allow. Errors like {@link #status}. */
     Mono<Standing> extend(LeaseEntry entry, Duration ttl) {
-        return leases().extend(entry.id(), ttl).then(status(entry));
+        return register.leases().extend(entry.id(), ttl).then(status(entry));
     }
 
     /** Releases a lease, or its place in the queue. */
     Mono<Void> release(LeaseEntry entry) {
-        return leases().release(entry.id()).then();
+        return register.leases().release(entry.id()).then();
     }
 }

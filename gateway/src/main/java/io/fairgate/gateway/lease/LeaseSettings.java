@@ -4,8 +4,8 @@ import io.fairgate.gateway.lease.receipt.ReceiptKeys;
 import io.fairgate.spring.settings.DurationSetting;
 import java.net.InetAddress;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -55,9 +55,8 @@ public record LeaseSettings(
         }
 
         public Map<String, Integer> numbers() {
-            Map<String, Integer> numbers = new HashMap<>();
-            levels.forEach((pool, level) -> numbers.put(pool, number(pool, level)));
-            return numbers;
+            return levels.entrySet().stream()
+                    .collect(Collectors.toMap(Map.Entry::getKey, each -> number(each.getKey(), each.getValue())));
         }
 
         private static int number(String pool, String level) {

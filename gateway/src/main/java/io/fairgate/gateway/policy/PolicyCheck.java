@@ -11,19 +11,8 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.springframework.boot.context.properties.bind.BindException;
 
-/**
- * All checks of a policy: of its file alone, of its routes with their filters and predicates, and of what conflicts with the
- * settings of this process.
- */
-final class PolicyCheck {
-
-    private final RouteCheck routes;
-    private final UpstreamConnections connections;
-
-    PolicyCheck(RouteCheck routes, UpstreamConnections connections) {
-        this.routes = routes;
-        this.connections = connections;
-    }
+/** Completes the mistakes and warnings of a policy file by those that only this process can find. */
+record PolicyCheck(RouteCheck routes, UpstreamConnections connections) {
 
     /** Every mistake of a file that cannot be read as a policy, including those of its routes. */
     List<Mistake> mistakes(String file, InvalidPolicyException invalid) {
@@ -48,15 +37,6 @@ final class PolicyCheck {
         } catch (BindException | IndexOutOfBoundsException e) {
             return List.of();
         }
-    }
-
-    /**
-     * The remaining checks of a policy whose file has no mistake. Its pools must exist.
-     *
-     * @throws InvalidPolicyException naming every mistake with its line
-     */
-    void require(PolicyRoutes candidate) {
-        routes.require(candidate);
     }
 
     /**

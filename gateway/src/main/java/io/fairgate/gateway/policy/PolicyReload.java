@@ -108,12 +108,12 @@ public final class PolicyReload {
             policy.refuse();
             return refuse(read, read.mistakes());
         } else if (next.equals(inForce)) {
-            return noted(report(Result.UNCHANGED, List.of(), next));
+            return report(Result.UNCHANGED, List.of(), next);
         }
         try {
             PolicyRoutes nextRoutes = PolicyRoutes.of(source.name(), next.routes());
             policy.replace(next.policy(), () -> {
-                check.require(nextRoutes);
+                check.routes().require(nextRoutes);
                 routes.replace(nextRoutes);
             });
         } catch (InvalidPolicyException invalid) {
@@ -122,7 +122,7 @@ public final class PolicyReload {
             return refuse(read, unforeseen(e));
         }
         inForce = next;
-        Report report = noted(report(Result.CHANGED, List.of(), next));
+        Report report = report(Result.CHANGED, List.of(), next);
         log.info("Policy {} is in force now: {}", report.file(), report.contents());
         report.warnings().forEach(log::warn);
         return report;
@@ -142,25 +142,15 @@ public final class PolicyReload {
                 mistakes.get(0),
                 mistakes.size() == 1 ? "" : " (and %d more)".formatted(mistakes.size() - 1));
         refused = read;
-        return noted(
-                report(Result.REFUSED, mistakes.stream().map(Mistake::toString).toList(), read.file()));
-    }
-
-    private Report noted(Report report) {
-        latest = report;
-        return report;
+        return report(Result.REFUSED, mistakes.stream().map(Mistake::toString).toList(), read.file());
     }
 
     private Report report(Result result, List<String> mistakes, PolicyFile read) {
-        return new Report(
-                result,
-                Instant.now(),
-                source.name(),
-                contents(inForce),
-                mistakes,
-                check.warnings(source.name(), read).stream()
-                        .map(Warning::toString)
-                        .toList());
+        List<String> warnings = check.warnings(source.name(), read).stream()
+                .map(Warning::toString)
+                .toList();
+        latest = new Report(result, Instant.now(), source.name(), contents(inForce), mistakes, warnings);
+        return latest;
     }
 
     /** The size of a policy, in words. */

@@ -1,6 +1,7 @@
 package io.fairgate.gateway.policy;
 
 import io.fairgate.config.PolicyReader;
+import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.config.model.PolicyFile;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -15,20 +16,12 @@ import org.jspecify.annotations.Nullable;
 public record PolicySource(
         String name, PolicyFile first, @Nullable Path file) {
 
-    /**
-     * Reads the policy of a file. Blocks.
-     *
-     * @throws io.fairgate.config.model.InvalidPolicyException with every mistake of the file
-     */
+    /** Reads the policy of a file; blocks. Throws {@link InvalidPolicyException} with every mistake of the file. */
     public static PolicySource of(Path file) {
         return new PolicySource(file.toString(), PolicyReader.read(file), file);
     }
 
-    /**
-     * The current policy. Blocks.
-     *
-     * @throws io.fairgate.config.model.InvalidPolicyException with every mistake of the file
-     */
+    /** The current policy, like {@link #of}. */
     PolicyFile read() {
         return file == null ? first : PolicyReader.read(file);
     }

@@ -21,6 +21,7 @@ import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.cloud.gateway.support.Configurable;
 import org.springframework.cloud.gateway.support.ConfigurationService;
 import org.springframework.cloud.gateway.support.ShortcutConfigurable;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Checks the routes of the policy file before they serve a request: that their filters and predicates exist, that no argument
@@ -174,10 +175,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
     }
 
     private static String rootMessage(Throwable e) {
-        Throwable root = e;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return String.valueOf(root.getMessage()).lines().collect(Collectors.joining(" "));
+        String message = NestedExceptionUtils.getMostSpecificCause(e).getMessage();
+        return String.valueOf(message).lines().collect(Collectors.joining(" "));
     }
 }

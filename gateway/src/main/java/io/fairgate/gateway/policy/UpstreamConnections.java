@@ -3,14 +3,15 @@ package io.fairgate.gateway.policy;
 import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.config.model.Warning;
+import io.fairgate.gateway.policy.PolicyRoutes.PolicyRoute;
 import io.fairgate.permit.PoolSettings;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientProperties;
 import org.springframework.cloud.gateway.config.HttpClientProperties.Pool.PoolType;
@@ -25,39 +26,31 @@ import org.springframework.cloud.gateway.support.NameUtils;
 record UpstreamConnections(HttpClientProperties settings) {
 
     List<Warning> warnings(String file, PolicyFile policy) {
-        HttpClientProperties.Pool connections = settings.getPool();
+        Integer connections = settings.getPool().getMaxConnections();
         // Connection pools of other types open as many connections as needed.
-        return connections.getType() == PoolType.FIXED
-                ? tooMany(
-                        PolicyRoutes.of(file, policy.routes()), policy.policy().pools(), maxConnections(connections))
+        return settings.getPool().getType() == PoolType.FIXED && connections != null
+                ? tooMany(PolicyRoutes.of(file, policy.routes()), policy.policy().pools(), connections)
                 : List.of();
-    }
-
-    private static int maxConnections(HttpClientProperties.Pool connections) {
-        Integer most = connections.getMaxConnections();
-        return most == null ? Integer.MAX_VALUE : most;
     }
 
     /** One warning per upstream, at its first route, because connections are counted for each host and port. */
     private static List<Warning> tooMany(PolicyRoutes routes, Map<String, PoolSettings> pools, int connections) {
-        Map<String, RouteDeclaration> firstRoutes = new LinkedHashMap<>();
-        Map<String, Set<String>> poolNames = new LinkedHashMap<>();
-        routes.routes().forEach(route -> {
-            String pool = poolOf(route.definition().getFilters());
-            if (pool != null) {
-                String upstream = upstream(route.definition().getUri());
-                firstRoutes.putIfAbsent(upstream, route.declaration());
-                poolNames.computeIfAbsent(upstream, u -> new LinkedHashSet<>()).add(pool);
-            }
-        });
+        Map<String, List<PolicyRoute>> withPools = routes.routes().stream()
+                .filter(route -> poolOf(route) != null)
+                .collect(Collectors.groupingBy(
+                        UpstreamConnections::upstream, LinkedHashMap::new, Collectors.toList()));
         List<Warning> warnings = new ArrayList<>();
-        poolNames.forEach((upstream, names) -> {
+        withPools.forEach((upstream, sharing) -> {
+            List<String> names = sharing.stream()
+                    .flatMap(route -> Stream.ofNullable(poolOf(route)))
+                    .distinct()
+                    .toList();
             long permits = names.stream()
                     .map(pools::get)
                     .mapToLong(pool -> pool == null ? 0 : pool.permits())
                     .sum();
-            RouteDeclaration first = firstRoutes.get(upstream);
-            if (permits > connections && first != null) {
+            if (permits > connections) {
+                RouteDeclaration first = sharing.get(0).declaration();
                 warnings.add(new Warning(
                         routes.file(),
                         first.line(),
@@ -69,12 +62,13 @@ record UpstreamConnections(HttpClientProperties settings) {
         return warnings;
     }
 
-    private static String upstream(@Nullable URI uri) {
+    private static String upstream(PolicyRoute route) {
+        URI uri = route.definition().getUri();
         return uri == null ? "" : String.valueOf(uri.getAuthority());
     }
 
-    private static @Nullable String poolOf(List<FilterDefinition> filters) {
-        for (FilterDefinition filter : filters) {
+    private static @Nullable String poolOf(PolicyRoute route) {
+        for (FilterDefinition filter : route.definition().getFilters()) {
             if ("FairShare".equals(filter.getName())) {
                 String named = filter.getArgs().get("pool");
                 return named != null ? named : filter.getArgs().get(NameUtils.generateName(0));

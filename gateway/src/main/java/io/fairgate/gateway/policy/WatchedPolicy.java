@@ -45,11 +45,6 @@ final class WatchedPolicy implements SmartLifecycle {
     }
 
     @Override
-    public boolean isPauseable() {
-        return false;
-    }
-
-    @Override
     public int getPhase() {
         return Integer.MAX_VALUE;
     }

@@ -14,13 +14,8 @@ import org.springframework.context.annotation.Import;
 /** The configuration that the program adds to Boot and to Fairgate's starter. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({PolicyFileConfiguration.class, LeaseConfiguration.class, ThrottleConfiguration.class})
+@Import({StrictHttp.class, PolicyFileConfiguration.class, LeaseConfiguration.class, ThrottleConfiguration.class})
 class GatewayApplication {
-
-    @Bean
-    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp() {
-        return StrictHttp.customizer();
-    }
 
     /** For the traffic port only. */
     @Bean

@@ -36,13 +36,9 @@ public final class GatewayRun {
      * Starts the gateway and returns when it serves. A signal that ends the process starts a graceful shutdown; the exit code
      * is then 0.
      *
+     * @param defaults of Spring properties; all other sources, {@code application.yml} included, override them
      * @throws StartFailedException when it cannot start; the reason has been reported
      */
-    public ConfigurableApplicationContext start(String... springOptions) {
-        return start(Map.of(), springOptions);
-    }
-
-    /** Starts it with defaults for Spring properties. All other sources, {@code application.yml} included, override them. */
     public ConfigurableApplicationContext start(Map<String, Object> defaults, String... springOptions) {
         return run(application(defaults), springOptions);
     }

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
@@ -31,12 +32,9 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("fairgate");
 
-    /** Settings of the starter, which refuses unknown ones itself. */
-    private static final ConfigurationPropertyName POLICY = OURS.append("policy");
-
-    /** The names below it are names of pools; the code that reads them refuses unknown ones. */
-    private static final ConfigurationPropertyName LEVELS =
-            ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels");
+    /** The code that reads what is below these refuses unknown names itself: keys of the policy, and names of pools. */
+    private static final List<ConfigurationPropertyName> CHECKED_ELSEWHERE =
+            List.of(OURS.append("policy"), ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels"));
 
     private static final Set<String> FOREIGN = Set.of(
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
@@ -62,7 +60,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
         return isSection ? below(name, setting.getType()) : Stream.of(name);
     }
 
-    /** @throws UnknownSettingException naming each unknown setting, and the most similar known one */
+    /** @throws UnknownException naming each unknown setting, and the most similar known one */
     @Override
     public void initialize(ConfigurableApplicationContext context) {
         Set<ConfigurationPropertyName> unknown = new TreeSet<>();
@@ -74,17 +72,14 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
             }
         }
         if (!unknown.isEmpty()) {
-            throw new UnknownSettingException(
-                    unknown.stream().map(KnownSettings::mistake).toList());
+            throw new UnknownException(unknown.stream().map(KnownSettings::mistake).collect(Collectors.joining("\n")));
         }
     }
 
     /** A section without a value, such as one whose settings are all commented out, is left to the code that reads it. */
     private static boolean isUnknown(ConfigurationPropertyName name) {
         return OURS.isAncestorOf(name)
-                && !name.equals(POLICY)
-                && !POLICY.isAncestorOf(name)
-                && !LEVELS.isAncestorOf(name)
+                && CHECKED_ELSEWHERE.stream().noneMatch(known -> known.equals(name) || known.isAncestorOf(name))
                 && KNOWN.stream().noneMatch(known -> known.equals(name) || name.isAncestorOf(known));
     }
 
@@ -96,5 +91,14 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
     /** All known settings, without the common prefix. */
     public static List<String> names() {
         return KNOWN.stream().map(known -> known.subName(1).toString()).toList();
+    }
+
+    /** Unknown settings of the process. The message has one per line. */
+    static final class UnknownException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private UnknownException(String mistakes) {
+            super(mistakes);
+        }
     }
 }

@@ -5,14 +5,27 @@ import io.fairgate.quota.journal.UnusableJournalException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalysisReporter;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Describes failures of our own without a stack trace, and a port in use with our options. */
+/**
+ * Describes failures of our own without a stack trace, and a port in use with our options. Prints the description of any
+ * failure, and nothing else, to standard error; Boot's own reporter adds headings, and is switched off in application.yml.
+ */
 @Order(Ordered.HIGHEST_PRECEDENCE)
-final class StartFailures implements FailureAnalyzer {
+final class StartFailures implements FailureAnalyzer, FailureAnalysisReporter {
+
+    @Override
+    public void report(FailureAnalysis analysis) {
+        System.err.println(analysis.getDescription());
+        if (analysis.getAction() != null) {
+            System.err.println(analysis.getAction());
+        }
+    }
 
     @Override
     public @Nullable FailureAnalysis analyze(Throwable failure) {
@@ -30,17 +43,14 @@ final class StartFailures implements FailureAnalyzer {
         if (cause instanceof PortInUseException inUse) {
             return "Cannot bind port %d (address in use). Stop the other process, or use --server.port=PORT (traffic), --management.server.port=PORT (management) or --fairgate.leases.port=PORT (leases)."
                     .formatted(inUse.getPort());
-        } else if (cause instanceof InvalidPolicyException || cause instanceof UnknownSettingException) {
+        } else if (cause instanceof InvalidPolicyException || cause instanceof KnownSettings.UnknownException) {
             return message;
         } else if (cause instanceof UnusableJournalException) {
             return "fairgate.quotas.journal: " + message;
         } else if (cause instanceof BindException) {
             // The message of a record that refused a setting. What Boot cannot convert is left to Boot.
-            Throwable root = cause;
-            while (root.getCause() != null) {
-                root = root.getCause();
-            }
-            return String.valueOf(root.getMessage()).startsWith("fairgate.") ? root.getMessage() : null;
+            String root = NestedExceptionUtils.getMostSpecificCause(cause).getMessage();
+            return root != null && root.startsWith("fairgate.") ? root : null;
         }
         return null;
     }

@@ -8,17 +8,15 @@ import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 
-/** Makes HTTP stricter than Reactor Netty does. As a bean for the management port, which has a context of its own. */
+/**
+ * Makes HTTP stricter than Reactor Netty does: on the traffic port as an import of the application, and on the management
+ * port, which has a context of its own, as a configuration for that.
+ */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 class StrictHttp {
 
     @Bean
     WebServerFactoryCustomizer<NettyReactiveWebServerFactory> strictHttp() {
-        return customizer();
-    }
-
-    /** The same for the traffic port. */
-    static WebServerFactoryCustomizer<NettyReactiveWebServerFactory> customizer() {
         return factory -> factory.addServerCustomizers(BrokenBodies::refusedBy, NoUpgradeToHttp2::on);
     }
 }

@@ -1,63 +1,58 @@
 package io.fairgate.gateway.throttle;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Durations in the format of Rust's humantime library (2.3): {@code 2h 37min}, {@code 1m40s}, {@code 1.5h}.
  *
- * <p>It accepts exactly what that library accepts, so that the same requests fail. Spaces are allowed everywhere except within
- * a unit; a unit may occur twice; numbers are unsigned 64-bit; a fraction must result in whole nanoseconds, or in whole
- * seconds for hours and longer units.
+ * <p>It refuses what that library refuses, so that the same requests fail: spaces are allowed everywhere except within a unit;
+ * a unit may occur twice; numbers are unsigned 64-bit; a fraction must result in whole nanoseconds, or in whole seconds for
+ * hours and longer units. Only sums are not limited to 64 bits.
  */
 final class HumanDuration {
 
-    private static final long NANOS_PER_SECOND = 1_000_000_000;
-    private static final long MINUTE = 60;
+    private static final String SPACE = "\\p{javaWhitespace}\\p{javaSpaceChar}";
+    /** A whole number, a fraction and a unit; possessive, so that a long text takes no longer than its length. */
+    private static final Pattern SPAN = Pattern.compile(
+            "\\G([0-9%1$s]++)(?:\\.([0-9%1$s]++))?+([A-Za-zµ]++)[%1$s]*+".formatted(SPACE));
+    private static final Pattern SPACES = Pattern.compile("[%s]+".formatted(SPACE));
+
     private static final int MOST_DECIMALS = 19;
-    private static final long MOST = -1; // unsigned
+    private static final int NANOSECONDS = 9;
+    private static final BigDecimal LONGEST = BigDecimal.valueOf(Long.MAX_VALUE);
 
-    /** A count of nanoseconds or seconds. */
-    private record Unit(boolean inNanos, long count) {
-
-        /** In nanoseconds if they have fractions of them, which units from an hour on do not. */
-        private Unit ofFraction() {
-            return inNanos || count > MINUTE ? this : new Unit(true, count * NANOS_PER_SECOND);
-        }
-    }
+    /** @param decimals how many decimals of a second a fraction of the unit may result in */
+    private record Unit(BigDecimal seconds, int decimals) {}
 
     private static final Map<String, Unit> UNITS = new HashMap<>();
 
     static {
-        unit(true, 1, "ns nsec nanos");
-        unit(true, 1_000, "us usec µs");
-        unit(true, 1_000_000, "ms msec millis");
-        unit(false, 1, "s sec secs second seconds");
-        unit(false, MINUTE, "m min mins minute minutes");
-        unit(false, 3_600, "h hr hrs hour hours");
-        unit(false, 86_400, "d day days");
-        unit(false, 604_800, "w wk wks week weeks");
-        unit(false, 2_630_016, "M month months");
-        unit(false, 31_557_600, "y yr yrs year years");
+        unit("0.000000001", NANOSECONDS, "ns nsec nanos");
+        unit("0.000001", NANOSECONDS, "us usec µs");
+        unit("0.001", NANOSECONDS, "ms msec millis");
+        unit("1", NANOSECONDS, "s sec secs second seconds");
+        unit("60", NANOSECONDS, "m min mins minute minutes");
+        unit("3600", 0, "h hr hrs hour hours");
+        unit("86400", 0, "d day days");
+        unit("604800", 0, "w wk wks week weeks");
+        unit("2630016", 0, "M month months");
+        unit("31557600", 0, "y yr yrs year years");
     }
 
-    private static void unit(boolean inNanos, long count, String names) {
+    private static void unit(String seconds, int decimals, String names) {
         for (String name : names.split(" ", -1)) {
-            UNITS.put(name, new Unit(inNanos, count));
+            UNITS.put(name, new Unit(new BigDecimal(seconds), decimals));
         }
     }
 
-    private final String text;
-    private int at;
-    private int digits;
-    private long seconds;
-    private long nanos;
-
-    private HumanDuration(String text) {
-        this.text = text;
-    }
+    private HumanDuration() {}
 
     /**
      * Reads a duration.
@@ -68,92 +63,41 @@ final class HumanDuration {
         if (text.equals("0")) {
             return Duration.ZERO;
         }
-        HumanDuration sum = new HumanDuration(text);
+        BigDecimal sum = BigDecimal.ZERO;
+        int end = 0;
         try {
-            do {
-                sum.span();
-            } while (sum.at < text.length());
-        } catch (ArithmeticException notOfThatLibrary) {
+            for (Matcher span = SPAN.matcher(text); span.find(); end = span.end()) {
+                sum = sum.add(seconds(span.group(1), span.group(2), span.group(3)));
+            }
+        } catch (ArithmeticException | NumberFormatException notOfThatLibrary) {
             return null;
         }
-        return Duration.ofSeconds(sum.seconds < 0 ? Long.MAX_VALUE : sum.seconds, sum.nanos);
+        if (end == 0 || end < text.length()) {
+            return null;
+        }
+        long nanos = sum.remainder(BigDecimal.ONE).movePointRight(NANOSECONDS).longValue();
+        return Duration.ofSeconds(sum.min(LONGEST).longValue(), nanos);
     }
 
-    /** Reads a number with its unit, and the space after it. */
-    private void span() {
-        long whole = number();
-        boolean hasFraction = at < text.length() && text.charAt(at) == '.';
-        at += hasFraction ? 1 : 0;
-        long fraction = hasFraction ? number() : 0;
-        Unit unit = UNITS.get(letters());
+    private static BigDecimal seconds(String whole, @Nullable String fraction, String name) {
+        Unit unit = UNITS.get(name);
         if (unit == null) {
-            throw new ArithmeticException("unknown unit");
+            throw new NumberFormatException("unknown unit");
         }
-        add(multiplied(whole, unit.count), unit);
-        if (hasFraction) {
-            Unit part = unit.ofFraction();
-            require(part.count != 1 && digits <= MOST_DECIMALS);
-            long scaled = multiplied(fraction, part.count);
-            long scale = Long.parseUnsignedLong("1" + "0".repeat(digits));
-            require(Long.remainderUnsigned(scaled, scale) == 0);
-            add(Long.divideUnsigned(scaled, scale), part);
+        BigDecimal count = new BigDecimal(Long.toUnsignedString(Long.parseUnsignedLong(digits(whole))));
+        if (fraction == null) {
+            return count.multiply(unit.seconds);
         }
-        while (at < text.length() && isSpace(text.charAt(at))) {
-            at++;
+        String decimals = digits(fraction);
+        boolean isOneNanosecond = unit.seconds.scale() == NANOSECONDS;
+        if (decimals.isEmpty() || decimals.length() > MOST_DECIMALS || isOneNanosecond) {
+            throw new NumberFormatException("not a fraction of that library");
         }
+        BigDecimal part = new BigDecimal("0." + decimals).multiply(unit.seconds);
+        return count.multiply(unit.seconds).add(part.setScale(unit.decimals, RoundingMode.UNNECESSARY));
     }
 
-    private void add(long amount, Unit unit) {
-        long sum = added(nanos, unit.inNanos ? amount : 0);
-        seconds = added(added(seconds, unit.inNanos ? 0 : amount), Long.divideUnsigned(sum, NANOS_PER_SECOND));
-        nanos = Long.remainderUnsigned(sum, NANOS_PER_SECOND);
-    }
-
-    // ---- characters ----
-
-    /** Reads digits, with space around them, and counts them. */
-    private long number() {
-        long number = 0;
-        for (digits = 0; at < text.length(); at++) {
-            char c = text.charAt(at);
-            if (c >= '0' && c <= '9') {
-                number = added(multiplied(number, 10), c - '0');
-                digits++;
-            } else if (!isSpace(c)) {
-                break;
-            }
-        }
-        require(digits > 0);
-        return number;
-    }
-
-    private String letters() {
-        int from = at;
-        while (at < text.length() && Character.isAlphabetic(text.charAt(at))) {
-            at++;
-        }
-        return text.substring(from, at);
-    }
-
-    private static boolean isSpace(char c) {
-        return Character.isWhitespace(c) || Character.isSpaceChar(c);
-    }
-
-    // ---- unsigned numbers of 64 bits ----
-
-    private static long added(long one, long other) {
-        require(Long.compareUnsigned(one, MOST - other) <= 0);
-        return one + other;
-    }
-
-    private static long multiplied(long one, long other) {
-        require(Long.compareUnsigned(one, Long.divideUnsigned(MOST, other)) <= 0);
-        return one * other;
-    }
-
-    private static void require(boolean fits) {
-        if (!fits) {
-            throw new ArithmeticException("not a duration, or more than 64 bits");
-        }
+    private static String digits(String number) {
+        return SPACES.matcher(number).replaceAll("");
     }
 }

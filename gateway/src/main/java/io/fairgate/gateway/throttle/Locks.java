@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /** Requests of locks. Fails with a {@link ThrottleError} if the request is wrong. Thread-safe; no method blocks. */
-record Locks(Peers peers, PeerLeases leases, Scheduler time) {
+record Locks(Peers peers, LockCharges charges, Scheduler time) {
 
     /** A lock that is requested. */
     record Lock(String semaphore, long count) {}
@@ -73,14 +73,14 @@ record Locks(Peers peers, PeerLeases leases, Scheduler time) {
     private Mono<Boolean> take(
             PeerId peer, Semaphore semaphore, LeaseRequest request, Tenants.@Nullable Charge charge) {
         AtomicReference<Mono<Void>> paid = new AtomicReference<>(Mono.empty());
-        return leases.all()
+        return peers.leases()
                 .acquire(peer.lease(), request, status -> {
                     if (!isNew(status, semaphore, request)) {
-                        paid.set(leases.charge(status, semaphore.name()));
+                        paid.set(charges.charge(status, semaphore.name()));
                     } else if (charge == null) {
                         throw new Changed();
                     } else {
-                        paid.set(leases.payFor(status, Set.of(semaphore.name()), charge));
+                        paid.set(charges.payFor(status, Set.of(semaphore.name()), charge));
                     }
                 })
                 .flatMap(held -> held ? Objects.requireNonNull(paid.get()).thenReturn(true) : Mono.just(false));
@@ -91,7 +91,7 @@ record Locks(Peers peers, PeerLeases leases, Scheduler time) {
         int count = request.permits().getOrDefault(semaphore.name(), 0);
         LeaseStatus.Held held = status.held(semaphore.name());
         LeaseStatus.Waiting waiting = status.waiting();
-        if (waiting != null && leases.isRestoring(status) && !waiting.permits().equals(request.permits())) {
+        if (waiting != null && charges.isRestoring(status) && !waiting.permits().equals(request.permits())) {
             throw new PendingElsewhere(waiting, true);
         }
         int pending = waiting == null ? 0 : waiting.permits().getOrDefault(semaphore.name(), 0);
@@ -124,7 +124,7 @@ record Locks(Peers peers, PeerLeases leases, Scheduler time) {
 
     /** Waits together with the calls that wait already, and requests nothing itself. */
     private Mono<Boolean> waitFor(PeerId peer, LeaseRequest request) {
-        return leases.all()
+        return peers.leases()
                 .acquire(peer.lease(), request, status -> {
                     LeaseStatus.Waiting waiting = status.waiting();
                     if (waiting == null || !waiting.permits().equals(request.permits())) {
@@ -133,7 +133,7 @@ record Locks(Peers peers, PeerLeases leases, Scheduler time) {
                 })
                 .onErrorReturn(Changed.class, true)
                 .flatMap(held -> held
-                        ? peers.require(peer).flatMap(status -> leases.paid(status, request.permits().keySet()))
+                        ? peers.require(peer).flatMap(status -> charges.paid(status, request.permits().keySet()))
                         : Mono.just(false));
     }
 
@@ -143,7 +143,7 @@ record Locks(Peers peers, PeerLeases leases, Scheduler time) {
         Mono<?> before = left.isZero() ? peers.settled(semaphore) : Mono.delay(left, time);
         return before.then(peers.require(peer)
                 .flatMap(status -> status.waiting() == null && status.held(semaphore) != null
-                        ? leases.paid(status, Set.of(semaphore))
+                        ? charges.paid(status, Set.of(semaphore))
                         : Mono.just(false)));
     }
 

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -22,13 +23,13 @@ import reactor.core.publisher.Mono;
 final class Restores {
 
     private final Peers peers;
-    private final PeerLeases leases;
+    private final LockCharges charges;
     private final Tenants tenants;
     private final AtomicLong pending = new AtomicLong();
 
-    Restores(Peers peers, PeerLeases leases, Tenants tenants) {
+    Restores(Peers peers, LockCharges charges, Tenants tenants) {
         this.peers = peers;
-        this.leases = leases;
+        this.charges = charges;
         this.tenants = tenants;
     }
 
@@ -46,11 +47,10 @@ final class Restores {
     Mono<Boolean> restore(PeerId peer, JsonBody.Restored restored, Mono<Tenants.Charge> charge) {
         return Mono.defer(() -> {
             Map<String, Integer> locks = checked(restored.acquired());
-            return peers.status(peer)
-                    .hasElement()
-                    .flatMap(exists -> exists
-                            ? unchanged(peer, locks)
-                            : restoreNew(peer, restored.expiresIn(), locks, charge));
+            return unchanged(peer, locks)
+                    .switchIfEmpty(Mono.defer(() -> restoreNew(peer, restored.expiresIn(), locks, charge)))
+                    // Another call has opened and released it meanwhile.
+                    .switchIfEmpty(Mono.error(ThrottleError.CHANGE_THROUGH_RESTORE));
         });
     }
 
@@ -74,11 +74,11 @@ final class Restores {
 
     private Mono<Boolean> acquireAll(PeerId peer, Map<String, Integer> locks, Tenants.Charge charge) {
         LeaseRequest request = new LeaseRequest(locks, Duration.ZERO, null);
-        return leases.all()
-                .acquire(peer.lease(), request, status -> leases.restore(status, locks.keySet(), charge))
+        return peers.leases()
+                .acquire(peer.lease(), request, status -> charges.restore(status, locks.keySet(), charge))
                 .flatMap(held -> held ? Mono.just(true) : heldAfterAll(peer, locks.keySet()))
                 .flatMap(held -> held
-                        ? peers.require(peer).flatMap(status -> leases.paid(status, locks.keySet()))
+                        ? peers.require(peer).flatMap(status -> charges.paid(status, locks.keySet()))
                         : Mono.just(false))
                 .onErrorMap(e -> Peers.translated(e, Collections.max(locks.values())))
                 .onErrorResume(e -> peers.release(peer).then(Mono.error(e)))
@@ -116,13 +116,13 @@ final class Restores {
         return (int) count;
     }
 
-    /** An existing peer may only repeat what it holds or restores. That does not extend its expiry. */
+    /** An existing peer may only repeat what it holds or restores. That does not extend its expiry. Empty for a new peer. */
     private Mono<Boolean> unchanged(PeerId peer, Map<String, Integer> locks) {
-        return peers.status(peer).switchIfEmpty(Mono.error(ThrottleError.CHANGE_THROUGH_RESTORE)).map(status -> {
+        return peers.status(peer).map(status -> {
             LeaseStatus.Waiting waiting = status.waiting();
             boolean isSame = waiting == null
                     ? held(status).equals(locks)
-                    : leases.isRestoring(status) && waiting.permits().equals(locks);
+                    : charges.isRestoring(status) && waiting.permits().equals(locks);
             if (!isSame) {
                 throw ThrottleError.CHANGE_THROUGH_RESTORE;
             }
@@ -131,8 +131,6 @@ final class Restores {
     }
 
     private static Map<String, Integer> held(LeaseStatus status) {
-        Map<String, Integer> held = new HashMap<>();
-        status.held().forEach(each -> held.put(each.pool(), each.permits()));
-        return held;
+        return status.held().stream().collect(Collectors.toMap(LeaseStatus.Held::pool, LeaseStatus.Held::permits));
     }
 }

@@ -1,9 +1,5 @@
 package io.fairgate.gateway.throttle;
 
-import io.fairgate.gateway.http.HttpCall;
-import io.fairgate.lease.LeaseId;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
@@ -18,30 +14,19 @@ public interface Tenants {
     Mono<PeerOwner> owner(ServerWebExchange exchange);
 
     /**
-     * Checks whether locks could be charged now.
+     * Checks whether the requested locks could be charged now.
      *
-     * @param exchange of an identified owner
-     * @param peer the lease that is to hold them
      * @return the charge, which is subscribed to once, when they are granted; or an error, and then they are not requested
      */
-    default Mono<Charge> charge(ServerWebExchange exchange, LeaseId peer, Map<String, Long> locks) {
+    default Mono<Charge> charge(ThrottleRequest request) {
         return Mono.just(Charge.NONE);
     }
 
-    /** Called when a call of an identified owner is refused and the refusal has not been recorded yet. */
-    default void refused(HttpCall call, PeerOwner owner, Refused what) {}
+    /** Called when a request is refused, for a reason in a word, and the refusal has not been recorded yet. */
+    default void refused(ThrottleRequest request, String reason) {}
 
     /** Called when a peer was restored after a restart; its locks are held or pending. */
     default void restored(PeerOwner owner) {}
-
-    /**
-     * What is known of a refused call.
-     *
-     * @param peer its lease; null when the call names none
-     * @param locks requested counts by the name of the semaphore
-     * @param reason in a word
-     */
-    record Refused(@Nullable LeaseId peer, Map<String, Long> locks, String reason) {}
 
     /** Whether the server shuts down and has ended waiting peers. An unknown peer may be one of these then. */
     default boolean areSentAway() {

@@ -5,10 +5,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.tomlj.Toml;
 import org.tomlj.TomlParseError;
 import org.tomlj.TomlParseResult;
+import org.tomlj.TomlPosition;
 import org.tomlj.TomlTable;
 
 /**
@@ -23,16 +25,31 @@ public record ThrottleFile(
     /** No semaphores. */
     public static final ThrottleFile EMPTY = new ThrottleFile(List.of(), null);
 
-    private static final String SEMAPHORES = "semaphores";
-
     /** A semaphore of the file. */
     public record Declared(String name, long max, int level) {}
+
+    /** The file is invalid. */
+    public static final class InvalidException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final int line;
+
+        private InvalidException(@Nullable TomlPosition where, String message) {
+            super(message, null, false, false);
+            this.line = where == null ? 1 : where.line();
+        }
+
+        /** The error as {@code FILE:LINE: MESSAGE}. */
+        public String in(String file) {
+            return "%s:%d: %s".formatted(file, line, getMessage());
+        }
+    }
 
     public ThrottleFile {
         semaphores = List.copyOf(semaphores);
     }
 
-    /** Reads a file. Throws {@link InvalidThrottleFileException} when it is invalid. */
+    /** Reads a file. Throws {@link InvalidException} when it is invalid. */
     public static ThrottleFile read(Path file) throws IOException {
         return parse(Files.readString(file));
     }
@@ -41,61 +58,61 @@ public record ThrottleFile(
         TomlParseResult root = Toml.parse(toml);
         if (root.hasErrors()) {
             TomlParseError first = root.errors().get(0);
-            throw new InvalidThrottleFileException(first.position(), String.valueOf(first.getMessage()));
+            throw new InvalidException(first.position(), String.valueOf(first.getMessage()));
         }
+        Key all = new Key(root, List.of("semaphores"));
         List<Declared> semaphores = new ArrayList<>();
-        Object table = root.get(List.of(SEMAPHORES));
-        if (table instanceof TomlTable all) {
-            all.keySet().stream().sorted().forEach(name -> semaphores.add(new Entry(all, name).declared()));
-        } else if (table != null) {
-            throw new Entry(root, SEMAPHORES).wrong(SEMAPHORES, "a table");
+        if (all.value() instanceof TomlTable table) {
+            table.keySet().stream().sorted().forEach(name -> semaphores.add(all.below(name).declared(name)));
+        } else if (all.value() != null) {
+            throw all.wrong("a table");
         }
-        Object level = root.get(List.of("logging")) instanceof TomlTable logging
-                        && logging.get(List.of("stderr")) instanceof TomlTable stderr
-                ? stderr.get(List.of("level"))
-                : null;
+        Object level = root.get(List.of("logging", "stderr", "level"));
         return new ThrottleFile(semaphores, level == null ? null : level.toString());
     }
 
-    /** One key of a table; the key may contain dots. */
-    private record Entry(TomlTable table, String key) {
+    /** One key of the file, by its path; parts of the path may contain dots. */
+    private record Key(TomlTable root, List<String> path) {
+
+        Key below(String name) {
+            return new Key(root, Stream.concat(path.stream(), Stream.of(name)).toList());
+        }
 
         @Nullable
         Object value() {
-            return table.get(List.of(key));
+            return root.get(path);
         }
 
-        Declared declared() {
-            String path = SEMAPHORES + "." + key;
-            if (!(value() instanceof TomlTable settings)) {
-                return new Declared(key, max(path), 0);
+        Declared declared(String name) {
+            if (!(value() instanceof TomlTable)) {
+                return new Declared(name, max(), 0);
             }
-            if (!settings.contains(List.of("max"))) {
-                throw wrong(path, "a maximum, as in { max = 4, level = 0 }");
+            if (below("max").value() == null) {
+                throw wrong("a maximum, as in { max = 4, level = 0 }");
             }
-            long max = new Entry(settings, "max").max(path + ".max");
-            return new Declared(key, max, new Entry(settings, "level").level(path + ".level"));
+            return new Declared(name, below("max").max(), below("level").level());
         }
 
-        private long max(String path) {
+        private long max() {
             if (value() instanceof Long max) {
                 return max;
             }
-            throw wrong(path, "a whole number, or a table with max and level");
+            throw wrong("a whole number, or a table with max and level");
         }
 
-        private int level(String path) {
+        private int level() {
             Object value = value() == null ? 0L : value();
             if (value instanceof Long level && level == level.intValue()) {
                 return level.intValue();
             }
-            throw wrong(path, "a whole number of 32 bits");
+            throw wrong("a whole number of 32 bits");
         }
 
-        InvalidThrottleFileException wrong(String path, String expected) {
-            Object found = value() instanceof TomlTable other ? other.keySet() : value();
-            return new InvalidThrottleFileException(
-                    table.inputPositionOf(List.of(key)), "%s: %s (expected: %s)".formatted(path, found, expected));
+        InvalidException wrong(String expected) {
+            Object found = value() instanceof TomlTable table ? table.keySet() : value();
+            return new InvalidException(
+                    root.inputPositionOf(path),
+                    "%s: %s (expected: %s)".formatted(String.join(".", path), found, expected));
         }
     }
 }

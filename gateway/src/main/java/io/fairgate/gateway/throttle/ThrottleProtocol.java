@@ -45,19 +45,20 @@ public final class ThrottleProtocol {
     private final byte[] icon = Bytes.beside(ThrottleProtocol.class, "favicon.ico");
 
     /**
-     * @param leases over the pools of the semaphores
+     * @param leases over the pools of the semaphores; others than those of peers are ignored
      * @param time the clock and the timer of the leases
      */
     public ThrottleProtocol(
-            PeerLeases leases, Semaphores semaphores, Tenants tenants, ThrottleSettings settings, Scheduler time) {
-        this.leases = leases.all();
+            Leases leases, Semaphores semaphores, Tenants tenants, ThrottleSettings settings, Scheduler time) {
+        LockCharges charges = new LockCharges(leases);
+        this.leases = leases;
         this.semaphores = semaphores;
         this.tenants = tenants;
         this.time = time;
-        this.peers = new Peers(this.leases, semaphores, settings);
-        this.locks = new Locks(peers, leases, time);
-        this.restores = new Restores(peers, leases, tenants);
-        this.metrics = new ThrottleMetrics(this.leases, semaphores, restores);
+        this.peers = new Peers(leases, semaphores, settings);
+        this.locks = new Locks(peers, charges, time);
+        this.restores = new Restores(peers, charges, tenants);
+        this.metrics = new ThrottleMetrics(leases, semaphores, restores);
     }
 
     public List<Route> routes() {
@@ -102,7 +103,7 @@ public final class ThrottleProtocol {
     private void record(ThrottleRequest request, ThrottleError refusal) {
         String reason = refusal.reason();
         if (reason != null) {
-            tenants.refused(request.call(), request.owner(), request.refused(reason));
+            tenants.refused(request, reason);
         }
     }
 
@@ -164,7 +165,7 @@ public final class ThrottleProtocol {
                 .flatMap(count -> {
                     Lock lock = new Lock(request.call().part("semaphore"), count);
                     request.asksFor(Map.of(lock.semaphore(), count));
-                    return locks.acquire(peer, lock, patience, charge(request, peer));
+                    return locks.acquire(peer, lock, patience, charge(request));
                 })
                 .map(acquired -> ThrottleAnswer.json(
                         acquired ? HttpStatus.OK : HttpStatus.ACCEPTED, Long.toUnsignedString(peer.number())));
@@ -188,13 +189,13 @@ public final class ThrottleProtocol {
         return request.body(JsonBody::restored).flatMap(restored -> {
             PeerId peer = request.peer(restored.peer());
             request.asksFor(restored.acquired());
-            return restores.restore(peer, restored, charge(request, peer))
+            return restores.restore(peer, restored, charge(request))
                     .map(isHeld -> isHeld ? ThrottleAnswer.OK : ThrottleAnswer.text(HttpStatus.ACCEPTED, "Ok"));
         });
     }
 
-    private Mono<Tenants.Charge> charge(ThrottleRequest request, PeerId peer) {
-        return Mono.defer(() -> tenants.charge(request.call().exchange(), peer.lease(), request.locks()));
+    private Mono<Tenants.Charge> charge(ThrottleRequest request) {
+        return Mono.defer(() -> tenants.charge(request));
     }
 
     /** Checks that the leases and every pool respond. */

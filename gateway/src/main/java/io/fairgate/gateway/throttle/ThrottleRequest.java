@@ -1,6 +1,7 @@
 package io.fairgate.gateway.throttle;
 
 import io.fairgate.gateway.http.HttpCall;
+import io.fairgate.lease.LeaseId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +15,7 @@ import org.springframework.http.MediaType;
 import reactor.core.publisher.Mono;
 
 /** A request of an identified owner, which is read as throttle reads it. Remembers what has been read, for the audit log. */
-final class ThrottleRequest {
+public final class ThrottleRequest {
 
     /** The limit of throttle. */
     private static final int MOST_BODY_BYTES = 2 * 1024 * 1024;
@@ -31,11 +32,11 @@ final class ThrottleRequest {
         this.owner = owner;
     }
 
-    HttpCall call() {
+    public HttpCall call() {
         return call;
     }
 
-    PeerOwner owner() {
+    public PeerOwner owner() {
         return owner;
     }
 
@@ -66,17 +67,18 @@ final class ThrottleRequest {
         }
     }
 
-    /** The requested locks, once they have been read. */
-    Map<String, Long> locks() {
+    /** The lease of the peer that the request names, once that has been read; otherwise null. */
+    public @Nullable LeaseId lease() {
+        return peer == null ? null : peer.lease();
+    }
+
+    /** The requested counts by the name of the semaphore, once they have been read. */
+    public Map<String, Long> locks() {
         return locks;
     }
 
     void asksFor(Map<String, Long> requested) {
         locks = requested;
-    }
-
-    Tenants.Refused refused(String reason) {
-        return new Tenants.Refused(peer == null ? null : peer.lease(), locks, reason);
     }
 
     /** A parameter of the query, where a plus is a space; null when it is missing. Unknown parameters are ignored. */
@@ -101,17 +103,18 @@ final class ThrottleRequest {
     }
 
     <T> Mono<T> body(Function<byte[], T> reader) {
-        return isJson(call.exchange().getRequest().getHeaders().getFirst(HttpHeaders.CONTENT_TYPE))
+        return isJson(call.exchange().getRequest().getHeaders())
                 ? call.body(MOST_BODY_BYTES, ThrottleError.BODY_TOO_LARGE, ThrottleError.BODY_TOO_SLOW)
                         .map(reader)
                 : Mono.error(ThrottleError.NOT_JSON);
     }
 
-    private static boolean isJson(@Nullable String contentType) {
+    private static boolean isJson(HttpHeaders headers) {
         try {
-            MediaType type = contentType == null ? MediaType.ALL : MediaType.parseMediaType(contentType);
-            return type.getType().equalsIgnoreCase("application")
-                    && (type.getSubtype().equalsIgnoreCase("json") || "json".equalsIgnoreCase(type.getSubtypeSuffix()));
+            MediaType type = headers.getContentType();
+            return type != null
+                    && type.getType().equals("application")
+                    && (type.getSubtype().equals("json") || "json".equals(type.getSubtypeSuffix()));
         } catch (InvalidMediaTypeException e) {
             return false;
         }

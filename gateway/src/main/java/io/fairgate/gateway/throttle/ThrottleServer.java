@@ -5,6 +5,7 @@ import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
@@ -49,10 +50,9 @@ public final class ThrottleServer {
     public static ThrottleServer start(
             ThrottleFile file, ThrottleSettings settings, InetSocketAddress address, Scheduler time) {
         Declared semaphores = new Declared(file, settings, time);
-        PeerLeases peers = new PeerLeases(
-                new EmbeddedLeases(semaphores::pool, time, new FencingTokens(InstantSource.system())));
+        Leases leases = new EmbeddedLeases(semaphores::pool, time, new FencingTokens(InstantSource.system()));
         ThrottleProtocol protocol =
-                new ThrottleProtocol(peers, semaphores, exchange -> Mono.just(EVERYBODY), settings, time);
+                new ThrottleProtocol(leases, semaphores, exchange -> Mono.just(EVERYBODY), settings, time);
         RouteTable routes = new RouteTable(
                 protocol.routes(), ThrottleProtocol::notFound, call -> call.answer(HttpStatus.METHOD_NOT_ALLOWED));
         return new ThrottleServer(semaphores, HttpListener.listen(address, routes, List.of(), target -> ""));

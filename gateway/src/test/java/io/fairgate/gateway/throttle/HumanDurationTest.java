@@ -50,6 +50,7 @@ class HumanDurationTest {
         "900ms 200ms, PT1.1S",
         "1year 2months 3days 4h 5m 6s 7ms 8us 9ns, PT10303H12M18.007008009S",
         "18446744073709551615ns, PT18446744073.709551615S",
+        "18446744073709551615us, PT18446744073709.551615S",
     })
     void spans_add_up(String text, Duration duration) {
         assertThat(HumanDuration.parse(text)).isEqualTo(duration);
@@ -90,9 +91,6 @@ class HumanDurationTest {
                 "null",
                 "1s\0",
                 "18446744073709551616ns",
-                "18446744073709551615us",
-                "18446744073709551615m",
-                "18446744073709551615s 1s",
                 "99999999999999999999999999999y",
                 "0.00000000000000000001s"
             })
@@ -103,6 +101,8 @@ class HumanDurationTest {
     @Test
     void a_too_long_duration_becomes_the_longest() {
         assertThat(HumanDuration.parse("18446744073709551615s")).isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
+        assertThat(HumanDuration.parse("18446744073709551615s 1s")).isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
+        assertThat(HumanDuration.parse("18446744073709551615m")).isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
         assertThat(HumanDuration.parse("300000000000years")).isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
         assertThat(HumanDuration.parse("200000000000years")).isEqualTo(Duration.ofDays(73_050_000_000_000L));
         assertThat(HumanDuration.parse("0".repeat(100_000) + "7s")).isEqualTo(Duration.ofSeconds(7));

@@ -7,6 +7,7 @@ import io.fairgate.fairness.TenantShares;
 import io.fairgate.gateway.throttle.Locks.Lock;
 import io.fairgate.gateway.throttle.Locks.Patience;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
@@ -44,10 +45,10 @@ class PayingPeersTest {
     private final EmbeddedPermitPool pool = nothingLeft.watch(
             new EmbeddedPermitPool("A", PoolSettings.ofPermits(1), TenantShares.EQUAL, time, PoolListener.NONE));
     private final Semaphore semaphore = new Semaphore(pool, 1, 0);
-    private final PeerLeases leases = new PeerLeases(
-            new EmbeddedLeases(Map.of("A", pool)::get, interrupted, new FencingTokens(() -> Instant.EPOCH)));
-    private final Peers peers = new Peers(leases.all(), TheseSemaphores.of(semaphore), ThrottleSettings.STANDARD);
-    private final Locks locks = new Locks(peers, leases, interrupted);
+    private final Leases leases =
+            new EmbeddedLeases(Map.of("A", pool)::get, interrupted, new FencingTokens(() -> Instant.EPOCH));
+    private final Peers peers = new Peers(leases, TheseSemaphores.of(semaphore), ThrottleSettings.STANDARD);
+    private final Locks locks = new Locks(peers, new LockCharges(leases), interrupted);
 
     private final AtomicInteger checked = new AtomicInteger();
     private final AtomicInteger charged = new AtomicInteger();
@@ -91,7 +92,7 @@ class PayingPeersTest {
 
     @AfterEach
     void end() {
-        leases.all().ids().concatMap(leases.all()::release).blockLast();
+        leases.ids().concatMap(leases::release).blockLast();
     }
 
     @Test

@@ -80,7 +80,7 @@ class ThrottleFileTest {
         String toml = "[semaphores]\n" + semaphores.replace("\\n", "\n");
         assertThatThrownBy(() -> ThrottleFile.parse(toml))
                 .isInstanceOfSatisfying(
-                        InvalidThrottleFileException.class,
+                        ThrottleFile.InvalidException.class,
                         invalid -> assertThat(invalid.in("t.toml")).startsWith("t.toml:" + message));
     }
 
@@ -88,7 +88,7 @@ class ThrottleFileTest {
     void semaphores_that_are_no_table_are_reported() {
         assertThatThrownBy(() -> ThrottleFile.parse("\nsemaphores = 5"))
                 .isInstanceOfSatisfying(
-                        InvalidThrottleFileException.class,
+                        ThrottleFile.InvalidException.class,
                         invalid -> assertThat(invalid.in("t.toml"))
                                 .isEqualTo("t.toml:2: semaphores: 5 (expected: a table)"));
     }

@@ -16,7 +16,7 @@ import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.RunningThrottle.Seen;
 import io.fairgate.lease.FencingTokens;
-import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
@@ -70,8 +70,8 @@ class ThrottleTenantsTest {
             time,
             PoolListener.NONE));
     private final Semaphore semaphore = new Semaphore(pool, 4, 0);
-    private final PeerLeases peers = new PeerLeases(
-            new EmbeddedLeases(Map.of("A", pool)::get, time, new FencingTokens(() -> Instant.EPOCH)));
+    private final Leases peers =
+            new EmbeddedLeases(Map.of("A", pool)::get, time, new FencingTokens(() -> Instant.EPOCH));
     private final ByHeader tenants = new ByHeader();
     private final HttpListener server = HttpListener.listen(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
@@ -104,14 +104,14 @@ class ThrottleTenantsTest {
         }
 
         @Override
-        public Mono<Charge> charge(ServerWebExchange exchange, LeaseId peer, Map<String, Long> locks) {
+        public Mono<Charge> charge(ThrottleRequest request) {
             return charge;
         }
     }
 
     @AfterEach
     void end() {
-        peers.all().ids().concatMap(peers.all()::release).blockLast();
+        peers.ids().concatMap(peers::release).blockLast();
         server.end(TEN_SECONDS);
     }
 

@@ -5,7 +5,6 @@ import io.fairgate.gateway.http.HttpCall;
 import io.fairgate.gateway.http.RouteTable.Route;
 import io.fairgate.gateway.lease.LeaseRegister;
 import io.fairgate.gateway.lease.LeaseSettings;
-import io.fairgate.gateway.throttle.PeerLeases;
 import io.fairgate.gateway.throttle.ThrottleProtocol;
 import io.fairgate.gateway.throttle.ThrottleSettings;
 import io.fairgate.lease.Leases;
@@ -47,7 +46,7 @@ public class ThrottleConfiguration {
         ThrottleSettings bounds =
                 ThrottleSettings.STANDARD.with(settings.maxOpen(), Math.max(1, settings.maxOpen() / OWNERS_AT_LEAST));
         ThrottleProtocol protocol = new ThrottleProtocol(
-                new PeerLeases(leases),
+                leases,
                 new PolicySemaphores(pools, policy, throttle.numbers()),
                 tenants,
                 bounds,

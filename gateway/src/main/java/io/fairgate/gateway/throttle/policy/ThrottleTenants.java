@@ -8,7 +8,7 @@ import io.fairgate.gateway.lease.LeaseRegister;
 import io.fairgate.gateway.throttle.PeerOwner;
 import io.fairgate.gateway.throttle.Tenants;
 import io.fairgate.gateway.throttle.ThrottleError;
-import io.fairgate.lease.LeaseId;
+import io.fairgate.gateway.throttle.ThrottleRequest;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
 import io.fairgate.spring.policy.PolicyHolder;
@@ -69,29 +69,31 @@ record ThrottleTenants(
     }
 
     @Override
-    public Mono<Charge> charge(ServerWebExchange exchange, LeaseId peer, Map<String, Long> locks) {
+    public Mono<Charge> charge(ThrottleRequest request) {
+        ServerWebExchange exchange = request.call().exchange();
         Caller caller = exchange.getRequiredAttribute(CALLER);
+        Subject subject = subject(request);
         return access.check(exchange, caller)
-                .map(charge -> new Charge(charge.make().onErrorMap(e -> refused(caller, peer, locks, e))))
-                .onErrorMap(e -> refused(caller, peer, locks, e));
+                .map(charge -> new Charge(charge.make().onErrorMap(e -> refused(caller, subject, e))))
+                .onErrorMap(e -> refused(caller, subject, e));
     }
 
-    private Throwable refused(Caller caller, LeaseId peer, Map<String, Long> locks, Throwable failure) {
+    private Throwable refused(Caller caller, Subject subject, Throwable failure) {
         if (!TenantAccess.isQuotaUsedUp(failure)) {
             return failure;
         }
-        register.audit().refusedByQuota(caller, new Subject(holder(caller), peer, locks));
+        register.audit().refusedByQuota(caller, subject);
         return ThrottleError.QUOTA_USED_UP;
     }
 
     @Override
-    public void refused(HttpCall call, PeerOwner owner, Refused what) {
-        register.audit()
-                .refused(
-                        call,
-                        call.exchange().getAttribute(CALLER),
-                        new Subject(owner.holder(), what.peer(), what.locks()),
-                        what.reason());
+    public void refused(ThrottleRequest request, String reason) {
+        Caller caller = request.call().exchange().getAttribute(CALLER);
+        register.audit().refused(request.call(), caller, subject(request), reason);
+    }
+
+    private static Subject subject(ThrottleRequest request) {
+        return new Subject(request.owner().holder(), request.lease(), request.locks());
     }
 
     @Override

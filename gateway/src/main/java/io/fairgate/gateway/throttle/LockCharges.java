@@ -12,11 +12,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The leases of peers, and the charges for their locks. The leases may include others, which it ignores.
+ * The charges for the locks of peers. Gets the events of all leases, and ignores those that are no peers.
  *
  * <p>Thread-safe; no method blocks.
  */
-public final class PeerLeases {
+final class LockCharges implements LeaseListener {
 
     private final Leases leases;
     /** By semaphore. The charge of a released lock stays until the lock is requested again, or the peer ends. */
@@ -31,13 +31,9 @@ public final class PeerLeases {
         }
     }
 
-    public PeerLeases(Leases leases) {
+    LockCharges(Leases leases) {
         this.leases = leases;
-        leases.listen(new Followed());
-    }
-
-    Leases all() {
-        return leases;
+        leases.listen(this);
     }
 
     /**
@@ -93,20 +89,16 @@ public final class PeerLeases {
                 .subscribe();
     }
 
-    /** Gets the events of every lease, and records nothing for leases that are no peers. */
-    private final class Followed implements LeaseListener {
+    @Override
+    public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
+        restoring.remove(Peer.of(lease));
+        // Charges even if no call waits for the answer. A call that waits gets the same result.
+        var unused = charge(lease, permits.pool()).subscribe(nothing -> {}, unpaid -> {});
+    }
 
-        @Override
-        public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
-            restoring.remove(Peer.of(lease));
-            // Charges even if no call waits for the answer. A call that waits gets the same result.
-            var unused = charge(lease, permits.pool()).subscribe(nothing -> {}, unpaid -> {});
-        }
-
-        @Override
-        public void ended(LeaseStatus lease, End how) {
-            charges.remove(Peer.of(lease));
-            restoring.remove(Peer.of(lease));
-        }
+    @Override
+    public void ended(LeaseStatus lease, End how) {
+        charges.remove(Peer.of(lease));
+        restoring.remove(Peer.of(lease));
     }
 }

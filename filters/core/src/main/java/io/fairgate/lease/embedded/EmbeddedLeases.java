@@ -192,7 +192,7 @@ public final class EmbeddedLeases implements Leases {
 
     @Override
     public Mono<LeaseCount> count() {
-        return locked(step -> new LeaseCount(ledger.ids().size(), ledger.holding(), ledger.queues.size()));
+        return locked(step -> new LeaseCount(ledger.ids().size(), ledger.holding, ledger.queues.size()));
     }
 
     @Override

@@ -58,8 +58,8 @@ final class LeaseLedger {
             Comparator.<OpenLease>comparingLong(lease -> lease.expiresAt).thenComparingLong(lease -> lease.serial));
     private final Map<TenantId, List<OpenLease>> byTenant = new HashMap<>();
     final LeaseQueues queues = new LeaseQueues();
-    /** The leases that hold permits. */
-    private int holding;
+    /** The number of leases that hold permits. */
+    int holding;
 
     private long opened;
     private long ringsAt = NEVER;
@@ -121,17 +121,13 @@ final class LeaseLedger {
         return byTenant.getOrDefault(tenant, List.of());
     }
 
-    int holding() {
-        return holding;
-    }
-
     LeaseStatus status(OpenLease lease, long now) {
         Acquisition waiting = lease.waiting;
         return lease.status(
                 waiting == null
                         ? null
                         : new LeaseStatus.Waiting(
-                                waiting.permits, waiting.pool(), queues.place(waiting), now - waiting.requestedAt),
+                                waiting.permits, waiting.pool, queues.place(waiting), now - waiting.requestedAt),
                 now);
     }
 

@@ -53,7 +53,7 @@ final class RequestQueue {
         if (over && waiter.isHolding()) {
             scheduler.release(waiter, now);
             if (waiter.state() == State.RELEASED) {
-                dispatcher.add(waiter::tellReleased);
+                dispatcher.add(waiter::reportReleased);
             }
         } else if (over && waiter.isWaiting()) {
             scheduler.cancel(waiter, now);

@@ -146,9 +146,7 @@ final class Acquisition {
     /** Errors when the time is over before the next attempt. */
     private Mono<Lease> retry(@Nullable Duration retryAfter, LeaseException why) {
         failures++;
-        pauseNanos = retryAfter == null
-                ? api.backoffNanos(failures)
-                : api.jittered(retryAfter.toNanos());
+        pauseNanos = retryAfter == null ? api.backoffNanos(failures) : api.jittered(retryAfter.toNanos());
         return api.now() + pauseNanos < deadline ? Mono.empty() : Mono.error(why);
     }
 

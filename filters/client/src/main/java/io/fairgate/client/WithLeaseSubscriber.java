@@ -71,8 +71,7 @@ final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
     void start() {
         actual.onSubscribe(this);
         if (state.get() == State.ACQUIRING) {
-            acquiring.update(
-                    acquisition.lease().subscribe(this::acquired, this::notAcquired, null, currentContext()));
+            acquiring.update(acquisition.lease().subscribe(this::acquired, this::notAcquired, null, currentContext()));
         }
     }
 

@@ -78,7 +78,8 @@ final class Account {
      */
     synchronized boolean drop(ClockReading now, boolean evenIfUsed) {
         for (Usage usage : usages.values()) {
-            if (!usage.isNothing(now) && (!evenIfUsed || usage.isBeingWritten())) {
+            boolean isBeingWritten = usage instanceof JournaledUsage journaled && journaled.isWriting;
+            if (!usage.isNothing(now) && (!evenIfUsed || isBeingWritten)) {
                 return false;
             }
         }

@@ -219,7 +219,9 @@ final class BoundQuotas {
     private boolean areCovered(int count, long units) {
         boolean covered = true;
         for (int i = 0; i < count; i++) {
-            covered &= usages[i].isCovered(quotas[i].quota(), units);
+            if (usages[i] instanceof JournaledUsage journaled) {
+                covered &= journaled.isCovered(quotas[i].quota(), units);
+            }
         }
         return covered;
     }
@@ -249,15 +251,17 @@ final class BoundQuotas {
 
     private void await(int count, long units) {
         for (int i = 0; i < count; i++) {
-            usages[i].await(units);
+            if (usages[i] instanceof JournaledUsage journaled) {
+                journaled.await(units);
+            }
         }
     }
 
     /** Leaves out forgotten usages, which would overwrite the records of the usages that have replaced them. */
     private void follow(int count) {
         for (int i = 0; i < count; i++) {
-            if (!usages[i].isForgotten) {
-                usages[i].follow();
+            if (usages[i] instanceof JournaledUsage journaled && !journaled.isForgotten) {
+                journaled.follow();
             }
         }
     }

@@ -26,7 +26,7 @@ final class JournaledUsage extends WindowUsage {
     /** The record that was submitted last; it is being written when it is not {@link #written}. */
     private @Nullable JournalRecord submitted;
     /** Whether a larger record is being written; charges and settlements submit no other meanwhile. */
-    private boolean isWriting;
+    boolean isWriting;
 
     /** The units of waiting charges, whether they wait for this usage or for another of the same charge. */
     private long awaited;
@@ -45,13 +45,13 @@ final class JournaledUsage extends WindowUsage {
         }
     }
 
-    @Override
+    /** Whether {@code units}, which pass, may be granted at once; if not, they must be written first. */
     boolean isCovered(Quota quota, long units) {
         limit = quota.limit();
         return usedNow + units <= covered();
     }
 
-    @Override
+    /** @param units more units that a charge waits for; below 0 when it does not wait any more */
     void await(long units) {
         awaited += units;
     }
@@ -77,7 +77,6 @@ final class JournaledUsage extends WindowUsage {
     }
 
     /** Writes units that are used or awaited and not written yet, and takes back written units that are neither. */
-    @Override
     void follow() {
         if (usedNow + awaited > covered()) {
             raise();
@@ -99,11 +98,6 @@ final class JournaledUsage extends WindowUsage {
     @Override
     boolean isNothing(ClockReading now) {
         return isOver(now) && !isWriting && (submitted == null || now.wallMillis >= submitted.window().endMillis());
-    }
-
-    @Override
-    boolean isBeingWritten() {
-        return isWriting;
     }
 
     private long chunk() {

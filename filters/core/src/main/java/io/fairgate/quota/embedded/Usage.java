@@ -16,17 +16,6 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
     /** Whether {@code units} pass now. */
     abstract boolean passes(Quota quota, long units, ClockReading now);
 
-    /** Whether {@code units}, which pass, may be granted at once; if not, they must be written to the journal first. */
-    boolean isCovered(Quota quota, long units) {
-        return true;
-    }
-
-    /** @param units more units that a charge waits for; below 0 when it does not wait any more */
-    void await(long units) {}
-
-    /** Brings the journal into agreement with the units that are used or awaited. */
-    void follow() {}
-
     /**
      * Uses {@code units}, which have just passed at the same moment.
      *
@@ -47,9 +36,4 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
 
     /** Whether forgetting it would make no difference. */
     abstract boolean isNothing(ClockReading now);
-
-    /** Whether a record of the usage is being written to the disk. */
-    boolean isBeingWritten() {
-        return false;
-    }
 }

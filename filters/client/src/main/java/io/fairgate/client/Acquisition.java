@@ -54,7 +54,7 @@ final class Acquisition {
             deadline = api.now() + options.maxWait().toNanos();
             return Mono.defer(this::attempt)
                     .repeatWhenEmpty(times -> times.concatMap(n -> api.pause(pauseNanos)))
-                    .publishOn(api.time())
+                    .publishOn(api.time)
                     .onErrorResume(e -> release().then(Mono.error(e)));
         });
     }
@@ -98,7 +98,7 @@ final class Acquisition {
         if (isReleased) {
             return Mono.never();
         }
-        return api.acquire(options, key, maxWait)
+        return api.acquire(options, key, maxWait, LeaseApi.TIMEOUT)
                 .flatMap(response -> answered(response, attempt))
                 .onErrorResume(IOException.class, e -> unanswered(e, attempt));
     }
@@ -146,9 +146,7 @@ final class Acquisition {
     /** Errors when the time is over before the next attempt. */
     private Mono<Lease> retry(@Nullable Duration retryAfter, LeaseException why) {
         failures++;
-        pauseNanos = retryAfter == null
-                ? api.backoff().afterFailures(failures)
-                : api.backoff().jittered(retryAfter.toNanos());
+        pauseNanos = retryAfter == null ? api.backoffNanos(failures) : api.jittered(retryAfter.toNanos());
         return api.now() + pauseNanos < deadline ? Mono.empty() : Mono.error(why);
     }
 
@@ -161,7 +159,7 @@ final class Acquisition {
         // When the server answers earlier than it had to, the next call waits, so that calls do not follow without a
         // pause.
         boolean isEarly = now - attempt.sentAt() < attempt.maxWait().toNanos() / 2;
-        pauseNanos = isEarly ? Math.min(left, api.backoff().afterFailures(1)) : 0;
+        pauseNanos = isEarly ? Math.min(left, api.backoffNanos(1)) : 0;
         return Mono.empty();
     }
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param path encoded
  * @param key the {@code Idempotency-Key}
  * @param body for JSON; null for none
- * @param maxWait how long the server may wait before it answers, in addition to the time that any answer takes
+ * @param waits whether the server may keep the request open for long
  * @param timeout how long the client waits for the response
  */
 record ApiRequest(
@@ -18,11 +18,5 @@ record ApiRequest(
         String path,
         @Nullable String key,
         @Nullable Map<String, Object> body,
-        Duration maxWait,
-        Duration timeout) {
-
-    /** The server may keep this request open for long. */
-    boolean waits() {
-        return maxWait.toMillis() > 0;
-    }
-}
+        boolean waits,
+        Duration timeout) {}

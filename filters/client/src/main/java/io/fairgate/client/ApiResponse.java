@@ -30,8 +30,7 @@ record ApiResponse(int status, @Nullable Duration retryAfter, JsonNode body) {
     /** The {@code reason} of a problem of the lease API; null when the body has none. */
     @Nullable
     String problem() {
-        JsonNode reason = body.path("reason");
-        return reason.isString() ? reason.stringValue() : null;
+        return body.path("reason").stringValue(null);
     }
 
     boolean is(int expected, String reason) {
@@ -39,13 +38,11 @@ record ApiResponse(int status, @Nullable Duration retryAfter, JsonNode body) {
     }
 
     String reason() {
-        String problem = problem();
-        return problem == null ? "http-" + status : problem;
+        return body.path("reason").stringValue("http-" + status);
     }
 
     String detail() {
-        JsonNode detail = body.path("detail");
-        return detail.isString() ? detail.stringValue() : "no detail";
+        return body.path("detail").stringValue("no detail");
     }
 
     /** The same call may succeed later. */
@@ -56,23 +53,15 @@ record ApiResponse(int status, @Nullable Duration retryAfter, JsonNode body) {
     /** The lease in the body; null when there is none, or when it is malformed. */
     @Nullable
     LeaseState lease() {
-        JsonNode id = body.path("id");
+        String id = body.path("id").stringValue("");
         JsonNode token = body.path("token");
         JsonNode expires = body.path("expiresInMillis");
-        if (!id.isString() || !id.stringValue().matches(ID)) {
-            return null;
-        }
         boolean isHeld = "held".equals(body.path("state").asString(""));
-        if (isHeld && !(token.isIntegralNumber() && expires.isIntegralNumber())) {
+        if (!id.matches(ID) || (isHeld && !(token.isIntegralNumber() && expires.isIntegralNumber()))) {
             return null;
         }
-        JsonNode receipt = body.path("receipt");
-        return new LeaseState(
-                id.stringValue(),
-                isHeld,
-                token.asLong(0),
-                Duration.ofMillis(expires.asLong(0)),
-                receipt.isString() ? receipt.stringValue() : null);
+        Duration expiresIn = Duration.ofMillis(expires.asLong(0));
+        return new LeaseState(id, isHeld, token.asLong(0), expiresIn, body.path("receipt").stringValue(null));
     }
 
     /**
@@ -82,10 +71,5 @@ record ApiResponse(int status, @Nullable Duration retryAfter, JsonNode body) {
      * @param expiresIn counted from the moment when the server made the response
      * @param receipt proves to the server after a restart that the lease was held; null when the server issues no receipts
      */
-    record LeaseState(
-            String id,
-            boolean isHeld,
-            long token,
-            Duration expiresIn,
-            @Nullable String receipt) {}
+    record LeaseState(String id, boolean isHeld, long token, Duration expiresIn, @Nullable String receipt) {}
 }

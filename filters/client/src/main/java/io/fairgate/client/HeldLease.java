@@ -198,7 +198,7 @@ final class HeldLease implements Lease {
     private void failed(Throwable failure) {
         lastFailure = failure;
         isUnknownToServer = false;
-        pauseNanos = api.backoff().jittered(ttlNanos / RETRY);
+        pauseNanos = api.jittered(ttlNanos / RETRY);
     }
 
     /** After a pause of the program, a response may arrive before a timer that is due. The lease is lost all the same. */
@@ -223,7 +223,7 @@ final class HeldLease implements Lease {
     }
 
     private void setTimer() {
-        timer.update(api.time().schedule(this::checkTime, Math.max(1, lostAt - api.now()), TimeUnit.NANOSECONDS));
+        timer.update(api.time.schedule(this::checkTime, Math.max(1, lostAt - api.now()), TimeUnit.NANOSECONDS));
     }
 
     private void checkTime() {

@@ -52,18 +52,15 @@ final class HttpTransport implements Transport {
         return Mono.defer(() -> {
             String secret = credential == null ? null : credential.value().get();
             byte[] body = request.body() == null ? new byte[0] : JSON.writeValueAsBytes(request.body());
-            return exchange(request, secret, body).onErrorMap(HttpTransport::noResponse);
+            return HttpClient.create(request.waits() ? forWaiting : forOthers)
+                    .headers(headers -> fill(headers, request, secret, body))
+                    .request(HttpMethod.valueOf(request.method()))
+                    .uri(base + request.path())
+                    .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)))
+                    .response(HttpTransport::read)
+                    .next()
+                    .onErrorMap(HttpTransport::noResponse);
         });
-    }
-
-    private Mono<ApiResponse> exchange(ApiRequest request, @Nullable String secret, byte[] body) {
-        return HttpClient.create(request.waits() ? forWaiting : forOthers)
-                .headers(headers -> fill(headers, request, secret, body))
-                .request(HttpMethod.valueOf(request.method()))
-                .uri(base + request.path())
-                .send(Mono.fromSupplier(() -> Unpooled.wrappedBuffer(body)))
-                .response(HttpTransport::read)
-                .next();
     }
 
     private void fill(HttpHeaders headers, ApiRequest request, @Nullable String secret, byte[] body) {

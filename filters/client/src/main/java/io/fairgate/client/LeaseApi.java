@@ -10,6 +10,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -30,9 +31,13 @@ final class LeaseApi {
     private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(2);
     private static final int RELEASE_ATTEMPTS = 5;
 
+    private static final long FIRST_BACKOFF_NANOS = Duration.ofMillis(100).toNanos();
+    private static final int DOUBLINGS = 4;
+    private static final double JITTER = 0.25;
+
     private final Transport transport;
-    private final Scheduler time;
-    private final Backoff backoff;
+    private final DoubleSupplier chance;
+    final Scheduler time;
 
     /**
      * Drawn once: system randomness is read from a file, and keys are made on threads that must not block. It need not be
@@ -42,18 +47,11 @@ final class LeaseApi {
 
     private final AtomicLong keys = new AtomicLong();
 
-    LeaseApi(Transport transport, Scheduler time, Backoff backoff) {
+    /** @param chance returns 0 to 1; called on any thread */
+    LeaseApi(Transport transport, Scheduler time, DoubleSupplier chance) {
         this.transport = transport;
         this.time = time;
-        this.backoff = backoff;
-    }
-
-    Scheduler time() {
-        return time;
-    }
-
-    Backoff backoff() {
-        return backoff;
+        this.chance = chance;
     }
 
     long now() {
@@ -64,16 +62,22 @@ final class LeaseApi {
         return nanos <= 0 ? Mono.just(0L) : Mono.delay(Duration.ofNanos(nanos), time);
     }
 
+    /** The pause before another attempt: 100 ms after the first failure, doubled after each further one, up to 1.6 s. */
+    long backoffNanos(int failures) {
+        return jittered(FIRST_BACKOFF_NANOS << Math.min(DOUBLINGS, failures - 1));
+    }
+
+    /** Adds a random part of up to a quarter, so that clients that were refused together do not return together. */
+    long jittered(long nanos) {
+        return nanos + (long) (nanos * JITTER * chance.getAsDouble());
+    }
+
     /** A key that no other acquisition has, in this program or in another. */
     String newKey() {
         return keyPrefix + keys.incrementAndGet();
     }
 
-    Mono<ApiResponse> acquire(LeaseOptions options, String key, Duration maxWait) {
-        return acquire(options, key, maxWait, TIMEOUT);
-    }
-
-    private Mono<ApiResponse> acquire(LeaseOptions options, String key, Duration maxWait, Duration timeout) {
+    Mono<ApiResponse> acquire(LeaseOptions options, String key, Duration maxWait, Duration timeout) {
         Map<String, Object> body = new LinkedHashMap<>();
         String path = "/v1/leases:acquireAll";
         if (options.pools().size() == 1) {
@@ -87,11 +91,11 @@ final class LeaseApi {
         body.put("ttl", text(options.ttl()));
         body.put("maxWait", text(maxWait));
         body.put("holder", options.holder());
-        return send(new ApiRequest("POST", path, key, body, maxWait, maxWait.plus(timeout)));
+        return send(new ApiRequest("POST", path, key, body, maxWait.toMillis() > 0, maxWait.plus(timeout)));
     }
 
     Mono<ApiResponse> extend(String id, LeaseOptions options, Duration timeout) {
-        return send(new ApiRequest("PUT", path(id), null, Map.of("ttl", text(options.ttl())), Duration.ZERO, timeout));
+        return send(new ApiRequest("PUT", path(id), null, Map.of("ttl", text(options.ttl())), false, timeout));
     }
 
     Mono<ApiResponse> restore(String id, LeaseOptions options, @Nullable String receipt, Duration timeout) {
@@ -102,12 +106,12 @@ final class LeaseApi {
         }
         body.put("ttl", text(options.ttl()));
         body.put("holder", options.holder());
-        return send(new ApiRequest("POST", path(id) + "/restore", null, body, Duration.ZERO, timeout));
+        return send(new ApiRequest("POST", path(id) + "/restore", null, body, false, timeout));
     }
 
     /** Completes when the lease is gone; errors with {@link LeaseException} when the server did not confirm that in time. */
     Mono<Void> release(String id) {
-        return repeated(send(new ApiRequest("DELETE", path(id), null, null, Duration.ZERO, RELEASE_TIMEOUT)))
+        return repeated(send(new ApiRequest("DELETE", path(id), null, null, false, RELEASE_TIMEOUT)))
                 .flatMap(response -> response.status() < 300 || response.status() == 404
                         ? Mono.<Void>empty()
                         : Mono.error(LeaseException.refused(response)))
@@ -135,7 +139,7 @@ final class LeaseApi {
         boolean maySucceed = failure instanceof IOException || failure instanceof LeaseException;
         int failures = (int) failed.totalRetries() + 1;
         return maySucceed && failures < RELEASE_ATTEMPTS
-                ? pause(backoff.afterFailures(failures))
+                ? pause(backoffNanos(failures))
                 : Mono.error(failure);
     }
 

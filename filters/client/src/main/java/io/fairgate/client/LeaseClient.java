@@ -43,7 +43,7 @@ public final class LeaseClient implements AutoCloseable {
 
     LeaseClient(Transport transport, Scheduler time, DoubleSupplier chance) {
         this.transport = transport;
-        this.api = new LeaseApi(transport, time, new Backoff(chance));
+        this.api = new LeaseApi(transport, time, chance);
     }
 
     /** A client of a server that needs no credential. */

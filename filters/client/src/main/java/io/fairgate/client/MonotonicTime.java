@@ -16,14 +16,12 @@ final class MonotonicTime implements Scheduler {
 
     static final Scheduler INSTANCE = new MonotonicTime();
 
-    private final Scheduler timers = Schedulers.fromExecutorService(threads());
+    private final Scheduler timers;
 
-    private MonotonicTime() {}
-
-    private static ScheduledThreadPoolExecutor threads() {
+    private MonotonicTime() {
         ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(2, TimerThread::new);
         threads.setRemoveOnCancelPolicy(true);
-        return threads;
+        timers = Schedulers.fromExecutorService(threads);
     }
 
     @Override
@@ -39,11 +37,6 @@ final class MonotonicTime implements Scheduler {
     @Override
     public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
         return timers.schedule(task, delay, unit);
-    }
-
-    @Override
-    public Disposable schedulePeriodically(Runnable task, long initialDelay, long period, TimeUnit unit) {
-        return timers.schedulePeriodically(task, initialDelay, period, unit);
     }
 
     @Override

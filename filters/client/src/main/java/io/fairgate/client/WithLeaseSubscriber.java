@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.BaseSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
@@ -53,7 +54,7 @@ final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
     private final Acquisition acquisition;
     private final Function<Lease, ? extends Publisher<T>> work;
     private final CoreSubscriber<? super T> actual;
-    private final Acquirer acquirer = new Acquirer();
+    private final Disposable.Swap acquiring = Disposables.swap();
 
     private final AtomicReference<State> state = new AtomicReference<>(State.ACQUIRING);
     private volatile @Nullable Subscription upstream;
@@ -70,27 +71,13 @@ final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
     void start() {
         actual.onSubscribe(this);
         if (state.get() == State.ACQUIRING) {
-            acquisition.lease().subscribe(acquirer);
+            acquiring.update(acquisition.lease().subscribe(this::acquired, this::notAcquired, null, currentContext()));
         }
     }
 
-    private final class Acquirer extends BaseSubscriber<Lease> {
-
-        @Override
-        protected void hookOnNext(Lease lease) {
-            acquired(lease);
-        }
-
-        @Override
-        protected void hookOnError(Throwable error) {
-            if (step(State.ACQUIRING, State.ENDED)) {
-                end(error);
-            }
-        }
-
-        @Override
-        public Context currentContext() {
-            return WithLeaseSubscriber.this.currentContext();
+    private void notAcquired(Throwable error) {
+        if (step(State.ACQUIRING, State.ENDED)) {
+            end(error);
         }
     }
 
@@ -116,7 +103,7 @@ final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
     public void cancel() {
         isCancelled = true;
         if (step(State.ACQUIRING, State.ENDED)) {
-            acquirer.cancel();
+            acquiring.dispose();
             release();
         } else {
             cancelWork();

@@ -95,7 +95,7 @@ class AcquisitionTest {
                 sent.key() == null
                         ? sent.body()
                         : Map.of("permits", 1, "ttl", "30000ms", "maxWait", "0ms", "holder", ""),
-                sent.maxWait(),
+                sent.waits(),
                 sent.timeout())));
         Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(10))));
         scene.passSeconds(10);

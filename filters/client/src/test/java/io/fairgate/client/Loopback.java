@@ -106,7 +106,7 @@ final class Loopback implements AutoCloseable {
                 request.path,
                 request.fields.get("Idempotency-Key"),
                 body,
-                Duration.ZERO,
+                false,
                 Duration.ZERO);
     }
 

@@ -3,9 +3,11 @@ package io.fairgate.lease;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fencing tokens: numbers that only grow. A later grant gets a larger token, so that a store can refuse a holder that was
@@ -42,24 +44,16 @@ public final class FencingTokens {
 
     private final InstantSource clock;
     private final AtomicLong last;
-    private final Mark mark;
+    private final @Nullable Mark mark;
     private final Executor writer;
     private final AtomicBoolean writing = new AtomicBoolean();
     private volatile long written;
 
-    /** Tokens from the clock alone, without a stored mark. */
+    /** Tokens from the clock alone, without a stored mark: as if one had been written above all tokens. */
     public FencingTokens(InstantSource clock) {
         this.clock = clock;
         this.last = new AtomicLong();
-        this.mark = new Mark() {
-            @Override
-            public long read() {
-                return 0;
-            }
-
-            @Override
-            public void write(long mark) {}
-        };
+        this.mark = null;
         this.writer = Runnable::run;
         this.written = Long.MAX_VALUE;
     }
@@ -116,7 +110,7 @@ public final class FencingTokens {
     private void write() {
         try {
             long ahead = Math.max(last.get(), micros()) + AHEAD;
-            mark.write(ahead);
+            Objects.requireNonNull(mark).write(ahead);
             written = ahead;
         } catch (IOException | RuntimeException e) {
             // The mark reports its failures itself; a later token tries again.

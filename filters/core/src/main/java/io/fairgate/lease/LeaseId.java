@@ -2,6 +2,7 @@ package io.fairgate.lease;
 
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 public record LeaseId(long high, long low) {
 
     private static final int DIGITS = 32;
+    private static final Pattern TEXT = Pattern.compile("[0-9a-f]{" + DIGITS + "}");
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -20,16 +22,12 @@ public record LeaseId(long high, long low) {
 
     /** Reads 32 hexadecimal digits in lower case; null for any other text. */
     public static @Nullable LeaseId parse(String text) {
-        if (text.length() != DIGITS || !text.chars().allMatch(LeaseId::isDigit)) {
+        if (!TEXT.matcher(text).matches()) {
             return null;
         }
         return new LeaseId(
                 HexFormat.fromHexDigitsToLong(text, 0, DIGITS / 2),
                 HexFormat.fromHexDigitsToLong(text, DIGITS / 2, DIGITS));
-    }
-
-    private static boolean isDigit(int c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
     }
 
     /** 32 hexadecimal digits. */

@@ -9,7 +9,6 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.context.ContextView;
 
 /**
  * The port of permits: a named, bounded set of permits that tenants share fairly.
@@ -71,7 +70,12 @@ public interface PermitPool {
      * <p>It errors with {@link IllegalStateException} when the context names no tenant.
      */
     default <T> Mono<T> withPermit(Mono<T> work) {
-        return Mono.deferContextual(context -> withPermit(PermitRequest.of(tenantOf(context)), work));
+        return Mono.deferContextual(context -> {
+            TenantId tenant = context.<TenantId>getOrEmpty(TENANT)
+                    .orElseThrow(() -> new IllegalStateException(
+                            "no tenant in the context (expected: .contextWrite(c -> c.put(PermitPool.TENANT, tenantId)))"));
+            return withPermit(PermitRequest.of(tenant), work);
+        });
     }
 
     /**
@@ -146,12 +150,6 @@ public interface PermitPool {
      * A request for which this is false is refused as {@link RefusalReason#TOO_LARGE}.
      */
     Mono<Boolean> couldGrant(TenantId tenant, int permits);
-
-    private static TenantId tenantOf(ContextView context) {
-        return context.<TenantId>getOrEmpty(TENANT)
-                .orElseThrow(() -> new IllegalStateException(
-                        "no tenant in the context (expected: .contextWrite(c -> c.put(PermitPool.TENANT, tenantId)))"));
-    }
 
     /**
      * The state of the pool, tenant by tenant. Takes time in proportion to the number of tenants that hold or wait for

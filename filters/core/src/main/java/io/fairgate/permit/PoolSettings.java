@@ -83,19 +83,6 @@ public record PoolSettings(
         return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
     }
 
-    public PoolSettings withMemory(Duration memory) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
-    }
-
-    /** With another longest time of one collection; null for half of the maximum wait. */
-    public PoolSettings withMaxCollect(@Nullable Duration maxCollect) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
-    }
-
-    public PoolSettings withOnClientLeft(OnClientLeft onClientLeft) {
-        return new PoolSettings(permits, maxWaiting, maxWait, maxHold, leases, memory, maxCollect, onClientLeft);
-    }
-
     /** The settings of the scheduler. */
     public FairnessSettings fairness() {
         Duration half = maxWait.dividedBy(2);

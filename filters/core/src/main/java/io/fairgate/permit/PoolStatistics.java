@@ -2,9 +2,8 @@ package io.fairgate.permit;
 
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.Map;
-import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -19,14 +18,7 @@ public final class PoolStatistics implements PoolListener {
     private final LongAdder abandoned = new LongAdder();
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder heldPermitNanos = new LongAdder();
-    private final Map<RefusalReason, LongAdder> refused = new EnumMap<>(RefusalReason.class);
-
-    /** With all counts at zero. */
-    public PoolStatistics() {
-        for (RefusalReason reason : RefusalReason.values()) {
-            refused.put(reason, new LongAdder());
-        }
-    }
+    private final Map<RefusalReason, LongAdder> refused = new ConcurrentHashMap<>();
 
     @Override
     public void granted(TenantId tenant, int permits, long waitedNanos) {
@@ -51,7 +43,7 @@ public final class PoolStatistics implements PoolListener {
     }
 
     private LongAdder adder(RefusalReason reason) {
-        return Objects.requireNonNull(refused.get(reason));
+        return refused.computeIfAbsent(reason, first -> new LongAdder());
     }
 
     /** Requests that were granted their permits. */

@@ -1,5 +1,8 @@
 package io.fairgate.policy;
 
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +12,22 @@ import org.jspecify.annotations.Nullable;
  * @param forwarding what the upstream gets of the header
  */
 public record CredentialHeader(String name, @Nullable String scheme, Forwarding forwarding) {
+
+    /** A token of RFC 9110, 5.1. */
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}");
+
+    /** Headers that frame or route a message: changing them would break the connection. */
+    private static final Set<String> OF_THE_MESSAGE = Set.of(
+            "connection",
+            "content-length",
+            "expect",
+            "host",
+            "keep-alive",
+            "proxy-connection",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade");
 
     /** What the upstream gets of a header. In none of the cases it gets a value that the gateway has not verified. */
     public enum Forwarding {
@@ -21,7 +40,7 @@ public record CredentialHeader(String name, @Nullable String scheme, Forwarding 
     }
 
     public CredentialHeader {
-        HeaderName.checked("header", name);
+        requireUsable("header", name);
         if (scheme != null && !scheme.matches("[A-Za-z0-9._-]{1,32}")) {
             throw new IllegalArgumentException("scheme: %s (expected: a word such as Bearer)".formatted(scheme));
         }
@@ -30,6 +49,17 @@ public record CredentialHeader(String name, @Nullable String scheme, Forwarding 
     /** A header whose value is forwarded, or else removed. */
     public CredentialHeader(String name, @Nullable String scheme, boolean forwarded) {
         this(name, scheme, forwarded ? Forwarding.UNCHANGED : Forwarding.REMOVED);
+    }
+
+    /** Refuses what is not the name of a header, and headers that HTTP itself needs. */
+    static void requireUsable(String key, String name) {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("%s: %s (expected: the name of an HTTP header)".formatted(key, name));
+        }
+        if (OF_THE_MESSAGE.contains(name.toLowerCase(Locale.ROOT))) {
+            throw new IllegalArgumentException(
+                    "%s: %s (expected: a header that HTTP itself does not need)".formatted(key, name));
+        }
     }
 
     /** Whether both are found in the same values. */

@@ -33,7 +33,7 @@ public record Identification(
         sources = List.copyOf(sources);
         certificates = Map.copyOf(certificates);
         if (forwardAs != null) {
-            HeaderName.checked("forward-as", forwardAs);
+            CredentialHeader.requireUsable("forward-as", forwardAs);
         }
         for (int i = 0; i < sources.size(); i++) {
             for (int j = 0; j < i; j++) {

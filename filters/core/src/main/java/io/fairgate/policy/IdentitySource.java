@@ -125,19 +125,6 @@ public sealed interface IdentitySource {
         public static List<String> labels() {
             return Arrays.stream(values()).map(CertificateName::label).toList();
         }
-
-        /**
-         * The kind of name with this label.
-         *
-         * @throws IllegalArgumentException when no kind of name has this label
-         */
-        public static CertificateName of(String label) {
-            return Arrays.stream(values())
-                    .filter(name -> name.label().equals(label))
-                    .findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException(
-                            "name: %s (expected: one of %s)".formatted(label, String.join(", ", labels()))));
-        }
     }
 
     private static String inPolicy(Enum<?> constant) {

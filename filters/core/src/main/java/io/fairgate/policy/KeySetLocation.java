@@ -1,9 +1,7 @@
 package io.fairgate.policy;
 
-import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.net.UnknownHostException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,12 +60,9 @@ public record KeySetLocation(String location, Duration refresh) {
     /** Only address literals: a name could point to another host tomorrow, and that host would control the keys. */
     private static boolean isLoopback(String host) {
         String literal = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
-        if (!literal.matches("[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")) {
-            return false;
-        }
         try {
-            return InetAddress.getByName(literal).isLoopbackAddress();
-        } catch (UnknownHostException e) {
+            return Cidr.parse(literal).network().isLoopbackAddress();
+        } catch (IllegalArgumentException e) {
             return false;
         }
     }

@@ -7,10 +7,10 @@ import io.fairgate.quota.QuotaSet;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,18 +67,19 @@ public final class QuotaSets {
     }
 
     private static OfTenant ofTenant(List<Applying> rules) {
-        Set<String> named = new HashSet<>();
-        rules.forEach(each -> named.addAll(each.rule.routes()));
-        Map<String, QuotaSet> byRoute = new HashMap<>();
-        named.forEach(route -> byRoute.put(
-                route,
-                set(rules.stream().filter(each -> each.rule.appliesTo(route)).toList())));
-        return new OfTenant(
-                set(rules.stream().filter(each -> each.rule.routes().isEmpty()).toList()), Map.copyOf(byRoute));
+        Map<String, QuotaSet> byRoute = rules.stream()
+                .flatMap(each -> each.rule.routes().stream())
+                .distinct()
+                .collect(Collectors.toUnmodifiableMap(
+                        route -> route, route -> set(rules, rule -> rule.appliesTo(route))));
+        return new OfTenant(set(rules, rule -> rule.routes().isEmpty()), byRoute);
     }
 
-    private static QuotaSet set(List<Applying> rules) {
-        return QuotaSet.of(rules.stream().map(Applying::quota).toList());
+    private static QuotaSet set(List<Applying> rules, Predicate<QuotaRule> applies) {
+        return QuotaSet.of(rules.stream()
+                .filter(each -> applies.test(each.rule))
+                .map(Applying::quota)
+                .toList());
     }
 
     /** Whether the policy names this tenant. The quotas of other tenants are not known here: {@link #of} is empty for them. */

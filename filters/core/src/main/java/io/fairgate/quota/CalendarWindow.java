@@ -1,6 +1,5 @@
 package io.fairgate.quota;
 
-
 import java.time.DayOfWeek;
 import java.time.Instant;
 import java.time.LocalDate;

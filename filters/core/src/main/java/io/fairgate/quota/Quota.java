@@ -1,8 +1,8 @@
 package io.fairgate.quota;
 
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.ZoneId;
-import java.util.regex.Pattern;
 
 /** Units that a tenant, or a group of tenants, may use per window. */
 public sealed interface Quota {
@@ -74,7 +74,7 @@ public sealed interface Quota {
     }
 
     private static void requireName(String name) {
-        if (!QuotaNames.ALLOWED.matcher(name).matches()) {
+        if (!TenantId.isWellFormed(name)) {
             throw new IllegalArgumentException(
                     "name: %s (expected: 1 to 64 characters of [A-Za-z0-9._-])".formatted(name));
         }
@@ -91,11 +91,4 @@ public sealed interface Quota {
             throw new IllegalArgumentException("%s: %s (expected: 1ms to 366d)".formatted(key, value));
         }
     }
-}
-
-/** Holds the pattern, because a field of an interface would be public. */
-final class QuotaNames {
-    static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9._-]{1,64}");
-
-    private QuotaNames() {}
 }

@@ -21,14 +21,12 @@ public final class MonotonicScheduler implements Scheduler {
     /** The only instance, shared by the whole program; disposing of it does nothing. */
     public static final Scheduler INSTANCE = new MonotonicScheduler();
 
-    private final Scheduler timers = Schedulers.fromExecutorService(threads());
+    private final Scheduler timers;
 
-    private MonotonicScheduler() {}
-
-    private static ScheduledThreadPoolExecutor threads() {
+    private MonotonicScheduler() {
         ScheduledThreadPoolExecutor threads = new ScheduledThreadPoolExecutor(2, TimerThread::new);
         threads.setRemoveOnCancelPolicy(true);
-        return threads;
+        timers = Schedulers.fromExecutorService(threads);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.fairgate.quota.journal.JournalListener;
 import io.fairgate.quota.journal.JournalRecord;
 import io.fairgate.quota.journal.JournalStore;
 import io.fairgate.quota.journal.UsageJournal;
+import io.fairgate.quota.journal.UsageKey;
 import io.fairgate.testkit.quota.QuotasContract;
 import java.io.IOException;
 import java.time.Duration;
@@ -43,10 +44,10 @@ class JournaledQuotasContractTest extends QuotasContract {
 
     /** A disk that never fails. */
     private static final class Memory implements JournalStore {
-        private final Map<JournalRecord.Key, JournalRecord> records = new ConcurrentHashMap<>();
+        private final Map<UsageKey, JournalRecord> records = new ConcurrentHashMap<>();
 
         @Override
-        public Map<JournalRecord.Key, JournalRecord> live() {
+        public Map<UsageKey, JournalRecord> live() {
             return records;
         }
 

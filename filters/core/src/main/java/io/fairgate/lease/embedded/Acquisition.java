@@ -37,7 +37,7 @@ final class Acquisition {
     private final @Nullable Duration ttl;
 
     /** The pool in whose queue it waits. Guarded by the lock of the ledger. */
-    private String pool;
+    String pool;
 
     /** Its number in its {@link LeaseQueue}. Guarded by the lock of the ledger. */
     int number;
@@ -63,10 +63,6 @@ final class Acquisition {
         ledger.queues.add(acquisition);
         step.after(acquisition::submit);
         return acquisition;
-    }
-
-    String pool() {
-        return pool;
     }
 
     /** The number of permits that it wants of the pool in whose queue it waits. */

@@ -12,7 +12,6 @@ import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.WaitingLeases;
-import io.fairgate.lease.embedded.LeaseLedger.Action;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
@@ -20,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -44,7 +44,7 @@ public final class EmbeddedLeases implements Leases {
     }
 
     /** Takes a step for each subscription; empty when its result is null. */
-    private <T> Mono<T> locked(Action<T> action) {
+    private <T> Mono<T> locked(Function<LedgerStep, @Nullable T> action) {
         return Mono.fromCallable(() -> ledger.locked(action));
     }
 
@@ -192,7 +192,7 @@ public final class EmbeddedLeases implements Leases {
 
     @Override
     public Mono<LeaseCount> count() {
-        return locked(step -> new LeaseCount(ledger.ids().size(), ledger.holding(), ledger.queues.size()));
+        return locked(step -> new LeaseCount(ledger.ids().size(), ledger.holding, ledger.queues.size()));
     }
 
     @Override

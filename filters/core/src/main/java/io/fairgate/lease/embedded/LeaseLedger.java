@@ -22,6 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -39,12 +40,6 @@ final class LeaseLedger {
     /** No time. */
     private static final long NEVER = Long.MAX_VALUE;
 
-    /** What a step does under the lock. */
-    interface Action<T> {
-        @Nullable
-        T take(LedgerStep step);
-    }
-
     final LeasedPools pools;
     final Scheduler time;
     final FencingTokens tokens;
@@ -58,8 +53,8 @@ final class LeaseLedger {
             Comparator.<OpenLease>comparingLong(lease -> lease.expiresAt).thenComparingLong(lease -> lease.serial));
     private final Map<TenantId, List<OpenLease>> byTenant = new HashMap<>();
     final LeaseQueues queues = new LeaseQueues();
-    /** The leases that hold permits. */
-    private int holding;
+    /** The number of leases that hold permits. */
+    int holding;
 
     private long opened;
     private long ringsAt = NEVER;
@@ -72,14 +67,14 @@ final class LeaseLedger {
     }
 
     /** Takes a step, which sees no expired lease. An exception of it is thrown after the calls that follow the lock. */
-    <T> @Nullable T locked(Action<T> action) {
+    <T> @Nullable T locked(Function<LedgerStep, @Nullable T> action) {
         LedgerStep step = new LedgerStep();
         try {
             synchronized (lock) {
                 step.now = time.now(TimeUnit.NANOSECONDS);
                 try {
                     endExpired(step);
-                    return action.take(step);
+                    return action.apply(step);
                 } finally {
                     endExpired(step);
                     setTimer(step.now);
@@ -121,17 +116,13 @@ final class LeaseLedger {
         return byTenant.getOrDefault(tenant, List.of());
     }
 
-    int holding() {
-        return holding;
-    }
-
     LeaseStatus status(OpenLease lease, long now) {
         Acquisition waiting = lease.waiting;
         return lease.status(
                 waiting == null
                         ? null
                         : new LeaseStatus.Waiting(
-                                waiting.permits, waiting.pool(), queues.place(waiting), now - waiting.requestedAt),
+                                waiting.permits, waiting.pool, queues.place(waiting), now - waiting.requestedAt),
                 now);
     }
 

@@ -19,7 +19,8 @@ final class LeaseQueue {
     private int[] taken = new int[FEWEST];
 
     private int lastNumber;
-    private long permits;
+    /** The sum of the permits that are wanted of this pool. */
+    long permits;
 
     void add(Acquisition acquisition) {
         if (lastNumber == taken.length - 1) {
@@ -30,14 +31,10 @@ final class LeaseQueue {
         number(acquisition);
     }
 
-    /** False when it is not in this queue. */
-    boolean remove(Acquisition acquisition) {
-        boolean isHere = waiting.remove(acquisition);
-        if (isHere) {
-            permits -= acquisition.permitsOfPool();
-            count(acquisition.number, -1);
-        }
-        return isHere;
+    void remove(Acquisition acquisition) {
+        waiting.remove(acquisition);
+        permits -= acquisition.permitsOfPool();
+        count(acquisition.number, -1);
     }
 
     /** The place in the queue; the first is 1. */
@@ -51,11 +48,6 @@ final class LeaseQueue {
 
     int size() {
         return waiting.size();
-    }
-
-    /** The sum of the permits that are wanted of this pool. */
-    long permits() {
-        return permits;
     }
 
     /** The time of the first request in the queue; one that came from another pool's queue may be older. */

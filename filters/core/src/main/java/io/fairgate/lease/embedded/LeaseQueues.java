@@ -13,7 +13,7 @@ final class LeaseQueues {
 
     private record Key(String pool, TenantId tenant) {
         static Key of(Acquisition acquisition) {
-            return new Key(acquisition.pool(), acquisition.lease.tenant);
+            return new Key(acquisition.pool, acquisition.lease.tenant);
         }
     }
 
@@ -32,10 +32,9 @@ final class LeaseQueues {
     }
 
     void remove(Acquisition acquisition) {
+        size--;
         queues.computeIfPresent(Key.of(acquisition), (key, queue) -> {
-            if (queue.remove(acquisition)) {
-                size--;
-            }
+            queue.remove(acquisition);
             return queue.size() == 0 ? null : queue;
         });
     }
@@ -54,7 +53,7 @@ final class LeaseQueues {
         for (Map.Entry<Key, LeaseQueue> queue : queues.entrySet()) {
             if (queue.getKey().pool.equals(pool)) {
                 leases += queue.getValue().size();
-                permits += queue.getValue().permits();
+                permits += queue.getValue().permits;
                 longest = Math.max(longest, now - queue.getValue().firstRequestedAt());
             }
         }

@@ -52,7 +52,7 @@ final class AwaitedAcquisition implements Acquisition, Subscription {
 
     private void handOver() {
         if (requested && waiter.move(State.OFFERED, State.RUNNING)) {
-            waiter.tellGranted();
+            waiter.reportGranted();
             actual.onNext(waiter);
             actual.onComplete();
         }

@@ -15,12 +15,7 @@ final class Dispatcher implements CommandLoop.Handler {
         loop = new CommandLoop(Queues.unbounded().get(), this, threads);
     }
 
-    /** To be resumed; only for the drain. */
-    void add(Waiter waiter) {
-        loop.queue(waiter);
-    }
-
-    /** To be run; only for the drain. */
+    /** A waiter to be resumed, or another task to be run; only for the drain. */
     void add(Runnable task) {
         loop.queue(task);
     }

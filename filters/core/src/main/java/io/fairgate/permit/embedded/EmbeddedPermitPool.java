@@ -35,7 +35,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     final FastPath fastPath;
     final Drain drain;
     /** Whether there is a listener. */
-    final boolean isHeard;
+    final boolean hasListener;
 
     private final String name;
     /** The zero of the pool's times, on the clock of {@link #time}. */
@@ -61,7 +61,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         this.time = time;
         this.origin = time.now(TimeUnit.NANOSECONDS);
         this.listener = listener;
-        this.isHeard = listener != PoolListener.NONE;
+        this.hasListener = listener != PoolListener.NONE;
         this.scheduler = new FairScheduler(settings.permits(), shares, settings.fairness(), now());
         this.fastPath = new FastPath(scheduler, shares);
         this.drain = new Drain(this, settings, scheduler, fastPath);
@@ -172,7 +172,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     /** The time, or {@link #UNKNOWN} when there is no listener: reading the clock takes as long as taking a permit. */
     long timeOfTaking() {
-        return isHeard ? now() : UNKNOWN;
+        return hasListener ? now() : UNKNOWN;
     }
 
     /** The longest wait of the request. */
@@ -181,7 +181,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     /** What the listener throws does not cost a permit. */
-    void tell(Consumer<PoolListener> event) {
+    void report(Consumer<PoolListener> event) {
         try {
             event.accept(listener);
         } catch (RuntimeException | Error e) {

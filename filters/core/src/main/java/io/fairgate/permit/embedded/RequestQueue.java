@@ -52,8 +52,8 @@ final class RequestQueue {
         }
         if (over && waiter.isHolding()) {
             scheduler.release(waiter, now);
-            if (waiter.isHeard() && waiter.state() == State.RELEASED) {
-                dispatcher.add(waiter::tellReleased);
+            if (waiter.hasListener() && waiter.state() == State.RELEASED) {
+                dispatcher.add(waiter::reportReleased);
             }
         } else if (over && waiter.isWaiting()) {
             scheduler.cancel(waiter, now);

@@ -101,7 +101,7 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
                 return false;
             }
         }
-        tellGranted();
+        reportGranted();
         return true;
     }
 
@@ -153,7 +153,7 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
                 || move(State.GRANTED, State.CANCELLED)
                 || move(State.OFFERED, State.CANCELLED);
         if (first) {
-            pool.tell(listener -> listener.abandoned(tenant(), pool.now() - askedAt));
+            pool.report(listener -> listener.abandoned(tenant(), pool.now() - askedAt));
             giveBack();
         }
         return first;
@@ -210,13 +210,13 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
 
     private void failRefused(RefusalReason reason) {
         long waited = pool.now() - askedAt;
-        pool.tell(listener -> listener.refused(tenant(), reason, waited));
+        pool.report(listener -> listener.refused(tenant(), reason, waited));
         acquisition.fail(new PermitRefusedException(pool.name(), tenant(), reason, Duration.ofNanos(waited)));
     }
 
     /** For the scheduler: since when it has held a slot. Without a listener it may not have read the clock. */
     long heldSince(long now) {
-        return pool.isHeard ? askedAt : now;
+        return pool.hasListener ? askedAt : now;
     }
 
     /** The end of the hold of a slot; {@link Deadlines#NEVER} before it is known. */
@@ -264,26 +264,25 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
     public void release() {
         if (pool.fastPath.giveBack(this)) {
             STATE.lazySet(this, State.RELEASED);
-            tellReleased();
+            reportReleased();
         } else if (move(State.RUNNING, State.RELEASED)) {
             pool.drain.look(this);
         }
     }
 
-    void tellGranted() {
-        if (pool.isHeard) {
-            pool.tell(listener -> listener.granted(tenant(), permits(), begins - askedAt));
+    void reportGranted() {
+        if (pool.hasListener) {
+            pool.report(listener -> listener.granted(tenant(), permits(), begins - askedAt));
         }
     }
 
-    /** Whether the pool has a listener. */
-    boolean isHeard() {
-        return pool.isHeard;
+    boolean hasListener() {
+        return pool.hasListener;
     }
 
-    void tellReleased() {
-        if (pool.isHeard) {
-            pool.tell(listener -> listener.released(tenant(), permits(), pool.now() - begins));
+    void reportReleased() {
+        if (pool.hasListener) {
+            pool.report(listener -> listener.released(tenant(), permits(), pool.now() - begins));
         }
     }
 }

@@ -68,7 +68,7 @@ final class WorkAcquisition<T> implements Acquisition, CoreSubscriber<T>, Subscr
     @Override
     public void begin(int from) {
         if (waiter.advance(from, State.STARTING)) {
-            waiter.tellGranted();
+            waiter.reportGranted();
             try {
                 work.subscribe(this);
             } catch (RuntimeException | Error e) {
@@ -142,7 +142,7 @@ final class WorkAcquisition<T> implements Acquisition, CoreSubscriber<T>, Subscr
         if (waiter.move(State.QUIESCING, State.DONE)) {
             waits.dispose();
             waiter.giveBack();
-            waiter.tellReleased();
+            waiter.reportReleased();
         }
     }
 
@@ -210,7 +210,7 @@ final class WorkAcquisition<T> implements Acquisition, CoreSubscriber<T>, Subscr
     public void onComplete() {
         if (end(State.DONE)) {
             waiter.giveBack();
-            waiter.tellReleased();
+            waiter.reportReleased();
             @SuppressWarnings("unchecked") // only onNext sets it
             T value = (T) element;
             if (value != null) {

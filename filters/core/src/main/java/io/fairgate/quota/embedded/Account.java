@@ -1,13 +1,10 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaOwner;
 import io.fairgate.quota.Quota;
-import io.fairgate.quota.journal.JournalRecord;
+import io.fairgate.quota.QuotaOwner;
 import io.fairgate.quota.journal.UsageJournal;
 import io.fairgate.quota.journal.UsageKey;
-
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +19,7 @@ final class Account {
     private final Map<UsageKey, Usage> usages = new HashMap<>(4); // most owners have two or three
 
     /** Whether the account was dropped: the owner has another account now, or none. */
-    private volatile boolean isDropped;
+    volatile boolean isDropped;
 
     /** @param journal the journal of calendar quotas and totals; null for none */
     Account(QuotaOwner owner, @Nullable UsageJournal journal) {
@@ -31,30 +28,29 @@ final class Account {
     }
 
     /** The usage of a quota, made when there is none. In an account that was dropped the usage is already forgotten. */
-    synchronized Usage usage(Quota quota, Moment now) {
-        UsageKey key = UsageKey.of(quota);
+    synchronized Usage usage(Quota quota, ClockReading now) {
+        Usage usage = usages.computeIfAbsent(UsageKey.of(owner, quota), key -> newUsage(quota, key, now));
         if (isDropped) {
-            Usage forgotten = Usage.of(quota, now, null);
-            forgotten.forget();
-            return forgotten;
-        }
-        Usage usage = usages.get(key);
-        if (usage == null) {
-            usage = Usage.of(quota, now, journaled(key));
-            usages.put(key, usage);
+            usage.isForgotten = true;
+            usages.clear();
         }
         return usage;
     }
 
-    private @Nullable JournaledUsage journaled(UsageKey key) {
-        return journal == null ? null : new JournaledUsage(journal, new JournalRecord.Key(owner, key), this);
+    private Usage newUsage(Quota quota, UsageKey key, ClockReading now) {
+        if (quota instanceof Quota.Rate rate) {
+            return new RateUsage(rate, now.nanos);
+        } else if (quota instanceof Quota.Sliding sliding) {
+            return new SlidingUsage(sliding.within(), now.nanos);
+        }
+        return journal == null ? new WindowUsage() : new JournaledUsage(journal, key, this);
     }
 
     /** Writes the exact usage to the journal. */
     synchronized void writeExactly() {
         for (Usage usage : usages.values()) {
-            if (usage instanceof WindowUsage window) {
-                window.writeExactly();
+            if (usage instanceof JournaledUsage journaled) {
+                journaled.writeExactly();
             }
         }
     }
@@ -65,18 +61,12 @@ final class Account {
      * all usages of a set are looked up, and not for each: otherwise the unused ones of the set would displace each other for
      * ever.
      */
-    synchronized void makeRoom(Moment now) {
+    synchronized void makeRoom(ClockReading now) {
         if (usages.size() < KEPT) {
             return;
         }
-        Iterator<Usage> all = usages.values().iterator();
-        while (all.hasNext()) {
-            Usage usage = all.next();
-            if (usage.isNothing(now)) {
-                usage.forget();
-                all.remove();
-            }
-        }
+        usages.values().forEach(usage -> usage.isForgotten = usage.isNothing(now));
+        usages.values().removeIf(usage -> usage.isForgotten);
     }
 
     /**
@@ -86,20 +76,17 @@ final class Account {
      * @param evenIfUsed drops it also when units are used, unless a record of them is being written to the disk
      * @return whether it was dropped
      */
-    synchronized boolean drop(Moment now, boolean evenIfUsed) {
+    synchronized boolean drop(ClockReading now, boolean evenIfUsed) {
         for (Usage usage : usages.values()) {
-            if (!usage.isNothing(now) && (!evenIfUsed || usage.isBeingWritten())) {
+            boolean isBeingWritten = usage instanceof JournaledUsage journaled && journaled.isWriting;
+            if (!usage.isNothing(now) && (!evenIfUsed || isBeingWritten)) {
                 return false;
             }
         }
-        usages.values().forEach(Usage::forget);
+        usages.values().forEach(usage -> usage.isForgotten = true);
         usages.clear();
         isDropped = true;
         return true;
-    }
-
-    boolean isDropped() {
-        return isDropped;
     }
 
     /** The number of quotas with a usage, for tests. */

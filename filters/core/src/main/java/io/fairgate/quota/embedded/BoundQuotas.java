@@ -1,12 +1,11 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.OwnedQuota;
-
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,7 +30,8 @@ final class BoundQuotas {
     /** No decision yet: units must be written to the journal before they are granted. */
     static final QuotaDecision NOT_YET = QuotaDecision.refused(List.of());
 
-    private final EmbeddedQuotas home;
+    final EmbeddedQuotas backend;
+    final QuotaSet set;
     private final Scheduler clock;
     private final @Nullable InstantSource calendar;
     private final Account[] accounts;
@@ -39,18 +39,16 @@ final class BoundQuotas {
     private final OwnedQuota[] quotas;
 
     private final Usage[] usages;
-    /** For each quota, the one of {@link #accounts} that has its usage. */
-    private final Account[] accountOf;
-
     private final int enforced;
     /** For each quota, in the order of the set, its index in {@link #quotas}. */
     private final int[] places;
 
-    private final Moment now = new Moment();
+    private final ClockReading now = new ClockReading();
     private final QuotaDecision passed = QuotaDecision.passed(this::enforcedBalances, List.of());
 
-    BoundQuotas(QuotaSet set, EmbeddedQuotas home, Scheduler clock, InstantSource calendar) {
-        this.home = home;
+    BoundQuotas(QuotaSet set, EmbeddedQuotas backend, Scheduler clock, InstantSource calendar) {
+        this.backend = backend;
+        this.set = set;
         this.clock = clock;
         this.calendar = set.quotas().stream().anyMatch(q -> q.quota() instanceof Quota.Calendar) ? calendar : null;
         List<OwnedQuota> inOrder = new ArrayList<>();
@@ -60,25 +58,19 @@ final class BoundQuotas {
         quotas = inOrder.toArray(OwnedQuota[]::new);
         places = set.quotas().stream().mapToInt(inOrder::indexOf).toArray();
         usages = new Usage[quotas.length];
-        accountOf = new Account[quotas.length];
         now.read(clock, this.calendar);
         SortedMap<QuotaOwner, Account> byOwner = new TreeMap<>();
         for (int i = 0; i < quotas.length; i++) {
             Account account = byOwner.computeIfAbsent(quotas[i].owner(), this::accountWithRoom);
             usages[i] = account.usage(quotas[i].quota(), now);
-            accountOf[i] = account;
         }
         accounts = byOwner.values().toArray(Account[]::new);
     }
 
     private Account accountWithRoom(QuotaOwner owner) {
-        Account account = home.account(owner);
+        Account account = backend.account(owner);
         account.makeRoom(now);
         return account;
-    }
-
-    boolean isOf(EmbeddedQuotas quotas) {
-        return home == quotas;
     }
 
     /**
@@ -89,39 +81,37 @@ final class BoundQuotas {
      */
     QuotaDecision check(long units, int depth) {
         synchronized (accounts[depth]) {
-            return depth + 1 < accounts.length ? check(units, depth + 1) : check(units);
+            if (depth + 1 < accounts.length) {
+                return check(units, depth + 1);
+            }
+            now.read(clock, calendar);
+            if (isStale()) {
+                return STALE;
+            } else if (!pass(0, enforced, units)) {
+                return QuotaDecision.refused(balances(enforced, units));
+            }
+            return pass(enforced, quotas.length, units) ? passed : passedBut(units);
         }
-    }
-
-    private QuotaDecision check(long units) {
-        now.read(clock, calendar);
-        if (isStale()) {
-            return STALE;
-        } else if (!pass(0, enforced, units)) {
-            return QuotaDecision.refused(balances(enforced, units));
-        }
-        return pass(enforced, quotas.length, units) ? passed : passedBut(units);
     }
 
     /** @param charge the charge to be settled later; null for units that will not be settled */
     QuotaDecision charge(long units, @Nullable EmbeddedCharge charge, int depth) {
         synchronized (accounts[depth]) {
-            return depth + 1 < accounts.length ? charge(units, charge, depth + 1) : charge(units, charge);
+            if (depth + 1 < accounts.length) {
+                return charge(units, charge, depth + 1);
+            }
+            now.read(clock, calendar);
+            if (isStale()) {
+                return STALE;
+            }
+            // A charge that has waited is decided anew; until then its units do not count as awaited.
+            boolean hasWaited = charge != null && waitsNoMore(charge, charge.leave());
+            QuotaDecision decision = decide(units, charge);
+            if (hasWaited) {
+                follow(quotas.length);
+            }
+            return decision;
         }
-    }
-
-    private QuotaDecision charge(long units, @Nullable EmbeddedCharge charge) {
-        now.read(clock, calendar);
-        if (isStale()) {
-            return STALE;
-        }
-        // A charge that has waited is decided anew; until then its units do not count as awaited.
-        boolean hasWaited = charge != null && waitsNoMore(charge, charge.leave());
-        QuotaDecision decision = decide(units, charge);
-        if (hasWaited) {
-            follow(quotas.length);
-        }
-        return decision;
     }
 
     private QuotaDecision decide(long units, @Nullable EmbeddedCharge charge) {
@@ -134,11 +124,11 @@ final class BoundQuotas {
             return NOT_YET;
         }
         QuotaDecision decision = all ? passed : passedBut(units);
-        if (charge == null || charge.begin(this)) {
+        if (charge == null || charge.begin(this, count)) {
             for (int i = 0; i < count; i++) {
                 long mark = usages[i].charge(units);
                 if (charge != null) {
-                    charge.mark(i, mark);
+                    charge.marks[i] = mark;
                 }
             }
         }
@@ -152,7 +142,7 @@ final class BoundQuotas {
                 leave(charge, depth + 1);
             } else {
                 waitsNoMore(charge, this);
-                follow(charge.counted());
+                follow(charge.counted);
             }
         }
     }
@@ -161,8 +151,8 @@ final class BoundQuotas {
      * Corrects what was charged.
      *
      * @param more the units in addition to those charged; below 0 to return some of them
-     * @return the quotas whose account was dropped: the caller must charge their debts to the owners' present accounts after
-     *     these locks have been released, because otherwise the order of the locks would be broken
+     * @return the quotas whose usage was forgotten, if a debt is to be charged to the usage that has replaced it: after these
+     *     locks have been released, because the owner may have another account, whose lock would break the order of the locks
      */
     List<OwnedQuota> settle(EmbeddedCharge charge, long more, int depth) {
         synchronized (accounts[depth]) {
@@ -170,30 +160,16 @@ final class BoundQuotas {
                 return settle(charge, more, depth + 1);
             }
             now.read(clock, calendar);
-            List<OwnedQuota> elsewhere = List.of();
-            for (int i = 0; i < charge.counted(); i++) {
-                if (more > 0 && accountOf[i].isDropped()) {
-                    elsewhere = elsewhere.isEmpty() ? new ArrayList<>() : elsewhere;
-                    elsewhere.add(quotas[i]);
-                } else {
-                    settle(i, charge.mark(i), more);
+            List<OwnedQuota> owed = List.of();
+            for (int i = 0; i < charge.counted; i++) {
+                if (!usages[i].isForgotten) {
+                    usages[i].settle(quotas[i].quota(), charge.marks[i], more, now);
+                } else if (more > 0) {
+                    owed = owed.isEmpty() ? new ArrayList<>() : owed;
+                    owed.add(quotas[i]);
                 }
             }
-            return elsewhere;
-        }
-    }
-
-    /**
-     * Settles one quota. A usage that was forgotten has nothing to return. A debt is charged to the usage that has replaced it,
-     * which needs no mark for that.
-     */
-    private void settle(int i, long mark, long more) {
-        Usage usage = usages[i];
-        Quota quota = quotas[i].quota();
-        if (!usage.isForgotten()) {
-            usage.settle(quota, mark, more, now);
-        } else if (more > 0) {
-            accountOf[i].usage(quota, now).settle(quota, mark, more, now);
+            return owed;
         }
     }
 
@@ -215,20 +191,16 @@ final class BoundQuotas {
 
     /** The enforced balances for a decision that may be old: meanwhile its usages may have been forgotten. */
     private List<Balance> enforcedBalances() {
-        return home.balancesNow(this, 0).stream()
+        return backend.balancesNow(this, 0).stream()
                 .filter(balance -> balance.of().enforced())
                 .toList();
-    }
-
-    List<OwnedQuota> inOrder() {
-        return Arrays.stream(places).mapToObj(place -> quotas[place]).toList();
     }
 
     // ---- under all locks ----
 
     private boolean isStale() {
         for (Usage usage : usages) {
-            if (usage.isForgotten()) {
+            if (usage.isForgotten) {
                 return true;
             }
         }
@@ -247,7 +219,9 @@ final class BoundQuotas {
     private boolean areCovered(int count, long units) {
         boolean covered = true;
         for (int i = 0; i < count; i++) {
-            covered &= usages[i].isCovered(quotas[i].quota(), units);
+            if (usages[i] instanceof JournaledUsage journaled) {
+                covered &= journaled.isCovered(quotas[i].quota(), units);
+            }
         }
         return covered;
     }
@@ -270,22 +244,24 @@ final class BoundQuotas {
     /** @param at the balances that the charge waited for until now; null when it did not wait */
     private static boolean waitsNoMore(EmbeddedCharge charge, @Nullable BoundQuotas at) {
         if (at != null) {
-            at.await(charge.counted(), -charge.units());
+            at.await(charge.counted, -charge.units());
         }
         return at != null;
     }
 
     private void await(int count, long units) {
         for (int i = 0; i < count; i++) {
-            usages[i].await(units);
+            if (usages[i] instanceof JournaledUsage journaled) {
+                journaled.await(units);
+            }
         }
     }
 
     /** Leaves out forgotten usages, which would overwrite the records of the usages that have replaced them. */
     private void follow(int count) {
         for (int i = 0; i < count; i++) {
-            if (!usages[i].isForgotten()) {
-                usages[i].follow();
+            if (usages[i] instanceof JournaledUsage journaled && !journaled.isForgotten) {
+                journaled.follow();
             }
         }
     }

@@ -1,9 +1,8 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
-
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -25,12 +24,13 @@ final class EmbeddedCharge implements QuotaCharge {
     private final QuotaSet quotas;
     private final long units;
     /** For each quota, what its usage needs to find this charge again; guarded by the locks of the owners. */
-    private final long[] marks;
+    final long[] marks;
 
     /** The number of quotas that are charged or waited for: those that are not enforced may be left out. */
-    private int counted;
+    int counted;
     /** The balances that are charged or waited for. */
-    private @Nullable BoundQuotas at;
+    @Nullable
+    BoundQuotas balances;
 
     private volatile int state;
 
@@ -68,9 +68,9 @@ final class EmbeddedCharge implements QuotaCharge {
 
     // ---- under the locks of its balances, except for end() ----
 
-    /** To CHARGED; false when that is not possible. A settlement sees {@link #at} from then on, and waits for its locks. */
-    boolean begin(BoundQuotas balances) {
-        return open(CHARGED, balances, 0);
+    /** To CHARGED; false when that is not possible. A settlement sees {@link #balances} from then on, and waits for its locks. */
+    boolean begin(BoundQuotas balances, int quotas) {
+        return open(CHARGED, balances, quotas);
     }
 
     /** To WAITING; false when that is not possible. Its units count as awaited until {@link #leave} or {@link #end}. */
@@ -82,7 +82,7 @@ final class EmbeddedCharge implements QuotaCharge {
         if (state != OPEN) {
             return false;
         }
-        at = balances;
+        this.balances = balances;
         counted = quotas;
         return STATE.compareAndSet(this, OPEN, next);
     }
@@ -90,33 +90,15 @@ final class EmbeddedCharge implements QuotaCharge {
     /** Ends the wait; returns the balances that it waited for, or null when it did not wait or has been settled. */
     @Nullable
     BoundQuotas leave() {
-        return state == WAITING && STATE.compareAndSet(this, WAITING, OPEN) ? at : null;
+        return state == WAITING && STATE.compareAndSet(this, WAITING, OPEN) ? balances : null;
     }
 
     /** To SETTLED, and ends a wait; returns whether it was charged and had not been settled. */
     boolean end() {
         int before = STATE.getAndSet(this, SETTLED);
         if (before == WAITING) {
-            Objects.requireNonNull(at).leave(this, 0);
+            Objects.requireNonNull(balances).leave(this, 0);
         }
         return before == CHARGED;
-    }
-
-    void mark(int quota, long mark) {
-        marks[quota] = mark;
-        counted = quota + 1;
-    }
-
-    long mark(int quota) {
-        return marks[quota];
-    }
-
-    int counted() {
-        return counted;
-    }
-
-    @Nullable
-    BoundQuotas at() {
-        return at;
     }
 }

@@ -71,7 +71,7 @@ public final class EmbeddedQuotas implements Quotas {
         this.calendar = calendar;
         this.journal = journal;
         if (journal != null) {
-            journal.tellOfWindowsAfter(calendar.instant());
+            journal.reportWindowsAfter(calendar.instant());
         }
     }
 
@@ -155,25 +155,24 @@ public final class EmbeddedQuotas implements Quotas {
         }
         // Bounded, so that the sum of a balance and a debt stays far below the largest long.
         long more = Math.min(actual, 2 * Quota.MAX_LIMIT) - charge.units();
-        BoundQuotas at = charge.end() ? charge.at() : null;
-        if (at != null && more != 0) {
-            at.settle(charge, more, 0).forEach(owned -> owe(owned, more));
+        BoundQuotas balances = charge.end() ? charge.balances : null;
+        if (balances != null && more != 0) {
+            balances.settle(charge, more, 0).forEach(owned -> owe(owned, more));
         }
     }
 
-    /** Charges a debt whose account was dropped to the present account of the owner. */
+    /** Charges a debt to the usage that has replaced a forgotten one; it needs no mark for that. */
     private void owe(OwnedQuota owned, long units) {
-        boolean isOwed = false;
-        while (!isOwed) {
-            Account account = account(owned.owner());
-            synchronized (account) {
-                if (!account.isDropped()) {
-                    Moment now = now();
-                    account.usage(owned.quota(), now).settle(owned.quota(), 0, units, now);
-                    isOwed = true;
-                }
+        Account account = account(owned.owner());
+        synchronized (account) {
+            ClockReading now = now();
+            Usage usage = account.usage(owned.quota(), now);
+            if (!usage.isForgotten) {
+                usage.settle(owned.quota(), 0, units, now);
+                return;
             }
         }
+        owe(owned, units); // The account was dropped before its lock was taken.
     }
 
     /**
@@ -194,7 +193,7 @@ public final class EmbeddedQuotas implements Quotas {
 
     /** Like {@link #dropUnused}; returns how many balances of owners that need not be kept are left. */
     int dropUnusedNow(Set<QuotaOwner> kept) {
-        Moment now = now();
+        ClockReading now = now();
         synchronized (unkept) {
             unkept.removeAll(kept);
             accounts.keySet().stream().filter(owner -> !kept.contains(owner)).forEach(unkept::add);
@@ -204,7 +203,7 @@ public final class EmbeddedQuotas implements Quotas {
         }
     }
 
-    private void drop(Moment now, int most, boolean evenIfUsed) {
+    private void drop(ClockReading now, int most, boolean evenIfUsed) {
         int dropped = 0;
         for (Iterator<QuotaOwner> owners = unkept.iterator(); dropped < most && owners.hasNext(); ) {
             QuotaOwner owner = owners.next();
@@ -221,21 +220,21 @@ public final class EmbeddedQuotas implements Quotas {
 
     Account account(QuotaOwner owner) {
         Account known = accounts.get(owner);
-        if (known != null && !known.isDropped()) {
+        if (known != null && !known.isDropped) {
             return known;
         }
         return accounts.compute(
-                owner, (o, found) -> found == null || found.isDropped() ? new Account(o, journal) : found);
+                owner, (o, found) -> found == null || found.isDropped ? new Account(o, journal) : found);
     }
 
-    private Moment now() {
-        Moment now = new Moment();
+    private ClockReading now() {
+        ClockReading now = new ClockReading();
         now.read(clock, calendar);
         return now;
     }
 
     private BoundQuotas bound(QuotaSet quotas) {
-        return quotas.attachment() instanceof BoundQuotas bound && bound.isOf(this) ? bound : boundAnew(quotas);
+        return quotas.attachment() instanceof BoundQuotas bound && bound.backend == this ? bound : boundAnew(quotas);
     }
 
     private BoundQuotas boundAnew(QuotaSet quotas) {
@@ -247,7 +246,7 @@ public final class EmbeddedQuotas implements Quotas {
     List<Balance> balancesNow(BoundQuotas quotas, long units) {
         List<Balance> balances = quotas.balances(units, 0);
         while (balances == null) {
-            balances = new BoundQuotas(QuotaSet.of(quotas.inOrder()), this, clock, calendar).balances(units, 0);
+            balances = new BoundQuotas(quotas.set, this, clock, calendar).balances(units, 0);
         }
         return balances;
     }

@@ -1,8 +1,7 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.Quota;
 import io.fairgate.quota.OwnedQuota;
-
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision.Balance;
 import java.time.Duration;
 
@@ -81,8 +80,8 @@ final class RateUsage extends Usage {
     }
 
     @Override
-    boolean passes(Quota quota, long asked, Moment now) {
-        look((Quota.Rate) quota, now.nanos());
+    boolean passes(Quota quota, long asked, ClockReading now) {
+        look((Quota.Rate) quota, now.nanos);
         return passes(asked);
     }
 
@@ -109,8 +108,8 @@ final class RateUsage extends Usage {
     }
 
     @Override
-    void settle(Quota quota, long mark, long more, Moment now) {
-        look((Quota.Rate) quota, now.nanos());
+    void settle(Quota quota, long mark, long more, ClockReading now) {
+        look((Quota.Rate) quota, now.nanos);
         if (more > 0) {
             long most = Math.max(unitsNow, rateNow.burst() + rateNow.limit());
             keep(Math.min(most, unitsNow + more));
@@ -123,8 +122,8 @@ final class RateUsage extends Usage {
 
     /** Reports waits beyond 292 years, which the clock cannot measure either, as about 292 years. */
     @Override
-    Balance balance(OwnedQuota quota, long asked, Moment now) {
-        look((Quota.Rate) quota.quota(), now.nanos());
+    Balance balance(OwnedQuota quota, long asked, ClockReading now) {
+        look((Quota.Rate) quota.quota(), now.nanos);
         long usedRoundedUp = partsNow == 0 ? unitsNow : unitsNow + 1;
         return new Balance(
                 quota,
@@ -133,7 +132,7 @@ final class RateUsage extends Usage {
                 retryAfter(asked, now));
     }
 
-    private Duration retryAfter(long asked, Moment now) {
+    private Duration retryAfter(long asked, ClockReading now) {
         if (asked > rateNow.burst()) {
             return Balance.NEVER;
         }
@@ -141,16 +140,16 @@ final class RateUsage extends Usage {
     }
 
     /** The time from {@code now} until that many units and the part of a unit have been returned, rounded up. */
-    private Duration untilReturned(long someUnits, Moment now) {
+    private Duration untilReturned(long someUnits, ClockReading now) {
         long limit = rateNow.limit();
         ProductQuotient nanos = ProductQuotient.of(someUnits, partsPerUnit, limit);
         long roundedUp = (nanos.remainder() + partsNow + limit - 1) / limit;
-        return Duration.ofNanos(nanos.whole()).plusNanos(roundedUp).plusNanos(Math.max(0, nowNanos - now.nanos()));
+        return Duration.ofNanos(nanos.whole()).plusNanos(roundedUp).plusNanos(Math.max(0, nowNanos - now.nanos));
     }
 
     @Override
-    boolean isNothing(Moment now) {
-        look(rate, now.nanos());
+    boolean isNothing(ClockReading now) {
+        look(rate, now.nanos);
         return unitsNow == 0 && partsNow == 0;
     }
 }

@@ -1,8 +1,7 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.Quota;
 import io.fairgate.quota.OwnedQuota;
-
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision.Balance;
 import java.time.Duration;
 import java.util.Arrays;
@@ -32,8 +31,8 @@ final class SlidingUsage extends Usage {
     }
 
     /** Clears the parts that no window reaches any more. That depends only on time, so a query may do it. */
-    private void look(Moment now) {
-        long current = (now.nanos() - originNanos) / partNanos;
+    private void look(ClockReading now) {
+        long current = (now.nanos - originNanos) / partNanos;
         if (current - latest > PARTS) {
             if (used > 0) {
                 Arrays.fill(counts, 0);
@@ -53,7 +52,7 @@ final class SlidingUsage extends Usage {
     }
 
     @Override
-    boolean passes(Quota quota, long units, Moment now) {
+    boolean passes(Quota quota, long units, ClockReading now) {
         look(now);
         return units <= quota.limit() - used;
     }
@@ -70,7 +69,7 @@ final class SlidingUsage extends Usage {
     }
 
     @Override
-    void settle(Quota quota, long mark, long more, Moment now) {
+    void settle(Quota quota, long mark, long more, ClockReading now) {
         look(now);
         if (more > 0) {
             add(latest, Math.min(more, Math.max(0, 2 * quota.limit() - used)));
@@ -80,7 +79,7 @@ final class SlidingUsage extends Usage {
     }
 
     @Override
-    Balance balance(OwnedQuota quota, long asked, Moment now) {
+    Balance balance(OwnedQuota quota, long asked, ClockReading now) {
         look(now);
         long limit = quota.quota().limit();
         long remaining = Math.max(0, limit - used);
@@ -91,7 +90,7 @@ final class SlidingUsage extends Usage {
     }
 
     /** The time until at least that many of the used units have left every window. */
-    private Duration untilReturned(long units, Moment now) {
+    private Duration untilReturned(long units, ClockReading now) {
         long returned = 0;
         long part = latest - PARTS - 1;
         while (returned < units) {
@@ -99,11 +98,11 @@ final class SlidingUsage extends Usage {
             returned += part < 0 ? 0 : counts[place(part)];
         }
         long leaves = originNanos + (part + PARTS + 1) * partNanos;
-        return Duration.ofNanos(leaves - now.nanos());
+        return Duration.ofNanos(leaves - now.nanos);
     }
 
     @Override
-    boolean isNothing(Moment now) {
+    boolean isNothing(ClockReading now) {
         look(now);
         return used == 0;
     }

@@ -1,10 +1,8 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.Quota;
 import io.fairgate.quota.OwnedQuota;
-
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision.Balance;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What an owner has used of one quota. All calls are made under the owner's lock. Only a charge and a settlement change what
@@ -12,21 +10,11 @@ import org.jspecify.annotations.Nullable;
  */
 abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
 
-    private boolean forgotten;
+    /** Whether it no longer counts, because its account has removed it. */
+    boolean isForgotten;
 
     /** Whether {@code units} pass now. */
-    abstract boolean passes(Quota quota, long units, Moment now);
-
-    /** Whether {@code units}, which pass, may be granted at once; if not, they must be written to the journal first. */
-    boolean isCovered(Quota quota, long units) {
-        return true;
-    }
-
-    /** @param units more units that a charge waits for; below 0 when it does not wait any more */
-    void await(long units) {}
-
-    /** Brings the journal into agreement with the units that are used or awaited. */
-    void follow() {}
+    abstract boolean passes(Quota quota, long units, ClockReading now);
 
     /**
      * Uses {@code units}, which have just passed at the same moment.
@@ -41,36 +29,11 @@ abstract sealed class Usage permits RateUsage, SlidingUsage, WindowUsage {
      * @param mark the result of {@link #charge}; ignored when {@code more} is above 0
      * @param more the units in addition to those charged; below 0 to return some of them
      */
-    abstract void settle(Quota quota, long mark, long more, Moment now);
+    abstract void settle(Quota quota, long mark, long more, ClockReading now);
 
     /** The balance, and the wait of a request of {@code units}; 0 for no request. */
-    abstract Balance balance(OwnedQuota quota, long units, Moment now);
+    abstract Balance balance(OwnedQuota quota, long units, ClockReading now);
 
     /** Whether forgetting it would make no difference. */
-    abstract boolean isNothing(Moment now);
-
-    /** Whether a record of the usage is being written to the disk. */
-    boolean isBeingWritten() {
-        return false;
-    }
-
-    void forget() {
-        forgotten = true;
-    }
-
-    /** Whether the usage no longer counts, because its account has removed it. */
-    boolean isForgotten() {
-        return forgotten;
-    }
-
-    /** @param journaled the journal entry of a calendar quota or a total; null without a journal */
-    static Usage of(Quota quota, Moment now, @Nullable JournaledUsage journaled) {
-        if (quota instanceof Quota.Rate rate) {
-            return new RateUsage(rate, now.nanos());
-        } else if (quota instanceof Quota.Sliding sliding) {
-            return new SlidingUsage(sliding.within(), now.nanos());
-        } else {
-            return new WindowUsage(journaled);
-        }
-    }
+    abstract boolean isNothing(ClockReading now);
 }

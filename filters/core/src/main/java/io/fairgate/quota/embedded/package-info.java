@@ -3,27 +3,24 @@
  *
  * <h2>Rates</h2>
  *
- * A rate follows the generic cell rate algorithm (ITU-T I.371, annex A; its cells are our units). The recommendation gives
- * two equivalent forms: virtual scheduling, which keeps a theoretical arrival time, and the continuous-state leaky
- * bucket, which keeps the used units and the time at which they were counted. Both say: in any interval of length {@code t}
- * at most {@code burst + limit * t / per} units pass.
+ * A rate follows the generic cell rate algorithm (ITU-T I.371, annex A; its cells are our units), in the form of the
+ * continuous-state leaky bucket, which keeps the used units and the time at which they were counted: in any interval of length
+ * {@code t} at most {@code burst + limit * t / per} units pass.
  *
- * <p>The textbook form of either keeps a time in nanoseconds and adds {@code per / limit} for each unit. That is seldom a
- * whole number: rounded down, a limit of three units per second would in the long run admit more than three; rounded up, a
- * limit above one unit per nanosecond would admit one per nanosecond. So {@link io.fairgate.quota.embedded.RateUsage} keeps the bucket,
- * and keeps it without a fraction: a unit consists of as many <em>parts</em> as {@code per} has nanoseconds, hence each
- * nanosecond returns exactly {@code limit} parts. Only reported numbers are rounded. The used amount is a number of
- * whole units and less than one unit of parts (up to 95 bits together, in two longs), so the decision is a sum and a
- * comparison; {@link io.fairgate.quota.embedded.ProductQuotient} multiplies and divides where time passes and where a wait is
- * reported. A floating-point balance was rejected because it loses the exact bound, {@code BigInteger} because it allocates
- * on every request.
+ * <p>The textbook form adds {@code per / limit} nanoseconds for each unit. That is seldom a whole number: rounded down, a limit
+ * of three units per second would in the long run admit more than three; rounded up, a limit above one unit per nanosecond
+ * would admit one per nanosecond. So {@link io.fairgate.quota.embedded.RateUsage} keeps the bucket without a fraction: a unit
+ * consists of as many <em>parts</em> as {@code per} has nanoseconds, hence each nanosecond returns exactly {@code limit} parts.
+ * Only reported numbers are rounded. The used amount is a number of whole units and less than one unit of parts (up to 95 bits
+ * together, in two longs), so the decision is a sum and a comparison; {@link io.fairgate.quota.embedded.ProductQuotient}
+ * multiplies and divides where a product does not fit into a {@code long}, after a long pause or for a long wait. A
+ * floating-point balance was rejected because it loses the exact bound, one of {@code BigInteger} because it allocates on every
+ * request.
  *
  * <h2>Sliding windows</h2>
  *
- * {@link io.fairgate.quota.embedded.SlidingUsage} counts in a ring of sixtieths of the window, and counts all 61 that a window can
- * touch: it never admits more than the limit in any window, and returns a unit up to a sixtieth of the window late.
- * The usual two counters with a weighted mean were rejected: they admit up to twice the limit. A log of every request
- * would be exact, but as long as the limit.
+ * {@link io.fairgate.quota.embedded.SlidingUsage} counts in parts of the window. The usual two counters with a weighted mean were
+ * rejected: they admit up to twice the limit. A log of every request would be exact, but as long as the limit.
  *
  * <h2>Calendars</h2>
  *
@@ -38,10 +35,9 @@
  *
  * <h2>Several owners</h2>
  *
- * A request is charged to its tenant and to each group above it. {@link io.fairgate.quota.QuotaSet} lists the quotas that
- * apply, {@link io.fairgate.quota.embedded.BoundQuotas} holds it together with the balances and takes the owners' locks in one
- * order. Quotas that are not enforced are charged only when all of them would pass, and only together with the enforced
- * ones: so their balances are what they would be if they were enforced.
+ * A request is charged to its tenant and to each group above it. {@link io.fairgate.quota.embedded.BoundQuotas} holds their
+ * balances together and takes the owners' locks in one order. Quotas that are not enforced are charged only when all of them
+ * would pass, and only together with the enforced ones: so their balances are what they would be if they were enforced.
  *
  * <h2>Settlements</h2>
  *

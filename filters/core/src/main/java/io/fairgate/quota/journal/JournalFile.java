@@ -37,12 +37,12 @@ final class JournalFile implements JournalStore {
     private final Path path;
     private final InstantSource calendar;
     /** The last record of each key; other threads read it. */
-    private final Map<JournalRecord.Key, JournalRecord> live = new ConcurrentHashMap<>();
+    private final Map<UsageKey, JournalRecord> live = new ConcurrentHashMap<>();
     /**
      * For each key, the last record of the window before that of the live record. It counts again when an operator deletes the
      * lines of a window in the future.
      */
-    private final Map<JournalRecord.Key, JournalRecord> before = new LinkedHashMap<>();
+    private final Map<UsageKey, JournalRecord> before = new LinkedHashMap<>();
 
     private FileChannel channel;
     /** The end of the last line that is certainly on the disk. */
@@ -125,7 +125,7 @@ final class JournalFile implements JournalStore {
     }
 
     @Override
-    public Map<JournalRecord.Key, JournalRecord> live() {
+    public Map<UsageKey, JournalRecord> live() {
         return Collections.unmodifiableMap(live);
     }
 

@@ -1,7 +1,5 @@
 package io.fairgate.quota.journal;
 
-import io.fairgate.quota.embedded.EmbeddedQuotas;
-
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +30,7 @@ public interface JournalListener {
 
     /**
      * At the start, the journal has usage of windows that have not begun: the clock was ahead then, or is behind now. Called on
-     * the thread that makes the {@link EmbeddedQuotas}.
+     * the thread that makes the quotas with this journal.
      *
      * @param what the windows and the consequences, in one sentence
      */

@@ -1,9 +1,7 @@
 package io.fairgate.quota.journal;
 
 import io.fairgate.quota.CalendarWindow;
-
 import io.fairgate.quota.QuotaOwner;
-
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -16,10 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param used at most this many units of the window have been granted
  */
-public record JournalRecord(Key key, CalendarWindow window, long used) {
-
-    /** The owner and the quota of the usage. */
-    public record Key(QuotaOwner owner, UsageKey usage) {}
+public record JournalRecord(UsageKey key, CalendarWindow window, long used) {
 
     private static final Pattern LINE = Pattern.compile(
             "([0-9a-f]{8}) ((tenant|group) (\\S+) (\\S+) (\\S+) (-?[0-9]{1,19}) (-?[0-9]{1,19}) ([0-9]{1,18}))");
@@ -34,10 +29,10 @@ public record JournalRecord(Key key, CalendarWindow window, long used) {
         // Not String.format, which would write the digits of the locale.
         return String.join(
                 " ",
-                key.owner.kind().name().toLowerCase(Locale.ROOT),
-                key.owner.name(),
-                key.usage.name(),
-                key.usage.window(),
+                key.owner().kind().name().toLowerCase(Locale.ROOT),
+                key.owner().name(),
+                key.name(),
+                key.window(),
                 Long.toString(window.startMillis()),
                 Long.toString(window.endMillis()));
     }
@@ -51,7 +46,7 @@ public record JournalRecord(Key key, CalendarWindow window, long used) {
         QuotaOwner owner =
                 new QuotaOwner(QuotaOwner.Kind.valueOf(parts.group(3).toUpperCase(Locale.ROOT)), parts.group(4));
         return new JournalRecord(
-                new Key(owner, new UsageKey(parts.group(5), parts.group(6))),
+                new UsageKey(owner, parts.group(5), parts.group(6)),
                 new CalendarWindow(Long.parseLong(parts.group(7)), Long.parseLong(parts.group(8))),
                 Long.parseLong(parts.group(9)));
     }

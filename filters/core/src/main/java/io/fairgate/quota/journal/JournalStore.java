@@ -8,7 +8,7 @@ import java.util.Map;
 public interface JournalStore extends AutoCloseable {
 
     /** A live view of the last record of each key; safe for any thread. */
-    Map<JournalRecord.Key, JournalRecord> live();
+    Map<UsageKey, JournalRecord> live();
 
     /** Blocks until all records are durable: they will be found after a crash. If it throws, none of them counts. */
     void write(Collection<JournalRecord> records) throws IOException;

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,13 +38,12 @@ public final class UsageJournal implements AutoCloseable {
     public static final Duration LONGEST_WRITE = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_END = Duration.ofSeconds(10);
-    private static final Duration LONGEST_NEWS = Duration.ofSeconds(1);
+    private static final Duration LONGEST_REPORT = Duration.ofSeconds(1);
 
     private final JournalStore store;
     private final @Nullable JournalLock lock;
     private final Scheduler clock;
-    private final JournalNews news;
-    private final Map<JournalRecord.Key, JournalRecord> onDisk;
+    private final JournalReporter reporter;
 
     private final Scheduler thread = Schedulers.newBoundedElastic(1, Integer.MAX_VALUE, "fairgate-journal", 60, true);
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -53,11 +51,11 @@ public final class UsageJournal implements AutoCloseable {
     // ---- under the lock of this object, which is held for nothing that takes time ----
 
     /** The records to write next: the last one of each usage, including those of failed writes. */
-    private Map<JournalRecord.Key, JournalRecord> next = new LinkedHashMap<>();
+    private Map<UsageKey, JournalRecord> next = new LinkedHashMap<>();
     /** The callbacks to run after that: those of records first, because the others then look at the usages of these. */
     private Deque<Runnable> waiting = new ArrayDeque<>();
     /** Whether anything was submitted since the last batch was taken. */
-    private boolean isAsked;
+    private boolean isSubmitted;
     /** The batch that the thread is writing; null when it writes none. */
     private @Nullable Batch running;
     /** Whether that write takes so long that no callback waits for it any more. */
@@ -68,14 +66,10 @@ public final class UsageJournal implements AutoCloseable {
     /** Why the journal cannot be written; null when it can. */
     private @Nullable IOException failure;
 
-    private static final class Batch {
-        private final List<JournalRecord> records;
-        private final Deque<Runnable> answers;
-
-        Batch(Collection<JournalRecord> records, Deque<Runnable> answers) {
-            this.records = List.copyOf(records);
-            this.answers = answers;
-        }
+    /** All that was submitted when it was made. */
+    private final class Batch {
+        private final List<JournalRecord> records = List.copyOf(next.values());
+        private final Deque<Runnable> answers = waiting;
     }
 
     /**
@@ -91,8 +85,7 @@ public final class UsageJournal implements AutoCloseable {
         this.store = store;
         this.lock = lock;
         this.clock = clock;
-        this.news = new JournalNews(listener);
-        this.onDisk = store.live();
+        this.reporter = new JournalReporter(listener);
     }
 
     /**
@@ -127,13 +120,13 @@ public final class UsageJournal implements AutoCloseable {
     }
 
     /** The record of a usage that is on the disk, from this process or an earlier one; null when there is none. */
-    public @Nullable JournalRecord found(JournalRecord.Key key) {
-        return onDisk.get(key);
+    public @Nullable JournalRecord found(UsageKey key) {
+        return store.live().get(key);
     }
 
     /** Calls {@link JournalListener#ranAhead} when the journal has usage of windows that have not begun. */
-    public void tellOfWindowsAfter(Instant now) {
-        news.tellOfWindowsAfter(now, onDisk.values());
+    public void reportWindowsAfter(Instant now) {
+        reporter.reportWindowsAfter(now, store.live().values());
     }
 
     /**
@@ -143,15 +136,15 @@ public final class UsageJournal implements AutoCloseable {
      *     timer's; or at once on this thread, when the disk is too slow or the journal is closed
      */
     public void write(JournalRecord record, Runnable done) {
-        ask(record, done);
+        submit(record, done);
     }
 
     /** Completes when all records submitted before the subscription are done, on a thread on which {@code done} runs. */
     public Mono<Void> written() {
-        return Mono.create(sink -> ask(null, sink::success));
+        return Mono.create(sink -> submit(null, sink::success));
     }
 
-    private void ask(@Nullable JournalRecord record, Runnable answer) {
+    private void submit(@Nullable JournalRecord record, Runnable answer) {
         synchronized (this) {
             if (!isClosed) {
                 if (record != null) {
@@ -173,7 +166,7 @@ public final class UsageJournal implements AutoCloseable {
     }
 
     private synchronized void schedule() {
-        isAsked = true;
+        isSubmitted = true;
         if (!isScheduled) {
             isScheduled = true;
             var unused = thread.schedule(this::writeAll);
@@ -182,26 +175,25 @@ public final class UsageJournal implements AutoCloseable {
 
     private void writeAll() {
         for (Batch batch = take(); batch != null; batch = take()) {
-            Batch taken = batch;
-            if (!taken.records.isEmpty()) {
-                write(taken);
+            if (!batch.records.isEmpty()) {
+                write(batch);
             }
-            taken.answers.forEach(JournalNews::guard);
-            news.tell(this::failure);
+            batch.answers.forEach(JournalReporter::guard);
+            reporter.report(this::failure);
         }
     }
 
     /** The next batch; null when nothing was submitted. The records of a failed write wait for the next submission. */
     private synchronized @Nullable Batch take() {
-        isScheduled = isAsked;
-        if (!isAsked) {
+        isScheduled = isSubmitted;
+        if (!isSubmitted) {
             if (isClosed) {
                 letGo();
             }
             return null;
         }
-        isAsked = false;
-        running = new Batch(next.values(), waiting);
+        isSubmitted = false;
+        running = new Batch();
         next = new LinkedHashMap<>();
         waiting = new ArrayDeque<>();
         return running;
@@ -239,16 +231,13 @@ public final class UsageJournal implements AutoCloseable {
             }
             isSlow = true;
             failure = new IOException("a write takes longer than %s".formatted(LONGEST_WRITE));
-            move(batch.answers, released);
-            move(waiting, released);
+            released.addAll(batch.answers);
+            released.addAll(waiting);
+            batch.answers.clear();
+            waiting.clear();
         }
-        released.forEach(JournalNews::guard);
-        news.tell(this::failure);
-    }
-
-    private static void move(Deque<Runnable> from, Deque<Runnable> to) {
-        to.addAll(from);
-        from.clear();
+        released.forEach(JournalReporter::guard);
+        reporter.report(this::failure);
     }
 
     /**
@@ -270,9 +259,9 @@ public final class UsageJournal implements AutoCloseable {
                 synchronized (this) {
                     failure = new IOException("the last usage was not written within %s".formatted(LONGEST_END));
                 }
-                news.tell(this::failure);
+                reporter.report(this::failure);
             }
-            news.awaitTold(LONGEST_NEWS);
+            reporter.awaitReports(LONGEST_REPORT);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,17 +1,18 @@
 package io.fairgate.quota.journal;
 
 import io.fairgate.quota.Quota;
-
+import io.fairgate.quota.QuotaOwner;
 import java.util.Locale;
 
 /**
- * The key of a balance. Another window has another balance, so that changing a policy back and forth refills neither.
+ * The key of a usage. Another window has another usage, so that changing a policy back and forth refills neither.
  *
+ * @param name the name of the quota
  * @param window the kind of the quota and the length of its window, in words
  */
-public record UsageKey(String name, String window) {
+public record UsageKey(QuotaOwner owner, String name, String window) {
 
-    public static UsageKey of(Quota quota) {
+    public static UsageKey of(QuotaOwner owner, Quota quota) {
         String window;
         if (quota instanceof Quota.Rate rate) {
             window = "rate-" + rate.per();
@@ -23,6 +24,6 @@ public record UsageKey(String name, String window) {
             window = "total";
         }
         // Interned, because all tenants use the same few texts.
-        return new UsageKey(quota.name(), window.intern());
+        return new UsageKey(owner, quota.name(), window.intern());
     }
 }

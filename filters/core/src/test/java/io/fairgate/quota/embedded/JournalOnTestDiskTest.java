@@ -3,7 +3,6 @@ package io.fairgate.quota.embedded;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.CalendarWindow;
 import io.fairgate.quota.journal.TestDisk;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.journal.JournalListener;
@@ -46,6 +45,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 class JournalOnTestDiskTest {
     private static final Quota.Calendar DAILY = new Quota.Calendar("daily", 1000, CalendarUnit.DAY, ZoneOffset.UTC);
     private static final Quota.Total SMALL = new Quota.Total("small", 100);
+    private static final Quota.Total WIDE = new Quota.Total("wide", 1000);
     private static final int CHUNK = 10;
     private static final Duration LONGEST = Duration.ofSeconds(20);
 
@@ -285,23 +285,28 @@ class JournalOnTestDiskTest {
     void small_requests_do_not_use_units_recorded_for_a_large_one() {
         QuotaOwner acme = QuotaOwner.tenant(VirtualQuotas.ACME);
         Account account = new Account(acme, journal);
-        JournaledUsage usage = new JournaledUsage(journal, new JournalRecord.Key(acme, UsageKey.of(DAILY)), account);
+        JournaledUsage usage = new JournaledUsage(journal, UsageKey.of(acme, WIDE), account);
         synchronized (account) {
-            assertThat(waits(usage, 600, 1000)).isTrue();
+            assertThat(waits(usage, WIDE, 600)).isTrue();
         }
         awaitWritten();
         synchronized (account) {
             for (int used = 0; used < 2; used++) {
-                assertThat(usage.covers(CalendarWindow.ALWAYS, used, 1, 1000)).isTrue();
-                usage.charged(CalendarWindow.ALWAYS, used + 1);
+                assertThat(isCovered(usage, WIDE, 1)).isTrue();
+                usage.charge(1);
             }
-            assertThat(usage.covers(CalendarWindow.ALWAYS, 2, 600, 1000)).isTrue();
+            assertThat(isCovered(usage, WIDE, 600)).isTrue();
         }
     }
 
+    private static boolean isCovered(JournaledUsage usage, Quota.Total quota, long units) {
+        assertThat(usage.passes(quota, units, new ClockReading())).isTrue();
+        return usage.isCovered(quota, units);
+    }
+
     /** A request that is not covered by the recorded units: whether it waits. */
-    private static boolean waits(JournaledUsage usage, long units, long limit) {
-        boolean waits = !usage.covers(CalendarWindow.ALWAYS, 0, units, limit);
+    private static boolean waits(JournaledUsage usage, Quota.Total quota, long units) {
+        boolean waits = !isCovered(usage, quota, units);
         usage.await(units);
         usage.follow();
         return waits;
@@ -311,22 +316,22 @@ class JournalOnTestDiskTest {
     void a_record_is_not_followed_by_a_lower_one_while_its_units_are_in_use() throws Exception {
         QuotaOwner acme = QuotaOwner.tenant(VirtualQuotas.ACME);
         Account account = new Account(acme, journal);
-        JournaledUsage usage = new JournaledUsage(journal, new JournalRecord.Key(acme, UsageKey.of(SMALL)), account);
+        JournaledUsage usage = new JournaledUsage(journal, UsageKey.of(acme, SMALL), account);
         disk.hang();
         synchronized (account) {
-            assertThat(waits(usage, 50, 100)).isTrue();
-            assertThat(waits(usage, 20, 100)).isTrue();
+            assertThat(waits(usage, SMALL, 50)).isTrue();
+            assertThat(waits(usage, SMALL, 20)).isTrue();
         }
         disk.letOneGoOn();
         boolean isGiven = false;
         while (!isGiven) {
             synchronized (account) {
-                isGiven = usage.found() != null && usage.covers(CalendarWindow.ALWAYS, 0, 50, 100);
+                isGiven = isCovered(usage, SMALL, 50);
             }
         }
         synchronized (account) {
             usage.await(-50);
-            usage.charged(CalendarWindow.ALWAYS, 50);
+            usage.charge(50);
         }
         CompletableFuture<Void> written = journal.written().toFuture();
         disk.letOneGoOn();

@@ -134,7 +134,9 @@ class RateQuotaTest {
         assertThat(used.balance(quota, 3, at(900)).retryAfter()).isEqualTo(Duration.ofNanos(1_000_000_100));
     }
 
-    private static Moment at(long nanos) {
-        return Moment.of(nanos, 0);
+    private static ClockReading at(long nanos) {
+        ClockReading now = new ClockReading();
+        now.nanos = nanos;
+        return now;
     }
 }

@@ -169,7 +169,9 @@ class RemovedOwnersTest {
                 together.await();
                 while (!over.get()) {
                     Account account = quotas.account(tenant(next.get()));
-                    account.drop(Moment.of(time.nanos(), 0), false);
+                    ClockReading now = new ClockReading();
+                    now.nanos = time.nanos();
+                    account.drop(now, false);
                 }
                 return null;
             });

@@ -41,8 +41,8 @@ class JournalFileTest {
         return directory.resolve("usage");
     }
 
-    private static JournalRecord.Key key(String name) {
-        return new JournalRecord.Key(new QuotaOwner(QuotaOwner.Kind.TENANT, name), UsageKey.of(DAILY));
+    private static UsageKey key(String name) {
+        return UsageKey.of(new QuotaOwner(QuotaOwner.Kind.TENANT, name), DAILY);
     }
 
     private static JournalRecord record(String name, long used) {
@@ -64,7 +64,7 @@ class JournalFileTest {
         return Files.readAllBytes(file());
     }
 
-    private static long used(Map<JournalRecord.Key, JournalRecord> live, String name) {
+    private static long used(Map<UsageKey, JournalRecord> live, String name) {
         return Objects.requireNonNull(live.get(key(name))).used();
     }
 
@@ -190,7 +190,7 @@ class JournalFileTest {
     @Test
     void a_rewrite_drops_old_windows_but_keeps_totals_and_the_last_window() throws IOException {
         JournalRecord total = new JournalRecord(
-                new JournalRecord.Key(new QuotaOwner(QuotaOwner.Kind.TENANT, "acme"), new UsageKey("all", "total")),
+                new UsageKey(new QuotaOwner(QuotaOwner.Kind.TENANT, "acme"), "all", "total"),
                 CalendarWindow.ALWAYS,
                 7);
         JournalRecord tomorrow = new JournalRecord(key("globex"), TOMORROW, 5);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A disk that hangs and fails when a test says so, and shows its contents. */
 public final class TestDisk implements JournalStore {
-    private final Map<JournalRecord.Key, JournalRecord> kept = new ConcurrentHashMap<>();
+    private final Map<UsageKey, JournalRecord> kept = new ConcurrentHashMap<>();
     private final AtomicInteger writes = new AtomicInteger();
     private static final int ALL = Integer.MAX_VALUE / 2;
 
@@ -59,7 +59,7 @@ public final class TestDisk implements JournalStore {
     }
 
     @Override
-    public Map<JournalRecord.Key, JournalRecord> live() {
+    public Map<UsageKey, JournalRecord> live() {
         return kept;
     }
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** The log lines and the status of a journal while the log is blocked. */
-class JournalNewsTest {
+class JournalReporterTest {
     private static final Quota.Total PREPAID = new Quota.Total("prepaid", 1000);
     private static final Duration LONGEST = Duration.ofSeconds(20);
     private static final int ALL = 1_000_000;

@@ -17,7 +17,7 @@ import reactor.util.context.Context;
  * to make. At most a failure and its end are pending: of failures that began and ended while the log was slow at most the
  * last one is reported. So calls do not pile up, and the last call reports the true state.
  */
-final class JournalNews {
+final class JournalReporter {
 
     /** The most usages that are named when their windows have not begun. */
     private static final int NAMED = 5;
@@ -27,13 +27,13 @@ final class JournalNews {
     private @Nullable IOException failure;
 
     /** The last failure that was not reported to {@link JournalListener#failed} yet. */
-    private @Nullable IOException untold;
+    private @Nullable IOException unreported;
     /** Whether the last report was a failure. */
-    private boolean isFailureTold;
+    private boolean isFailureReported;
 
-    private @Nullable Thread teller;
+    private @Nullable Thread thread;
 
-    JournalNews(JournalListener listener) {
+    JournalReporter(JournalListener listener) {
         this.listener = listener;
     }
 
@@ -42,55 +42,55 @@ final class JournalNews {
      *
      * @param latest reads the present state: several threads call this, and the state that one of them has seen may be old
      */
-    synchronized void tell(Supplier<@Nullable IOException> latest) {
+    synchronized void report(Supplier<@Nullable IOException> latest) {
         IOException cause = latest.get();
         if ((cause != null) != (failure != null)) {
             failure = cause;
-            untold = cause != null ? cause : untold;
+            unreported = cause != null ? cause : unreported;
             guard(() -> listener.changed(cause));
-            if (teller == null) {
-                Thread next = new Thread(this::tellAll, "fairgate-journal-news");
+            if (thread == null) {
+                Thread next = new Thread(this::reportAll, "fairgate-journal-news");
                 next.setDaemon(true);
                 guard(next::start);
                 // If no thread could be started, the next change tries again.
-                teller = next.isAlive() ? next : null;
+                thread = next.isAlive() ? next : null;
             }
         }
     }
 
-    private void tellAll() {
-        for (Runnable news = next(); news != null; news = next()) {
-            guard(news);
+    private void reportAll() {
+        for (Runnable report = next(); report != null; report = next()) {
+            guard(report);
         }
     }
 
     private synchronized @Nullable Runnable next() {
-        IOException cause = untold;
-        if (isFailureTold && failure == null) {
-            isFailureTold = false;
-            untold = null;
+        IOException cause = unreported;
+        if (isFailureReported && failure == null) {
+            isFailureReported = false;
+            unreported = null;
             return listener::recovered;
-        } else if (!isFailureTold && cause != null) {
-            isFailureTold = true;
-            untold = null;
+        } else if (!isFailureReported && cause != null) {
+            isFailureReported = true;
+            unreported = null;
             return () -> listener.failed(cause);
         }
-        teller = null;
+        thread = null;
         return null;
     }
 
     /** Blocks until all pending calls have been made, but no longer than {@code longest}. */
-    void awaitTold(Duration longest) throws InterruptedException {
-        Thread telling;
+    void awaitReports(Duration longest) throws InterruptedException {
+        Thread reporting;
         synchronized (this) {
-            telling = teller;
+            reporting = thread;
         }
-        if (telling != null) {
-            telling.join(longest.toMillis());
+        if (reporting != null) {
+            reporting.join(longest.toMillis());
         }
     }
 
-    void tellOfWindowsAfter(Instant now, Collection<JournalRecord> records) {
+    void reportWindowsAfter(Instant now, Collection<JournalRecord> records) {
         List<String> ahead = records.stream()
                 .filter(record -> record.window().startMillis() > now.toEpochMilli())
                 .map(JournalRecord::label)

@@ -6,10 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
-/**
- * The reference of every policy key, {@code config/fairgate.yml}, and its JSON schema. Both are packaged with the
- * classes.
- */
+/** The reference of every policy key, {@code config/fairgate.yml}, and its JSON schema, packed with the classes. */
 public final class PolicyReference {
     private PolicyReference() {}
 
@@ -18,10 +15,7 @@ public final class PolicyReference {
         return packed("fairgate.yml");
     }
 
-    /**
-     * The JSON schema (2020-12) of policies, which editors use to complete and check them. Blocks the calling thread
-     * while it reads.
-     */
+    /** The JSON schema (2020-12) of policies, for editors. Blocks the calling thread while it reads. */
     public static String schema() {
         return packed("fairgate.schema.json");
     }

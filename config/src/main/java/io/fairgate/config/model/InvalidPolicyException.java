@@ -23,10 +23,7 @@ public final class InvalidPolicyException extends RuntimeException {
         return mistakes;
     }
 
-    /**
-     * What could be read in spite of the mistakes, so that a caller can also report unknown filters and predicates, and
-     * warnings. Pools that its routes name may be missing.
-     */
+    /** What could be read in spite of the mistakes, for further checks. Pools that its routes name may be missing. */
     public PolicyFile readable() {
         return readable;
     }

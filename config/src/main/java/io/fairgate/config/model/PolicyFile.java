@@ -12,9 +12,7 @@ import java.util.Map;
  * @param warnings of values that are allowed but rarely intended, in the order of the file
  */
 public record PolicyFile(Policy policy, List<RouteDeclaration> routes, List<Warning> warnings) {
-    /**
-     * An empty policy, under which no request is admitted. It stands for a file that was not read or cannot be read.
-     */
+    /** An empty policy, under which no request is admitted: for a file that was not or cannot be read. */
     public static final PolicyFile NOTHING =
             new PolicyFile(new Policy(List.of(), Map.of(), null, Map.of()), List.of(), List.of());
 

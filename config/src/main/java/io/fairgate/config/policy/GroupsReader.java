@@ -1,15 +1,11 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.InvalidValue;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.fairness.ShareGroups;
 import io.fairgate.fairness.ShareGroups.Group;
 import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.policy.QuotaRule;
-import io.fairgate.policy.TenantPolicy;
-import io.fairgate.tenant.TenantId;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +26,7 @@ final class GroupsReader {
         tenants.entries("groups").forEach((name, entry) -> {
             boolean isNamed = Names.isAllowed(name, entry);
             Section section = Section.open(entry, PolicyKeys.GROUP);
-            Group group = new Group(shareOf(section), named(section));
+            Group group = new Group(shareOf(section), Names.reference(section, "parent", names, "group"));
             List<QuotaRule> rules = reader.read(section, PolicyKeys.GROUP_QUOTA);
             if (isNamed) {
                 sections.put(name, section);
@@ -51,6 +47,11 @@ final class GroupsReader {
         return groups;
     }
 
+    /** The section of each of these groups. */
+    Map<String, Section> sections() {
+        return sections;
+    }
+
     /** The quotas of each group that has some. */
     Map<String, List<QuotaRule>> quotas() {
         return quotas;
@@ -59,20 +60,11 @@ final class GroupsReader {
     /** The group that a section names as its parent; null when it names none, or one with mistakes. */
     @Nullable
     String parent(Section section) {
-        String parent = named(section);
+        String parent = Names.reference(section, "parent", names, "group");
         return groups.containsKey(parent) ? parent : null;
     }
 
-    private @Nullable String named(Section section) {
-        Value value = section.get("parent");
-        String name = section.text("parent");
-        return value == null || name == null || Names.isKnown(name, names, value, "group") ? name : null;
-    }
-
-    /**
-     * Notes a mistake for a group that contains itself or is nested too deep. The group then counts as one without a
-     * parent, so that each mistake is noted once.
-     */
+    /** Notes a group in itself, or nested too deep, as a mistake. It has no parent then, so that each is noted once. */
     private void requireTree(String name, Section section) {
         int nested = 1;
         for (String above = parentOf(name); above != null; above = parentOf(above)) {
@@ -93,35 +85,6 @@ final class GroupsReader {
     private @Nullable String parentOf(String name) {
         Group group = groups.get(name);
         return group == null ? null : group.parent();
-    }
-
-    /** Notes a mistake for each group that is too small for the reservations in it. */
-    void checkReservations(Iterable<TenantPolicy> tenants) {
-        Map<TenantId, ShareSettings> members = new LinkedHashMap<>();
-        Map<TenantId, String> parents = new LinkedHashMap<>();
-        for (TenantPolicy tenant : tenants) {
-            members.put(tenant.id(), tenant.share());
-            if (tenant.parent() != null) {
-                parents.put(tenant.id(), tenant.parent());
-            }
-        }
-        while (true) {
-            try {
-                var unused = new TenantShares(
-                        members, ShareSettings.EQUAL, new ShareGroups(groups, parents), Map.of(), null);
-                return;
-            } catch (IllegalArgumentException e) {
-                InvalidValue invalid = InvalidValue.of(e);
-                String[] key = invalid.key().split("\\.(?=[a-z-]+$)", 2);
-                String name = key[0].replaceFirst("^groups\\.", "");
-                Section section = sections.get(name);
-                if (section == null || key.length < 2) {
-                    throw e;
-                }
-                section.mistake(key[1], invalid);
-                groups.computeIfPresent(name, (n, group) -> new Group(ShareSettings.EQUAL, group.parent()));
-            }
-        }
     }
 
     /** The share settings of a plan, a member, a group or a class, with what it inherits. */

@@ -29,11 +29,7 @@ final class IdentityReader {
 
     private IdentityReader() {}
 
-    /**
-     * The ways to identify a tenant that the file gives.
-     *
-     * @param complete whether none of them has a mistake
-     */
+    /** @param complete whether none of the ways of the file has a mistake */
     record Ways(List<IdentitySource> sources, boolean complete) {}
 
     static Ways read(Section tenants) {

@@ -1,5 +1,6 @@
 package io.fairgate.config.policy;
 
+import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.tenant.TenantId;
@@ -18,6 +19,13 @@ final class Names {
         value.mistake(
                 "not a name", "1 to %d characters of [A-Za-z0-9._-], the first not _".formatted(TenantId.MAX_LENGTH));
         return false;
+    }
+
+    /** The text of a key that refers to something that the file defines; null when it has none, or an unknown one. */
+    static @Nullable String reference(Section section, String key, @Nullable Set<String> known, String kind) {
+        Value value = section.get(key);
+        String name = section.text(key);
+        return value != null && name != null && isKnown(name, known, value, kind) ? name : null;
     }
 
     /**

@@ -10,15 +10,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.nodes.Tag;
 
-/**
- * A part of the file as plain maps, lists, strings, numbers and booleans, which another module binds to its own types.
- */
+/** A part of the file as plain maps, lists, strings, numbers and booleans, which another module binds. */
 final class PlainData {
     private PlainData() {}
 
-    /**
-     * The entries of a mapping, without those that have mistakes. Notes a mistake and returns null for another value.
-     */
+    /** The entries of a mapping that have no mistakes. Notes a mistake and returns null for another value. */
     static @Nullable Map<String, Object> entries(Value value) {
         Map<String, Value> entries = value.entriesOrNull();
         if (entries == null) {
@@ -51,10 +47,7 @@ final class PlainData {
         return value.plainScalar() == null ? text : scalar(value.node().getTag(), text);
     }
 
-    /**
-     * Only a text that every version of YAML reads alike becomes a number or a boolean. Any other stays a text, which
-     * its binder can still convert.
-     */
+    /** Only what every version of YAML reads alike is a number or a boolean. Its binder converts other texts. */
     private static Object scalar(Tag tag, String text) {
         if (tag.equals(Tag.INT) && KeyType.WHOLE_NUMBER.matcher(text).matches()) {
             long whole = Long.parseLong(text);

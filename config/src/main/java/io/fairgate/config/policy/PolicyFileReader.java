@@ -12,11 +12,14 @@ import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.PropertyNodes;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
+import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.tenant.TenantId;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -83,25 +86,28 @@ public final class PolicyFileReader {
         return members;
     }
 
-    /** Removes each pool that the policy refuses and tries again, so that every refused pool is noted. */
+    /** Notes each pool and each group that is too small for its reservations, and makes the policy without them. */
     private static Policy policy(Section section, Tenants tenants, Pools pools, Set<TenantId> inMetrics) {
-        Map<String, Pool> accepted = new LinkedHashMap<>(pools.pools());
+        Map<String, Section> parts = new HashMap<>();
+        Map<String, Group> groups = new LinkedHashMap<>(tenants.groups());
+        tenants.groupSections().forEach((name, group) -> parts.put("groups." + name, group));
+        Map<String, PoolSettings> settings = new LinkedHashMap<>();
+        Set<String> dryRunPools = new HashSet<>();
+        pools.pools().forEach((name, pool) -> {
+            parts.put("pools." + name, pool.section());
+            settings.put(name, pool.settings());
+            if (!pool.enforced()) {
+                dryRunPools.add(name);
+            }
+        });
         while (true) {
             try {
-                Map<String, PoolSettings> settings = new LinkedHashMap<>();
-                Set<String> dryRunPools = new HashSet<>();
-                accepted.forEach((name, pool) -> {
-                    settings.put(name, pool.settings());
-                    if (!pool.enforced()) {
-                        dryRunPools.add(name);
-                    }
-                });
                 return new Policy(
                         tenants.identification(),
                         tenants.members(),
                         tenants.unknown(),
                         settings,
-                        tenants.groups(),
+                        groups,
                         tenants.classes(),
                         new QuotaTerms(
                                 tenants.groupQuotas(), section.word("rate-limit-headers", QuotaTerms.HeaderStyle.DRAFT)),
@@ -109,38 +115,38 @@ public final class PolicyFileReader {
                         inMetrics);
             } catch (IllegalArgumentException e) {
                 InvalidValue invalid = InvalidValue.of(e);
-                Pool pool = accepted.remove(invalid.key().replaceFirst("^pools\\.(.*)\\.permits$", "$1"));
-                if (pool == null) {
+                String part = invalid.key().substring(0, Math.max(0, invalid.key().lastIndexOf('.')));
+                Section refused = parts.remove(part);
+                if (refused == null) {
                     throw e;
                 }
-                pool.section().mistake("permits", invalid);
+                refused.mistake(invalid.key().substring(part.length() + 1), invalid);
+                settings.keySet().removeIf(name -> part.equals("pools." + name));
+                groups.replaceAll((name, group) ->
+                        part.equals("groups." + name) ? new Group(ShareSettings.EQUAL, group.parent()) : group);
             }
         }
     }
 
     /**
-     * Warns when most of a pool is reserved. Reserved permits stay idle while their tenants are idle; usually a
-     * guarantee is intended, because guaranteed permits are lent out. Pools that the policy refused have a mistake
-     * already.
+     * Warns when most of a pool is reserved, and so idle with its tenants; usually a guarantee is intended, which is
+     * lent out meanwhile. A pool that the policy refused has a mistake already.
      */
     private static void warnOfReservations(Policy policy, Pools pools) {
         long reserved = policy.shares().reserved();
-        policy.pools().forEach((name, settings) -> {
-            Pool pool = pools.pools().get(name);
-            int permits = settings.permits();
-            if (pool != null && reserved == permits) {
-                pool.section()
-                        .warn(
-                                "permits",
-                                "all %d are reserved: a tenant without a reservation never gets one"
-                                        .formatted(permits));
-            } else if (pool != null && 2 * reserved > permits) {
-                pool.section()
-                        .warn(
-                                "permits",
-                                "%d of %d are reserved, and idle while their tenants are idle; guaranteed permits are lent to other tenants meanwhile"
-                                        .formatted(reserved, permits));
+        for (Pool pool : pools.pools().values()) {
+            Section section = pool.section();
+            int permits = pool.settings().permits();
+            if (reserved == permits) {
+                section.warn(
+                        "permits",
+                        "all %d are reserved: a tenant without a reservation never gets one".formatted(permits));
+            } else if (reserved < permits && 2 * reserved > permits) {
+                section.warn(
+                        "permits",
+                        "%d of %d are reserved, and idle while their tenants are idle; guaranteed permits are lent to other tenants meanwhile"
+                                .formatted(reserved, permits));
             }
-        });
+        }
     }
 }

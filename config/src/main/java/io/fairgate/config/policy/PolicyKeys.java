@@ -182,10 +182,7 @@ final class PolicyKeys {
     static final String COST = "Cost";
     static final String TENANT = "Tenant";
 
-    /**
-     * The arguments of our filters and predicates, by name. The gateway checks those of others. The short form gives the
-     * first ones in this order.
-     */
+    /** The arguments of our filters and predicates; the gateway checks others. The short form has the first ones. */
     static final Map<String, KnownKeys> ARGUMENTS = Map.of(
             FAIR_SHARE,
             new KnownKeys(

@@ -57,8 +57,6 @@ final class PoolsReader {
     record Pool(Section section, PoolSettings settings, boolean enforced) {}
 
     /**
-     * All pools.
-     *
      * @param pools those without a mistake
      * @param names the pools that routes may name, including pools with mistakes; null when they cannot be determined
      */

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,19 +21,16 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the list {@code quotas} of a plan, a member or a group. */
-final class QuotasReader {
+/**
+ * Reads the list {@code quotas} of a plan, a member or a group.
+ *
+ * @param known the routes that quotas may name; null when they cannot be determined
+ */
+record QuotasReader(@Nullable Set<String> known) {
     private static final String TOTAL = "total";
     private static final List<String> WINDOWS = List.of("hour", "day", "week", "month", TOTAL);
     private static final String NO_ZONE = "no zone, because only a quota of the calendar has one";
     private static final String NO_BURST = "no burst, because only a quota per duration has one";
-
-    /** The routes that quotas may name; null when they cannot be determined. */
-    private final @Nullable Set<String> routes;
-
-    QuotasReader(@Nullable Set<String> routes) {
-        this.routes = routes;
-    }
 
     /** The quotas of a plan, a member or a group that have no mistake. */
     List<QuotaRule> read(Section owner, KnownKeys keys) {
@@ -65,7 +61,7 @@ final class QuotasReader {
         Set<String> ids = new LinkedHashSet<>();
         for (Value item : section.items("routes")) {
             String id = item.text("the id of a route");
-            if (id != null && Names.isKnown(id, routes, item, "route")) {
+            if (id != null && Names.isKnown(id, known, item, "route")) {
                 ids.add(id);
             }
         }
@@ -101,7 +97,7 @@ final class QuotasReader {
         Duration per = DurationText.parse(window);
         Value given = section.get("per");
         if (given != null && per == null) {
-            given.mistake(PolicyKeys.WINDOW + suggestion(window, WINDOWS));
+            given.mistake(PolicyKeys.WINDOW + Suggestions.didYouMean(window, WINDOWS));
         } else if (given != null) {
             refuse(section, "zone", NO_ZONE);
         }
@@ -133,14 +129,9 @@ final class QuotasReader {
         } catch (DateTimeException e) {
             if (value != null) {
                 value.mistake("a time zone such as UTC or Europe/Berlin"
-                        + suggestion(name, ZoneId.getAvailableZoneIds()));
+                        + Suggestions.didYouMean(name, ZoneId.getAvailableZoneIds()));
             }
             return ZoneOffset.UTC;
         }
-    }
-
-    private static String suggestion(String word, Collection<String> known) {
-        String nearest = Suggestions.nearest(word, known);
-        return nearest == null ? "" : "; did you mean %s?".formatted(nearest);
     }
 }

@@ -83,25 +83,18 @@ record RouteComponent(String name, @Nullable Section arguments) {
 
     /** Checks that a {@code FairShare} filter names a pool and a class of the file, and fits into the pool. */
     private static void checkFairShare(Section arguments, Pools pools, Tenants tenants) {
-        Value pool = arguments.get("pool");
-        String name = arguments.text("pool");
-        if (pool != null && name != null && Names.isKnown(name, pools.names(), pool, "pool")) {
-            PoolsReader.Pool known = pools.pools().get(name);
-            Value permits = arguments.get("permits");
-            int most = known == null ? Integer.MAX_VALUE : known.settings().permits();
-            if (permits != null && arguments.integer("permits", 1) > most) {
-                permits.mistake("1 to %d, the size of pool %s".formatted(most, name));
-            }
+        Names.reference(arguments, "class", tenants.classNames(), "class");
+        String name = Names.reference(arguments, "pool", pools.names(), "pool");
+        PoolsReader.Pool pool = pools.pools().get(name);
+        Value permits = arguments.get("permits");
+        if (pool != null
+                && permits != null
+                && arguments.integer("permits", 1) > pool.settings().permits()) {
+            permits.mistake("1 to %d, the size of pool %s".formatted(pool.settings().permits(), name));
         }
         Value maxHold = arguments.get("max-hold");
-        Duration duration = arguments.duration("max-hold");
-        if (maxHold != null && duration != null && (duration.isZero() || duration.isNegative())) {
+        if (maxHold != null && arguments.duration("max-hold", Duration.ofSeconds(1)).compareTo(Duration.ZERO) <= 0) {
             maxHold.mistake("more than 0");
-        }
-        Value requestClass = arguments.get("class");
-        String className = arguments.text("class");
-        if (requestClass != null && className != null) {
-            Names.isKnown(className, tenants.classNames(), requestClass, "class");
         }
     }
 

@@ -17,10 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads {@code routes}: their shape, and the pools and tenants that they name. The gateway checks the meaning of
- * predicates and filters, because this module does not know them.
- */
+/** Reads {@code routes}: their shape, pools and tenants. The gateway checks what predicates and filters mean. */
 final class RoutesReader {
     /** {@code no} is for routes that answer by themselves, for instance with a redirect. */
     private static final Set<String> SCHEMES = Set.of("http", "https", "ws", "wss", "no");
@@ -86,10 +83,7 @@ final class RoutesReader {
                 : new RouteDeclaration(id, index, value.line(), definition, predicateLines, filterLines, filledIn);
     }
 
-    /**
-     * Spring Cloud Gateway uses scheme, host and port, and would ignore a path; a URI that it cannot use would fail only
-     * with the first request.
-     */
+    /** Spring Cloud Gateway would ignore a path, and fail at the first request with a URI that it cannot use. */
     private static void checkUri(Value value, String text) {
         try {
             URI uri = new URI(text);

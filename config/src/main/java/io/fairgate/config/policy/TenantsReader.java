@@ -9,7 +9,6 @@ import io.fairgate.policy.Identification;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.tenant.TenantId;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -52,27 +51,19 @@ final class TenantsReader {
     private Tenants tenants() {
         section.entries("plans").forEach(this::readPlan);
         Map<TenantId, TenantPolicy> members = members();
-        TenantPolicy unknown = unknown();
-        List<TenantPolicy> all = new ArrayList<>(members.values());
-        if (unknown != null) {
-            all.add(unknown);
-        }
-        groups.checkReservations(all);
         return new Tenants(
                 identification(),
                 tenantNames(),
                 members,
-                unknown,
+                unknown(),
                 groups.groups(),
                 groups.quotas(),
+                groups.sections(),
                 classes(),
                 section.names("classes"));
     }
 
-    /**
-     * Leaves out the credentials of members when a way has a mistake, because then it is unknown which way they belong
-     * to.
-     */
+    /** Without the credentials of members when a way has a mistake: it is unknown to which way they belong. */
     private Identification identification() {
         Identification named = section.accepted(keys -> {
             String name = keys.text("forward-as", Identification.DEFAULT_FORWARD_AS);
@@ -140,10 +131,10 @@ final class TenantsReader {
 
     private TenantPolicy member(TenantId id, Section member) {
         credentials.read(id, member);
-        String planName = planName(member, planNames, "plan");
+        String planName = Names.reference(member, "plan", planNames, "plan");
         Plan plan = plans.get(planName);
         if (plan != null) {
-            member.inheriting(plan.section, "of the plan " + planName);
+            member.inherit(plan.section, "of the plan " + planName);
         }
         List<QuotaRule> own = quotas.read(member, PolicyKeys.MEMBER_QUOTA);
         String parent = member.get("parent") == null && plan != null ? plan.parent : groups.parent(member);
@@ -161,29 +152,19 @@ final class TenantsReader {
             known = new LinkedHashSet<>(planNames);
             known.add(REFUSE);
         }
-        String name = planName(section, known, "unknown");
+        String name = Names.reference(section, "unknown", known, "plan");
         Plan plan = plans.get(name);
         return name == null || plan == null || name.equals(REFUSE)
                 ? null
                 : new TenantPolicy(TenantId.UNKNOWN, name, plan.parent, plan.share, plan.quotas);
     }
 
-    private static @Nullable String planName(Section section, @Nullable Set<String> known, String key) {
-        Value value = section.get(key);
-        String name = section.text(key);
-        return value != null && name != null && Names.isKnown(name, known, value, "plan") ? name : null;
-    }
-
     /** The part of a plan that has no mistakes. */
     private record Plan(Section section, ShareSettings share, @Nullable String parent, List<QuotaRule> quotas) {}
 
     /**
-     * The part of {@code tenants} that has no mistakes.
-     *
-     * @param tenantNames the tenants that routes may name, including members with mistakes; null when they cannot be
-     *     determined
-     * @param classNames the classes that routes may name, including classes with mistakes; null when they cannot be
-     *     determined
+     * The part of {@code tenants} that has no mistakes, with the names of all tenants and classes that routes may name;
+     * the names are null when they cannot be determined.
      */
     record Tenants(
             Identification identification,
@@ -192,9 +173,10 @@ final class TenantsReader {
             @Nullable TenantPolicy unknown,
             Map<String, Group> groups,
             Map<String, List<QuotaRule>> groupQuotas,
+            Map<String, Section> groupSections,
             Map<String, ShareSettings> classes,
             @Nullable Set<String> classNames) {
-        static final Tenants NONE =
-                new Tenants(new Identification(List.of()), null, Map.of(), null, Map.of(), Map.of(), Map.of(), null);
+        static final Tenants NONE = new Tenants(
+                new Identification(List.of()), null, Map.of(), null, Map.of(), Map.of(), Map.of(), Map.of(), null);
     }
 }

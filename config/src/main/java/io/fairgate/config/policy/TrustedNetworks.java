@@ -15,8 +15,6 @@ final class TrustedNetworks {
     /**
      * Reads networks. Notes mistakes, and leaves out the networks that have one.
      *
-     * @param whole the value that holds all of them
-     * @param items one value for each network
      * @param consequence what any client can do when the networks cover every address
      */
     static List<Cidr> read(Value whole, List<Value> items, String consequence) {

@@ -3,8 +3,7 @@ package io.fairgate.config.yaml;
 /**
  * The declaration of one key of a policy.
  *
- * @param meaning what is expected where the key is missing, or has a value of another type; empty where the type says
- *     that, and the key is not required
+ * @param meaning what is expected where the key is missing or has another type; may be empty where the type says that
  */
 public record Key(String name, KeyType type, String meaning, boolean isRequired) {
 

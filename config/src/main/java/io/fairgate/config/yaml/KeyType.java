@@ -13,9 +13,7 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface KeyType {
 
-    /**
-     * Plain decimal digits only: YAML 1.1 reads {@code 010} as 8 and {@code 1:30} as 90, which is never intended here.
-     */
+    /** Plain decimal digits only: YAML 1.1 reads {@code 010} as 8 and {@code 1:30} as 90, which is not intended. */
     Pattern WHOLE_NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})");
 
     Pattern DECIMAL_NUMBER = Pattern.compile("-?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]{1,3})?");

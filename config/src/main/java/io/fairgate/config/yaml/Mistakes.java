@@ -70,7 +70,6 @@ public final class Mistakes {
         found.putIfAbsent(place, mistake(line(mark), key(path), what, expected));
     }
 
-    /** Notes a warning. */
     void warn(Mark mark, String path, String text) {
         warnings.add(
                 new Warning(file, line(mark), printable(key(path), LONGEST_KEY), printable(text, LONGEST_EXPECTED)));
@@ -81,11 +80,7 @@ public final class Mistakes {
         return warnings.stream().sorted(Comparator.comparingInt(Warning::line)).toList();
     }
 
-    /**
-     * Ends the reading when there are mistakes.
-     *
-     * @param readable what could be read in spite of the mistakes
-     */
+    /** Throws if there are mistakes, with what could be read in spite of them. */
     public void throwIfAny(PolicyFile readable) {
         if (!found.isEmpty()) {
             List<Mistake> inOrder = found.entrySet().stream()

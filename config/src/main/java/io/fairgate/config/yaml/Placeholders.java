@@ -139,14 +139,9 @@ public final class Placeholders {
     }
 
     private String contents(String path) throws UnknownException {
-        String expected = "a file of at most 64 KB of UTF-8 that can be read";
-        try {
-            Path file = folder == null ? Path.of(path) : folder.resolve(path);
-            try (InputStream in = Files.newInputStream(file)) {
-                byte[] bytes = in.readNBytes(MAX_BYTES + 1);
-                if (bytes.length > MAX_BYTES) {
-                    throw new UnknownException(expected);
-                }
+        try (InputStream in = Files.newInputStream(folder == null ? Path.of(path) : folder.resolve(path))) {
+            byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+            if (bytes.length <= MAX_BYTES) {
                 String text = StandardCharsets.UTF_8
                         .newDecoder()
                         .decode(ByteBuffer.wrap(bytes))
@@ -154,8 +149,9 @@ public final class Placeholders {
                 return text.replaceFirst("\\r?\\n\\z", "");
             }
         } catch (IOException | InvalidPathException e) {
-            throw new UnknownException(expected);
+            // Refused below.
         }
+        throw new UnknownException("a file of at most 64 KB of UTF-8 that can be read");
     }
 
     /** A placeholder cannot be filled in. The message says what was expected. */

@@ -77,7 +77,6 @@ public final class PropertyNodes {
         return key.replaceAll("[-_]", "").toLowerCase(Locale.ROOT);
     }
 
-    /** The text of a property. */
     static final class Text extends ScalarNode {
 
         private Text(String text, Mark mark) {

@@ -85,10 +85,9 @@ public final class Section {
     }
 
     /** @param origin where the inherited values come from, for mistakes */
-    public Section inheriting(@Nullable Section inherited, String origin) {
+    public void inherit(Section inherited, String origin) {
         this.inherited = inherited;
         this.origin = origin;
-        return this;
     }
 
     /** The place of the section, for a mistake about another one. */
@@ -174,9 +173,8 @@ public final class Section {
     }
 
     /**
-     * The record, made of the values that it accepts. A record refuses one value at a time: each refused value is noted
-     * as a mistake and removed, until the record accepts the rest. Returns null when it refuses a value that this section
-     * does not have, such as an inherited one.
+     * The record, made of the values that it accepts: each value that it refuses is noted as a mistake and removed.
+     * Null when it refuses a value that this section does not have, such as an inherited one.
      */
     public <T> @Nullable T accepted(Function<Section, T> record) {
         while (true) {

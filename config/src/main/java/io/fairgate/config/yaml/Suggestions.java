@@ -12,7 +12,7 @@ public final class Suggestions {
     private Suggestions() {}
 
     /** The known word that takes the fewest edits, or null when none is near. */
-    public static @Nullable String nearest(String word, Collection<String> known) {
+    static @Nullable String nearest(String word, Collection<String> known) {
         String nearest = null;
         int fewest = Integer.MAX_VALUE;
         for (String candidate : known) {
@@ -32,18 +32,20 @@ public final class Suggestions {
 
     /** {@code one of a, b; did you mean a?}, for the end of a mistake. */
     public static String oneOf(String word, Collection<String> known) {
-        String nearest = nearest(word, known);
         String listed = String.join(", ", known.stream().limit(LISTED).toList());
         return (known.size() == 1 ? "" : "one of ")
                 + listed
                 + (known.size() > LISTED ? ", …" : "")
-                + (nearest == null ? "" : "; did you mean %s?".formatted(nearest));
+                + didYouMean(word, known);
     }
 
-    /**
-     * One edit, or one per three letters; but at most half of the shorter word, because otherwise {@code a} would be
-     * near {@code b}.
-     */
+    /** {@code ; did you mean a?}, for the end of a mistake; empty when no known word is near. */
+    public static String didYouMean(String word, Collection<String> known) {
+        String nearest = nearest(word, known);
+        return nearest == null ? "" : "; did you mean %s?".formatted(nearest);
+    }
+
+    /** One edit, or one per three letters; at most half of the shorter word, or {@code a} would be near {@code b}. */
     private static boolean isNear(int edits, String word, String candidate) {
         int longer = Math.max(word.length(), candidate.length());
         int shorter = Math.min(word.length(), candidate.length());

@@ -2,10 +2,7 @@ package io.fairgate.config.yaml;
 
 import org.yaml.snakeyaml.nodes.ScalarNode;
 
-/**
- * A scalar that quotes do not make a text, such as one whose placeholders have been filled in: there they only keep YAML
- * from reading the braces. Mistakes show it as the file writes it.
- */
+/** A scalar that quotes do not make a text, as around a placeholder. Mistakes show it as the file writes it. */
 final class UnquotedScalar extends ScalarNode {
 
     private final String written;

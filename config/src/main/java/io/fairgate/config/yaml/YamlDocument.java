@@ -16,10 +16,8 @@ import org.yaml.snakeyaml.reader.StreamReader;
 import org.yaml.snakeyaml.resolver.Resolver;
 
 /**
- * The text of a file as one tree of YAML nodes.
- *
- * <p>The nodes are composed, and no objects are constructed from them. Nodes keep their lines, and no tag can make
- * SnakeYAML load a class, as tags can with its {@code load} methods.
+ * The text of a file as one tree of YAML nodes, which keep their lines. No objects are constructed from them, so no tag
+ * can make SnakeYAML load a class, as tags can with its {@code load} methods.
  */
 public final class YamlDocument {
 

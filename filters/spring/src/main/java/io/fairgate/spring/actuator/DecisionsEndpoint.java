@@ -10,15 +10,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /** {@code /actuator/decisions}: the latest refusals; {@code /actuator/decisions/ID}: the one a client reports. */
 @Endpoint(id = "decisions")
-public final class DecisionsEndpoint {
+public record DecisionsEndpoint(DecisionLog decisions) {
 
     private static final int LATEST = 100;
-
-    private final DecisionLog decisions;
-
-    DecisionsEndpoint(DecisionLog decisions) {
-        this.decisions = decisions;
-    }
 
     @ReadOperation
     public List<Decision> latest() {

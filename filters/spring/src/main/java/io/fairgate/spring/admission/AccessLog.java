@@ -26,24 +26,11 @@ import reactor.core.scheduler.Scheduler;
 /**
  * Writes one record for each request that reached a route: its tenant, how long it waited, how it ended, and the
  * refusals, enforced or not. Off unless {@code fairgate.access-log} is on.
+ *
+ * @param records the log to write to; null when the access log is off
  */
-final class AccessLog implements DisposableBean {
-
-    private final @Nullable RecordLog records;
-    private final InstantSource clock;
-    private final Scheduler time;
-
-    /**
-     * Writes records of every request.
-     *
-     * @param records the log to write to; null when the access log is off
-     * @param clock the wall clock, for the time at which a request came
-     */
-    AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time) {
-        this.records = records;
-        this.clock = clock;
-        this.time = time;
-    }
+record AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time)
+        implements DisposableBean {
 
     /** Runs the request, and writes a record when it ends. */
     Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {

@@ -17,29 +17,14 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /** Admits every request: identify, check quotas, wait for a permit, charge, forward, settle, release. */
-public final class Admission implements GlobalFilter, Ordered {
-
-    private final GracefulShutdown shutdown;
-    private final AmbiguousPaths paths;
-    private final TenantIdentifier tenants;
-    private final QuotaStep quotas;
-    private final PermitStep permits;
-    private final AccessLog accessLog;
-
-    Admission(
-            GracefulShutdown shutdown,
-            AmbiguousPaths paths,
-            TenantIdentifier tenants,
-            QuotaStep quotas,
-            PermitStep permits,
-            AccessLog accessLog) {
-        this.shutdown = shutdown;
-        this.paths = paths;
-        this.tenants = tenants;
-        this.quotas = quotas;
-        this.permits = permits;
-        this.accessLog = accessLog;
-    }
+public record Admission(
+        GracefulShutdown shutdown,
+        AmbiguousPaths paths,
+        TenantIdentifier tenants,
+        QuotaStep quotas,
+        PermitStep permits,
+        AccessLog accessLog)
+        implements GlobalFilter, Ordered {
 
     /**
      * Outside of {@code NettyWriteResponseFilter} (order -1), which writes the response after the filters inside it

@@ -10,19 +10,14 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * Refuses a path that servers read in different ways: with {@code .} or {@code ..}, with two slashes in a row, or with
- * an encoded slash. A route is chosen by the path as received. If the upstream read the path in another way, the client
- * could choose the pool, the cost and the quotas that apply to its request.
- *
- * <p>Other differences in spelling do no harm: {@code %66ive} is decoded and {@code five;a=b} loses its parameter
+ * Refuses a path that servers read in different ways: with {@code .} or {@code ..}, two slashes in a row, or an encoded
+ * slash. A route is chosen by the path as received. If the upstream read it in another way, the client could choose its
+ * pool, cost and quotas. Other spellings do no harm: {@code %66ive} is decoded and {@code five;a=b} loses its parameter
  * before a route is chosen.
  */
 record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters refusals, boolean mayPass) {
 
-    /**
-     * Matches within parameters too, and dots before a plain or encoded semicolon, because to some servers {@code ..;x}
-     * is {@code ..}.
-     */
+    /** Also within parameters, and before a semicolon, plain or encoded: to some servers {@code ..;x} is {@code ..}. */
     private static final Pattern AMBIGUOUS =
             Pattern.compile("//|\\\\|%2f|%5c|(^|/)(\\.|%2e){1,2}(/|;|%3b|$)", Pattern.CASE_INSENSITIVE);
 
@@ -31,11 +26,9 @@ record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters re
             "ambiguous-path",
             "The path has an empty segment, a segment of dots, or an encoded slash, which servers read in different ways.");
 
-    /**
-     * Throws {@link NotAdmittedException} when the path of the request is ambiguous; in a dry run it only notes that.
-     */
+    /** Throws {@link NotAdmittedException} when the path is ambiguous; in a dry run it only notes that. */
     void requireUnambiguous(ServerWebExchange exchange) {
-        if (mayPass || !isAmbiguous(exchange.getRequest().getURI().getRawPath())) {
+        if (mayPass || !AMBIGUOUS.matcher(exchange.getRequest().getURI().getRawPath()).find()) {
             return;
         }
         boolean enforced = policy.current().enforcement().isOn();
@@ -44,9 +37,5 @@ record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters re
             throw new NotAdmittedException(REFUSAL);
         }
         decisions.noteDryRun(Origin.of(exchange), new NotAdmittedException(REFUSAL));
-    }
-
-    static boolean isAmbiguous(String rawPath) {
-        return AMBIGUOUS.matcher(rawPath).find();
     }
 }

@@ -13,9 +13,8 @@ import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 
 /**
- * Refuses {@code CONNECT} with 405, before a route is chosen. Spring Cloud Gateway forwards it like any other method.
- * When the upstream answers with 2xx, both ends of the connection treat it as a tunnel, and the next request that the
- * connection pool sends on it is never answered.
+ * Refuses {@code CONNECT} with 405, before a route is chosen. Spring Cloud Gateway would forward it, and a 2xx make a
+ * tunnel of the connection to the upstream: the next request that the pool sends on it would never be answered.
  */
 record ConnectFilter(RefusalMeters refusals) implements WebFilter, Ordered {
 
@@ -39,10 +38,7 @@ record ConnectFilter(RefusalMeters refusals) implements WebFilter, Ordered {
         });
     }
 
-    /**
-     * Over HTTP/1.1 the connection is closed: bytes after the request may have been meant for the tunnel, and are not a
-     * request.
-     */
+    /** Over HTTP/1.1 the connection is closed: what follows may have been meant for the tunnel. */
     private static HttpHeaders headers() {
         HttpHeaders headers = new HttpHeaders();
         headers.set(HttpHeaders.ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");

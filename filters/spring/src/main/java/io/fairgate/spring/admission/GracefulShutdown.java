@@ -20,9 +20,8 @@ import reactor.core.scheduler.Scheduler;
  * Shuts the gateway down gracefully: from the moment the application stops, new requests are refused, waiting requests
  * are served for the drain time and then refused, and requests in flight are finished.
  *
- * <p>This lifecycle stops first, so it runs while the web server and the management port still answer. So the readiness
- * probe, which Boot has set to refusing before, stays visible. Spring limits how long it takes
- * ({@code spring.lifecycle.timeout-per-shutdown-phase}).
+ * <p>This lifecycle stops first, while the web server and the management port still answer: the readiness probe, which
+ * Boot has set to refusing before, stays visible. {@code spring.lifecycle.timeout-per-shutdown-phase} limits it.
  */
 final class GracefulShutdown implements SmartLifecycle {
 
@@ -49,10 +48,7 @@ final class GracefulShutdown implements SmartLifecycle {
         return draining;
     }
 
-    /**
-     * Throws {@link NotAdmittedException} while the gateway shuts down; otherwise it remembers the connection of the
-     * request.
-     */
+    /** Throws {@link NotAdmittedException} during the shutdown; otherwise remembers the connection. */
     void requireRunning(ServerWebExchange exchange) {
         if (draining) {
             refusals.refused(null, Refusal.DRAINING.reason(), true);

@@ -13,11 +13,9 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.netty.Connection;
 
 /**
- * The HTTP/2 connections on which requests have come, so that a shutdown can send GOAWAY on them. Reactor Netty sends
- * GOAWAY only when it closes a connection, after the last of its streams.
- *
- * <p>GOAWAY names the last stream that is served. After it, a client opens no new stream on the connection, and sends
- * later streams that were already on their way again elsewhere.
+ * The HTTP/2 connections on which requests have come, so that a shutdown can send GOAWAY on them: Reactor Netty sends
+ * it only when it closes a connection. GOAWAY names the last stream that is served. After it, a client opens no new
+ * stream on the connection, and sends later streams that were already on their way again elsewhere.
  */
 final class Http2Connections {
 

@@ -44,8 +44,7 @@ public final class TenantAccess {
      * The tenant of a call.
      *
      * @param tenant the tenant whose permits and quotas are used
-     * @param named the id in the request; many unknown ids may name the one tenant that they share, and have nothing
-     *     else in common
+     * @param named the id in the request; many unknown ids may share one tenant, and have nothing else in common
      */
     public record Caller(TenantPolicy tenant, TenantId named) {}
 
@@ -64,10 +63,7 @@ public final class TenantAccess {
         this.shutdown = shutdown;
     }
 
-    /**
-     * The tenant of an exchange. Errors when it has none that may pass, also in a dry run: permits of an unknown tenant
-     * could not be taken back.
-     */
+    /** The tenant of an exchange. Errors without one, also in a dry run: its permits could not be taken back. */
     public Mono<Caller> identify(ServerWebExchange exchange) {
         return identify(exchange, null);
     }
@@ -84,10 +80,7 @@ public final class TenantAccess {
         });
     }
 
-    /**
-     * Prepares a charge of one unit to the quotas that apply to all calls of the tenant. Errors when it would be
-     * refused now.
-     */
+    /** Prepares a charge of one unit to the quotas of all calls of the tenant. Errors if it would be refused now. */
     public Mono<TenantCharge> check(ServerWebExchange exchange, Caller caller) {
         return Mono.defer(() -> {
             RequestQuotas unit = quotas.of(exchange, caller.tenant(), RouteRules.of(exchange));

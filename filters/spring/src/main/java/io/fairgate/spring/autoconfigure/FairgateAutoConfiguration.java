@@ -58,10 +58,7 @@ public class FairgateAutoConfiguration {
     private static final Logger log = LoggerFactory.getLogger(FairgateAutoConfiguration.class);
     private static final String POLICY = "fairgate.policy";
 
-    /**
-     * The policy from Spring's own properties. Ordered, because conditions on beans see only the beans that are defined
-     * already.
-     */
+    /** The policy from Spring's properties. Ordered: conditions see only the beans that are defined already. */
     @Configuration(proxyBeanMethods = false)
     @Order(Ordered.HIGHEST_PRECEDENCE)
     @ConditionalOnProperty(POLICY + ".enabled")

@@ -62,6 +62,14 @@ public final class Exchanges {
         return request instanceof Connection connection ? connection : null;
     }
 
+    /** Closes the client's connection, unless the request is not served by Reactor Netty. */
+    public static void close(ServerWebExchange exchange) {
+        Connection connection = connection(exchange);
+        if (connection != null) {
+            var unused = connection.channel().close();
+        }
+    }
+
     /**
      * The address at the other end of the client's connection. Not the request's own remote address: Boot takes that from
      * {@code X-Forwarded-For}, in Kubernetes without being configured to, and any client can write that header.
@@ -74,10 +82,7 @@ public final class Exchanges {
         return address instanceof InetSocketAddress peer ? peer.getAddress() : null;
     }
 
-    /**
-     * The event loop of the client's connection, on which the request is processed; null when the request is not served
-     * by Reactor Netty.
-     */
+    /** The event loop of the client's connection; null when the request is not served by Reactor Netty. */
     public static @Nullable Executor eventLoop(ServerWebExchange exchange) {
         Connection connection = connection(exchange);
         return connection == null ? null : connection.channel().eventLoop();

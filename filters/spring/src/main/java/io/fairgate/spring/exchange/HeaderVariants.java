@@ -5,9 +5,8 @@ import java.util.function.Predicate;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * Variants of the name of a header that are one name for an upstream that does not distinguish punctuation. Programs
- * behind CGI, WSGI and similar interfaces see {@code X-Tenant-Id}, {@code x_tenant_id} and {@code X.Tenant.Id} all as
- * {@code HTTP_X_TENANT_ID}.
+ * Variants of a header's name that are one name for programs behind CGI, WSGI and the like: {@code X-Tenant-Id},
+ * {@code x_tenant_id} and {@code X.Tenant.Id} are all {@code HTTP_X_TENANT_ID} there.
  */
 public final class HeaderVariants {
 

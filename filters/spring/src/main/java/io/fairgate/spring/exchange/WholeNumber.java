@@ -30,8 +30,7 @@ public final class WholeNumber {
 
     /**
      * The largest number in all lines of a field, whose items are separated by commas; null when there is none. A
-     * second number does not make the field invalid: otherwise an added line could make the gateway ignore the first
-     * one.
+     * second number does not make the field invalid: an added line could make the gateway ignore the first.
      */
     public static @Nullable Long largest(List<String> lines) {
         Long largest = null;

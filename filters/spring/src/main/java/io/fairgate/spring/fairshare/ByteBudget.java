@@ -2,9 +2,7 @@ package io.fairgate.spring.fairshare;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * The limit of the bytes of request bodies that are kept in memory while their requests wait, all requests together.
- */
+/** Limits the bytes of request bodies that are in memory while their requests wait, all of them together. */
 public final class ByteBudget {
 
     private final long limit;
@@ -23,7 +21,6 @@ public final class ByteBudget {
         used.addAndGet(-bytes);
     }
 
-    /** Whether more may be read. */
     boolean hasRoom() {
         return used.get() < limit;
     }

@@ -27,10 +27,7 @@ import reactor.core.publisher.Mono;
  */
 final class CachedBodyFilter implements GlobalFilter, Ordered {
 
-    /**
-     * Directly behind Spring Cloud Gateway's {@code AdaptCachedBodyGlobalFilter}, which reads the body on a route with
-     * retries.
-     */
+    /** Directly behind {@code AdaptCachedBodyGlobalFilter}, which reads the body on a route with retries. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE + 1001;

@@ -6,11 +6,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.netty.Connection;
 
 /**
- * Asks the operating system whether a client is still connected, for the time in which nothing is read from it.
- *
- * <p>Only Linux's native transport (epoll) can answer. With another transport, a client counts as left only when its
- * channel is closed; the maximum wait limits how long such a request waits. If the server allows half-closed
- * connections, a client that has closed its own side only has not left: it may have sent its whole request before.
+ * Asks the operating system whether a client is still connected while nothing is read from it. Only Linux's native
+ * transport (epoll) can answer; with another one, a client has left when its channel is closed. If the server allows
+ * half-closed connections, a client that has closed only its own side has not left: it may have sent all before.
  */
 final class ClientSocket {
 

@@ -87,10 +87,7 @@ public final class FairShareGatewayFilterFactory
             return this;
         }
 
-        /**
-         * Returns the type that properties are bound to: of several setters, Boot's binder takes the one that matches
-         * the getter.
-         */
+        /** The type that properties are bound to: of several setters, Boot takes the one that matches the getter. */
         public @Nullable DurationSetting getMaxHold() {
             return maxHold == null ? null : new DurationSetting(maxHold);
         }

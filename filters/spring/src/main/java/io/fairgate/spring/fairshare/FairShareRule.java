@@ -6,11 +6,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of {@code FairShare=POOL} on a route.
+ * The arguments of {@code FairShare=POOL} on a route; the pool's settings apply for null.
  *
  * @param permits how many a request takes
- * @param maxHold for how long it may hold them; null for the pool's maximum
- * @param onClientLeft null for the pool's setting
  * @param requestClass the class of the requests within their tenants; null for none
  */
 public record FairShareRule(

@@ -7,9 +7,7 @@ import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/**
- * A request with the body for the upstream. Reports when as many bytes as its {@code Content-Length} were passed on.
- */
+/** A request with the body for the upstream. Reports when as many bytes as its Content-Length were passed on. */
 final class ForwardedRequest extends ServerHttpRequestDecorator {
 
     private final Flux<DataBuffer> body;
@@ -23,9 +21,8 @@ final class ForwardedRequest extends ServerHttpRequestDecorator {
     }
 
     /**
-     * Over HTTP/2 all bytes of a body may arrive, and the end of the stream never. The upstream is then at work, so an
-     * error after the last byte is ignored. A body that ends too early is an error, because the upstream would wait for
-     * the rest.
+     * Over HTTP/2 all bytes of a body may arrive, and the end of the stream never: an error after the last byte is
+     * ignored, because the upstream is at work. A body that ends too early is an error: the upstream would wait.
      */
     @Override
     public Flux<DataBuffer> getBody() {

@@ -2,7 +2,6 @@ package io.fairgate.spring.fairshare;
 
 import io.fairgate.spring.exchange.Exchanges;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.web.reactive.socket.WebSocketHandler;
 import org.springframework.web.reactive.socket.WebSocketSession;
@@ -13,9 +12,8 @@ import reactor.core.publisher.Sinks;
 import reactor.netty.Connection;
 
 /**
- * Makes an admitted exchange last as long as its WebSocket, so that the permit is held and the charge stays open until
- * then. Without this, the exchange ends with the handshake, before anything was sent upstream: Reactor Netty completes
- * the request then, and runs the session separately.
+ * Makes an admitted exchange last as long as its WebSocket, so that the permit is held and the charge stays open.
+ * Without this it ends with the handshake, before anything was sent upstream, and the session runs separately.
  */
 final class HeldWebSockets implements BeanPostProcessor {
 
@@ -37,14 +35,8 @@ final class HeldWebSockets implements BeanPostProcessor {
             Mono<Void> closed = client == null ? Mono.never() : client.onDispose();
             return service.handleRequest(exchange, new Ending(handler, ended))
                     .then(Mono.firstWithSignal(ended.asMono(), closed))
-                    .doOnCancel(() -> close(client));
-        }
-
-        /** Closes the connection, because the session must not outlive its permit. */
-        private static void close(@Nullable Connection client) {
-            if (client != null) {
-                var unused = client.channel().close();
-            }
+                    // The session must not outlive its permit.
+                    .doOnCancel(() -> Exchanges.close(exchange));
         }
     }
 

@@ -5,7 +5,6 @@ import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.PoolListener;
-import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.policy.PolicyParticipant;
@@ -14,7 +13,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
@@ -28,10 +26,8 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * The pools of the policy, by name. A pool stays the same object through every change of the policy, so that requests
- * that hold its permits or wait in it stay counted.
- *
- * <p>A pool that the policy no longer names is kept until it is empty. If the policy names it again before that, a new
- * and empty pool would grant permits that are still held.
+ * that hold its permits or wait in it stay counted. One that the policy no longer names is kept until it is empty: if
+ * it were named again before that, a new and empty pool would grant permits that are still held.
  */
 public final class PermitPools implements PolicyParticipant {
 
@@ -52,13 +48,9 @@ public final class PermitPools implements PolicyParticipant {
     private final PoolFactory factory;
     private final Scheduler time;
     private final Watch watch;
-    /**
-     * The pools of the policy, those that are being prepared, and those that the policy no longer names but that are
-     * not empty yet.
-     */
+    /** Also those that are being prepared, and those that the policy no longer names but that are not empty yet. */
     private final Map<String, PermitPool> pools = new ConcurrentSkipListMap<>();
 
-    /** Permits held without a client, by pool. */
     private final Map<String, Integer> withoutClient = new ConcurrentHashMap<>();
 
     /** The next check of each pool that the policy no longer names. Guarded by this. */
@@ -75,7 +67,6 @@ public final class PermitPools implements PolicyParticipant {
         this.time = time;
         this.watch = watch;
         this.current = policy;
-        this.expected = policy;
         prepare(policy);
     }
 
@@ -84,23 +75,12 @@ public final class PermitPools implements PolicyParticipant {
         return List.copyOf(pools.values());
     }
 
-    /**
-     * The pool of this name, also one that the policy no longer names but that is not empty yet; null when there is
-     * none.
-     */
+    /** The pool of this name, from the same pools; null when there is none. */
     public @Nullable PermitPool get(String name) {
         return pools.get(name);
     }
 
-    /** The settings of an existing pool; the last settings of one that the policy no longer names. */
-    PoolSettings settings(String name) {
-        return Objects.requireNonNull(pools.get(name), name).settings();
-    }
-
-    /**
-     * The permits of a pool that are held although their requests are over for their clients: the upstream is still at
-     * work, or its connection is just being closed.
-     */
+    /** The permits that are held for an upstream at work, or a closing connection, without a client any more. */
     public int withoutClient(String pool) {
         return withoutClient.getOrDefault(pool, 0);
     }
@@ -205,8 +185,7 @@ public final class PermitPools implements PolicyParticipant {
 
     // ---- all of them ----
 
-    /** The sums over all pools. */
-    /** Leaves out pools whose backend cannot be reached. */
+    /** The sums over all pools whose backend can be reached. */
     public Mono<PoolTotals> totals() {
         return Flux.fromIterable(pools.values())
                 .concatMap(pool -> pool.totals().onErrorComplete(PoolUnavailableException.class))

@@ -27,23 +27,10 @@ import reactor.core.scheduler.Scheduler;
  * The step of the admission that waits for the tenant's fair share of a pool, and holds the permits until the last byte
  * of the response is written, or until anything else ends the request.
  */
-public final class PermitStep {
+public record PermitStep(
+        PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
 
     private static final String SERVER_TIMING = "Server-Timing";
-
-    private final PolicyHolder policy;
-    private final PermitPools pools;
-    private final ByteBudget waitingBodies;
-    private final Decisions decisions;
-    private final Scheduler time;
-
-    PermitStep(PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
-        this.policy = policy;
-        this.pools = pools;
-        this.waitingBodies = waitingBodies;
-        this.decisions = decisions;
-        this.time = time;
-    }
 
     /** Whether a request may have to wait for its permits. A hint, as {@link PermitPool#hasOpenPermit} is. */
     public boolean mayWait(TenantPolicy tenant, FairShareRule rule) {
@@ -67,10 +54,8 @@ public final class PermitStep {
     }
 
     /**
-     * Forwards the request immediately. A second request in the pool, the shadow, stands for it: the shadow waits as
-     * the request would have waited, holds permits until the request ends, and is refused when the request would have
-     * been refused. So the state and the meters of the pool show what it would do, as far as that is possible while no
-     * request is held back.
+     * Forwards the request immediately. A second request in the pool, its shadow, waits, holds permits until the
+     * request ends, or is refused in its place. So the state and the meters of the pool show what it would do.
      */
     private Mono<Void> dryRun(
             ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule, PermitPool pool, Forward forward) {
@@ -90,7 +75,7 @@ public final class PermitStep {
             ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule, PermitPool pool, Forward forward) {
         long askedAt = time.now(TimeUnit.NANOSECONDS);
         ReadAheadBody body = ReadAheadBody.of(exchange, waitingBodies);
-        PoolSettings settings = pools.settings(pool.name());
+        PoolSettings settings = pool.settings();
         Duration maxHold = rule.maxHold() == null ? settings.maxHold() : rule.maxHold();
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
         UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
@@ -129,10 +114,7 @@ public final class PermitStep {
         return loop == null ? request : request.withHome(loop);
     }
 
-    /**
-     * The time to wait until the request has settled. With {@code close} the connection is closed when the hold ends,
-     * so the default (null) is long enough.
-     */
+    /** The time to settle. With {@code close} the default (null) is enough: the connection closes with the hold. */
     private static @Nullable Duration settleWithin(OnClientLeft onClientLeft, Duration maxHold) {
         if (onClientLeft == OnClientLeft.CLOSE) {
             return null;
@@ -141,10 +123,7 @@ public final class PermitStep {
         return within.compareTo(PoolSettings.MAX_DURATION) < 0 ? within : PoolSettings.MAX_DURATION;
     }
 
-    /**
-     * Looks the pool up by its name each time: a route that does not come from the policy outlives a pool that is
-     * removed and added again.
-     */
+    /** By its name each time: a route that the policy does not name outlives a pool that is removed and added again. */
     private PermitPool pool(FairShareRule rule) {
         PermitPool pool = pools.get(rule.pool());
         if (pool == null) {

@@ -17,12 +17,10 @@ import reactor.core.publisher.Sinks.EmitResult;
 import reactor.util.concurrent.Queues;
 
 /**
- * The body of a request, read while the request waits.
- *
- * <p>Reactor Netty notices that a client has left only while it reads from the connection, and it reads only while the
- * body is requested. A request that waits with its body unread would keep waiting after its client has left, win a
- * permit, and be sent to the upstream. So the body is read into memory meanwhile, as long as the {@link ByteBudget} has
- * room; after that, reading pauses until the upstream takes the body.
+ * The body of a request, read while the request waits: Reactor Netty notices that a client has left only while it reads
+ * from the connection, and it reads only while the body is requested. With its body unread, a request would wait on
+ * after its client has left, win a permit, and be sent to the upstream. When the {@link ByteBudget} has no more room,
+ * reading pauses until the upstream takes the body.
  *
  * <p>{@link #start} begins to read; {@link #body} is the body for the upstream, whether started or not;
  * {@link #discard} must be called when the exchange is over, and frees the buffers that were not taken.
@@ -53,9 +51,8 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
     }
 
     /**
-     * The body of the request. A client that sent {@code Expect: 100-continue} has not sent its body yet, and reading
-     * it would make the server answer 100. A body that the gateway has cached, as it does for retries, has been read
-     * already.
+     * The body of the request. Reading it would make the server answer an {@code Expect: 100-continue}, after which the
+     * client sends it. A body that the gateway has cached for retries has been read already.
      */
     static ReadAheadBody of(ServerWebExchange exchange, ByteBudget budget) {
         ServerHttpRequest request = exchange.getRequest();
@@ -64,10 +61,7 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
         return new ReadAheadBody(request.getBody(), budget, mayRead);
     }
 
-    /**
-     * Begins to read, because the request has to wait. If another thread ends the exchange meanwhile, either this call
-     * or {@link #discard} frees the buffers.
-     */
+    /** Begins to read. If another thread ends the exchange meanwhile, this or {@link #discard} frees the buffers. */
     void start() {
         waiting = true;
         if (!mayRead) {
@@ -134,14 +128,12 @@ final class ReadAheadBody extends BaseSubscriber<DataBuffer> {
 
     @Override
     protected void hookOnComplete() {
-        complete = true;
         empty = !anyBytes;
         kept.tryEmitComplete();
     }
 
     @Override
     protected void hookOnError(Throwable error) {
-        complete = true;
         kept.tryEmitError(error);
     }
 

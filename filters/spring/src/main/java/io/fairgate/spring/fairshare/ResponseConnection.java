@@ -1,7 +1,6 @@
 package io.fairgate.spring.fairshare;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -11,19 +10,8 @@ import reactor.netty.Connection;
 import reactor.netty.NettyInbound;
 import reactor.netty.NettyOutbound;
 
-/**
- * The connection of a response, which is disposed of on its event loop: there it belongs either to its exchange, or no more to
- * any (see {@link ResponseConnectionFilter}).
- */
-final class ResponseConnection implements Connection {
-
-    private final Connection connection;
-    private final EventLoop loop;
-
-    private ResponseConnection(Connection connection, EventLoop loop) {
-        this.connection = connection;
-        this.loop = loop;
-    }
+/** The connection of a response, disposed of on its event loop only: see {@link ResponseConnectionFilter}. */
+record ResponseConnection(Connection connection, EventLoop loop) implements Connection {
 
     /** The connection itself when its exchange is over for Reactor Netty: then nothing can be disposed of any more. */
     static Connection of(Connection connection) {
@@ -44,7 +32,12 @@ final class ResponseConnection implements Connection {
         }
     }
 
-    // All else is the connection's own.
+    // All that an exchange has of its own; the other methods of a connection work on its channel.
+
+    @Override
+    public Channel channel() {
+        return connection.channel();
+    }
 
     @Override
     public <T extends Connection> @Nullable T as(Class<T> type) {
@@ -54,11 +47,6 @@ final class ResponseConnection implements Connection {
     @Override
     public boolean isDisposed() {
         return connection.isDisposed();
-    }
-
-    @Override
-    public Channel channel() {
-        return connection.channel();
     }
 
     @Override
@@ -82,62 +70,8 @@ final class ResponseConnection implements Connection {
     }
 
     @Override
-    public Connection markPersistent(boolean persistent) {
-        connection.markPersistent(persistent);
-        return this;
-    }
-
-    @Override
-    public Connection addHandlerLast(ChannelHandler handler) {
-        connection.addHandlerLast(handler);
-        return this;
-    }
-
-    @Override
-    public Connection addHandlerLast(String name, ChannelHandler handler) {
-        connection.addHandlerLast(name, handler);
-        return this;
-    }
-
-    @Override
-    public Connection addHandlerFirst(ChannelHandler handler) {
-        connection.addHandlerFirst(handler);
-        return this;
-    }
-
-    @Override
-    public Connection addHandlerFirst(String name, ChannelHandler handler) {
-        connection.addHandlerFirst(name, handler);
-        return this;
-    }
-
-    @Override
-    public Connection removeHandler(String name) {
-        connection.removeHandler(name);
-        return this;
-    }
-
-    @Override
-    public Connection replaceHandler(String name, ChannelHandler handler) {
-        connection.replaceHandler(name, handler);
-        return this;
-    }
-
-    @Override
     public Connection onDispose(Disposable task) {
         connection.onDispose(task);
-        return this;
-    }
-
-    @Override
-    public Connection onReadIdle(long millis, Runnable task) {
-        connection.onReadIdle(millis, task);
-        return this;
-    }
-
-    @Override
-    public Connection onWriteIdle(long millis, Runnable task) {
-        connection.onWriteIdle(millis, task);
         return this;
     }
 }

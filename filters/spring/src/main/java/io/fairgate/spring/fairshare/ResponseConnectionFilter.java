@@ -34,22 +34,13 @@ final class ResponseConnectionFilter implements GlobalFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        return chain.filter(new Exchange(exchange));
-    }
-
-    private static final class Exchange extends ServerWebExchangeDecorator {
-
-        private final Map<String, Object> attributes;
-
-        Exchange(ServerWebExchange exchange) {
-            super(exchange);
-            this.attributes = new Attributes(exchange.getAttributes());
-        }
-
-        @Override
-        public Map<String, Object> getAttributes() {
-            return attributes;
-        }
+        Map<String, Object> attributes = new Attributes(exchange.getAttributes());
+        return chain.filter(new ServerWebExchangeDecorator(exchange) {
+            @Override
+            public Map<String, Object> getAttributes() {
+                return attributes;
+            }
+        });
     }
 
     /** The attributes of the exchange, except that the connection of a response is put in as a {@link ResponseConnection}. */

@@ -8,9 +8,8 @@ import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import reactor.netty.http.websocket.WebsocketInbound;
 
 /**
- * Treats {@code 101 Switching Protocols} as a failure of the upstream when the request did not ask for a WebSocket. If
- * the response were forwarded, the client's connection would become a tunnel, and the upstream's connection would go
- * back into the pool, where the next request waits on it for ever.
+ * Treats {@code 101 Switching Protocols} as a failure of the upstream unless the request asked for a WebSocket. It
+ * would make a tunnel of the client's connection, and the upstream's would return to the pool, where a request hangs.
  */
 final class UnrequestedUpgrades {
 

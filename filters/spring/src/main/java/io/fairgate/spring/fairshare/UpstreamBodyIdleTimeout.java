@@ -8,9 +8,8 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.websocket.WebsocketInbound;
 
 /**
- * Limits how long an upstream may send nothing in the middle of a body. The gateway's own {@code response-timeout} ends
- * with the headers; without this limit, an upstream that stalls after them would hold its permit until
- * {@code max-hold}. WebSockets are not limited.
+ * Limits how long an upstream may send nothing in the middle of a body, except of a WebSocket. The gateway's own
+ * {@code response-timeout} ends with the headers, so a stalled upstream would hold its permit until {@code max-hold}.
  */
 record UpstreamBodyIdleTimeout(Duration idle) implements HttpClientCustomizer {
 

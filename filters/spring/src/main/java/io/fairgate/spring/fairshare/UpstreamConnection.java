@@ -23,10 +23,9 @@ import reactor.util.context.Context;
  * filter of the route retries.
  *
  * <p>When a client leaves, or the upstream is too slow, everything between the client and the gateway's HTTP client is
- * cancelled at once. The exchange need not be: with {@link OnClientLeft#FINISH} this class stops the cancellation while
- * the upstream is at work, and {@link #settled} keeps the permit until the upstream has answered. The cancellation is
- * stopped here, and not around the whole chain, so that nothing else is kept for a client that has left: no body, no
- * timer, no filter.
+ * cancelled at once. With {@link OnClientLeft#FINISH} this class stops the cancellation while the upstream is at work,
+ * and {@link #settled} keeps the permit until the upstream has answered. It is stopped here, and not around the whole
+ * chain, so that nothing else is kept for a client that has left: no body, no timer, no filter.
  */
 final class UpstreamConnection {
 
@@ -72,18 +71,20 @@ final class UpstreamConnection {
     }
 
     /**
-     * A permit covers one exchange at a time: the next one waits until the earlier one has been answered, or, if the
-     * earlier one was abandoned, until the upstream is done with it. The body of an earlier response is not read any
-     * more, so the earlier exchange is left: an attempt that timed out while its response came has dropped the
-     * connection without closing it.
+     * A permit covers one exchange at a time: the next one waits until the earlier one has been answered, or, if it was
+     * abandoned, until the upstream is done with it. The earlier exchange is left then, because its body is not read
+     * any more: an attempt that timed out while its response came has dropped the connection without closing it.
      */
     private Mono<Connection> next(Mono<? extends Connection> connect) {
         return Mono.defer(() -> {
             UpstreamExchange earlier = latest;
             Mono<Connection> next = Mono.defer(() -> {
                 UpstreamExchange exchange = new UpstreamExchange(this);
-                if (!follow(earlier, exchange)) {
-                    return next(connect);
+                synchronized (this) {
+                    if (latest != earlier) { // Another one has begun meanwhile.
+                        return next(connect);
+                    }
+                    latest = exchange;
                 }
                 if (earlier != null) {
                     earlier.leave();
@@ -92,15 +93,6 @@ final class UpstreamConnection {
             });
             return earlier == null ? next : earlier.idle().then(next);
         });
-    }
-
-    /** Makes this the latest exchange; false when another one has begun meanwhile. */
-    private synchronized boolean follow(@Nullable UpstreamExchange earlier, UpstreamExchange exchange) {
-        boolean follows = latest == earlier;
-        if (follows) {
-            latest = exchange;
-        }
-        return follows;
     }
 
     private void start(UpstreamExchange exchange, Mono<? extends Connection> connect, MonoSink<Connection> sink) {
@@ -149,10 +141,7 @@ final class UpstreamConnection {
                 : maxHold.toNanos() - (time.now(TimeUnit.NANOSECONDS) - grantedAt);
     }
 
-    /**
-     * Runs a task on the event loop after some time; not when the loop is shutting down, because its connections are
-     * closed then.
-     */
+    /** Runs a task on the event loop later; not when the loop is shutting down, which closes its connections. */
     Disposable after(long nanos, EventLoop loop, Runnable task) {
         return time.schedule(
                 () -> {

@@ -32,30 +32,21 @@ import reactor.netty.http.HttpOperations;
  */
 final class UpstreamExchange {
 
-    /**
-     * The connection of the exchange. The channel is stored, because the connection may no longer give it once the
-     * exchange is over for Reactor Netty.
-     */
+    /** With the channel, which the connection may no longer give once its exchange is over for Reactor Netty. */
     private record Wire(HttpMethod method, Connection connection, Channel channel) {
 
         EventLoop loop() {
             return channel.eventLoop();
         }
 
-        /**
-         * Whether the headers of the request are sent; the handshake of a WebSocket does not count, because it is no
-         * work.
-         */
+        /** Whether the headers are sent; not those of a WebSocket's handshake, because that is no work. */
         boolean hasSentHeaders() {
             return connection instanceof HttpOperations<?, ?> exchange
                     && exchange.hasSentHeaders()
                     && !exchange.isWebsocket();
         }
 
-        /**
-         * Reactor Netty sends requests of these methods only when they are complete, but may report the end of the
-         * sending later, on another thread.
-         */
+        /** Reactor Netty sends these when they are complete, but may report the end later, on another thread. */
         boolean isInOnePiece() {
             return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD) || method.equals(HttpMethod.DELETE);
         }
@@ -85,10 +76,7 @@ final class UpstreamExchange {
 
     // ---- events of the HTTP client ----
 
-    /**
-     * The request is about to be sent. Either this sees that the exchange was left, or {@link #leave} sees the
-     * connection.
-     */
+    /** About to be sent. Either this sees that the exchange was left, or {@link #leave} sees the connection. */
     void send(HttpMethod method, Connection connection) {
         Channel channel = connection.channel();
         wire = new Wire(method, connection, channel);
@@ -152,22 +140,21 @@ final class UpstreamExchange {
     }
 
     void leave() {
-        leave(Disposables.disposed());
+        end(Disposables.disposed(), false);
     }
 
     /** @param connecting the attempt to connect, disposed of unless the exchange goes on */
     void leave(Disposable connecting) {
-        left = true;
         end(connecting, false);
     }
 
     /** The exchange has failed: its connection, if there is one, is of no use any more. */
     void fail() {
-        left = true;
         end(Disposables.disposed(), true);
     }
 
     private void end(Disposable connecting, boolean hasFailed) {
+        left = true;
         Wire on = wire;
         if (on == null) {
             connecting.dispose();

@@ -22,10 +22,7 @@ import javax.security.auth.x500.X500Principal;
 import org.springframework.http.server.reactive.SslInfo;
 import reactor.core.publisher.Mono;
 
-/**
- * Identification by a name in the client's certificate. TLS has verified the certificate when the connection was made;
- * only its names are read here.
- */
+/** Identification by a name in the client's certificate. TLS has verified it; only its names are read here. */
 record CertificateAuthenticator(CertificateName kind, Policy policy) implements Authenticator {
 
     @Override

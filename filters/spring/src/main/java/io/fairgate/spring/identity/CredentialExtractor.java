@@ -28,9 +28,8 @@ final class CredentialExtractor {
     private final Pattern start;
 
     /**
-     * The scheme behind something else, where the gateway does not check what follows: {@code Basic eA==, Bearer ey…}.
-     * Some servers search the whole line for it. Skips the first word, which is the scheme of the value, and may end
-     * like this one.
+     * The scheme behind something that the gateway does not check, as in {@code Basic eA==, Bearer ey…}: some servers
+     * search the whole line for it. Skips the first word, which is the scheme of the value, and may end like this one.
      */
     private final Pattern elsewhere;
 
@@ -45,12 +44,7 @@ final class CredentialExtractor {
         return Pattern.compile(format.formatted(NAME, scheme), Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
     }
 
-    /**
-     * The credential, with the space around it; null when there is none.
-     *
-     * @throws IdentityRefusedException when there are several, when there is an empty one, or when the scheme occurs
-     *     elsewhere in a value
-     */
+    /** The credential, with the space around it; null when there is none. Throws if it is malformed or not alone. */
     @Nullable
     String value(HttpHeaders headers) {
         String found = null;

@@ -9,11 +9,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.util.ClassUtils;
 
 /** Identification of tenants. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
+@Import(TenantRoutePredicateFactory.class)
 public class IdentityConfiguration {
 
     /** An optional library, which verifies tokens. */
@@ -25,11 +27,6 @@ public class IdentityConfiguration {
                 ? new TokenAuthenticators(meters::keySetFetched, MonotonicScheduler.INSTANCE)
                 : Authenticator.Tokens.NONE;
         return new TenantIdentifier(policy, tokens, decisions, meters);
-    }
-
-    @Bean
-    TenantRoutePredicateFactory fairgateTenantRoutePredicateFactory(TenantIdentifier identifier, PolicyHolder policy) {
-        return new TenantRoutePredicateFactory(identifier, policy);
     }
 
     @Bean

@@ -98,10 +98,7 @@ public final class IdentityRefusedException extends RefusedException {
         return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, headers);
     }
 
-    /**
-     * The challenge for one way to name the tenant: {@code Bearer} is defined by RFC 6750; there is no scheme for
-     * headers other than {@code Authorization}.
-     */
+    /** The challenge for one source. RFC 6750 defines that of {@code Bearer}; other headers have no scheme. */
     private String challenge(IdentitySource source) {
         CredentialHeader header = source.header();
         if (header == null) {

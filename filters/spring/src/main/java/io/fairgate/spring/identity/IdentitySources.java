@@ -92,10 +92,7 @@ final class IdentitySources {
                 new IdentityRefusedException(agree ? Reason.UNKNOWN_TENANT : Reason.CONTRADICTION, named, key));
     }
 
-    /**
-     * The request without the credentials that the upstream must not get, so that the filters behind the admission, the
-     * logs and the upstream do not see them.
-     */
+    /** The request without the credentials that later filters, the logs and the upstream must not see. */
     ServerWebExchange strip(ServerWebExchange exchange) {
         ServerWebExchange stripped = exchange;
         for (CredentialExtractor each : removed) {

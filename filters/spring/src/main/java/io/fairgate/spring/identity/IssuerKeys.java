@@ -20,15 +20,14 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * The keys of one issuer, kept in memory and fetched again by use: a request that finds them older than the refresh
- * time starts a fetch, and goes on with the old ones. So there is no timer, and nothing to stop when no policy names
- * the keys any more. When a fetch fails, the old keys stay in use.
+ * time starts a fetch, and goes on with the old ones, also when it fails. So there is no timer, and nothing to stop
+ * when no policy names the keys any more.
  *
  * <p>A request waits for a fetch in three cases only, each for at most {@link #LONGEST_WAIT}: when there are no keys
  * yet, when its token names a key that is not among them, and after a silence, which means that the last fetch began
- * more than twice the refresh time ago, whether it succeeded or not. Without that wait, the first requests could still
- * use a key that the issuer has withdrawn meanwhile. The silence ends with the fetch that it starts: once that fetch is
- * {@link #LONGEST_WAIT} old or has failed, the old keys answer at once. All requests that wait share one fetch, and
- * however many key ids are invented, no fetch begins too soon after another.
+ * more than twice the refresh time ago, whether it succeeded or not: the issuer may have withdrawn a key meanwhile. The
+ * silence ends with the fetch that it starts: once that is {@link #LONGEST_WAIT} old or has failed, the old keys answer
+ * at once. All requests that wait share one fetch, and however many key ids are invented, no fetch begins too soon.
  */
 final class IssuerKeys {
 
@@ -53,8 +52,6 @@ final class IssuerKeys {
     private record Keys(JWKSet set, long due) {}
 
     /**
-     * One fetch; times are in nanoseconds of the clock.
-     *
      * @param next from when on the next fetch may begin
      * @param serving from when on the old keys are used without waiting for this fetch
      */
@@ -66,8 +63,6 @@ final class IssuerKeys {
     }
 
     /**
-     * Fetches nothing before the keys are first needed.
-     *
      * @param fetch fetches the keys once, within a bounded time
      * @param count called after each fetch with whether it was successful
      */
@@ -78,11 +73,7 @@ final class IssuerKeys {
         this.time = time;
     }
 
-    /**
-     * The keys; empty when there are none.
-     *
-     * @param eventLoop where requests that had to wait go on; null for the thread that ends the wait
-     */
+    /** The keys; empty when there are none. Requests that had to wait go on on their event loop, if they have one. */
     Mono<JWKSet> all(@Nullable Executor eventLoop) {
         return Mono.defer(() -> {
             Keys now = keys;

@@ -20,10 +20,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.http.client.HttpClient;
 
-/**
- * Fetches a set of public keys. The answer is limited in size, in the number of keys and in time, and redirects are not
- * followed: only the policy says where the keys are.
- */
+/** Fetches public keys: bounded in bytes, number and time, and only from where the policy says, without redirects. */
 final class KeySetFetch {
 
     static final int MAX_BYTES = 256 * 1024;
@@ -40,10 +37,7 @@ final class KeySetFetch {
 
     private KeySetFetch() {}
 
-    /**
-     * Fetches the keys once for each subscription. Errors when there is no usable set, or when it takes too long. Runs
-     * on a scheduler for blocking work.
-     */
+    /** Fetches the keys at each subscription, on a thread for blocking work. Errors when no set is usable in time. */
     static Mono<JWKSet> of(KeySetLocation location, Scheduler time) {
         Mono<byte[]> bytes = location.isRemote() ? remote(location.location()) : file(Path.of(location.location()));
         return bytes.map(KeySetFetch::usable)

@@ -12,10 +12,8 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * The step of the admission that identifies the tenant of a request, and refuses a request without one. It does so once
- * for each request, by the {@link IdentitySources} of the policy in force.
- *
- * <p>Nothing is kept per id, so invented ids cost the gateway nothing.
+ * The step of the admission that identifies the tenant of a request, once for each request, by the
+ * {@link IdentitySources} of the policy in force. Nothing is kept per id, so invented ids cost the gateway nothing.
  */
 public final class TenantIdentifier implements PolicyParticipant {
 

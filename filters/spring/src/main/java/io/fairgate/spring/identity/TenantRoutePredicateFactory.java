@@ -8,8 +8,7 @@ import org.springframework.cloud.gateway.handler.predicate.AbstractRoutePredicat
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * {@code Tenant=acme,globex}: the route is for requests of these tenants. {@code _unknown} is the tenant that all
- * unknown ids share.
+ * {@code Tenant=acme,globex}: the route is for requests of these tenants; {@code _unknown} stands for all unknown ids.
  *
  * <p>A request without a valid tenant matches as well, so that the admission refuses it for that reason. If it did not
  * match, it would be answered with 404, or refused on another route. In a dry run it does not match.

@@ -14,28 +14,18 @@ import org.springframework.web.server.ServerWebExchange;
  *
  * <p>It is the last of all filters of headers. No later filter removes headers, so {@code Connection: X-Tenant-Id}
  * removes the header of the client and not the one of the gateway.
+ *
+ * @param type requests or responses; a filter cannot see which of them it handles, so each has its own
  */
-final class UpstreamIdentity implements HttpHeadersFilter, Ordered {
+record UpstreamIdentity(Type type) implements HttpHeadersFilter, Ordered {
 
     /** Prefixes of the gateway's own headers, and of those that Reactor Netty derives from HTTP/2 frames. */
     private static final List<String> OWN_PREFIXES = List.of("x-http2-", "x-fairgate-", "x-permit-");
 
     private static final String FENCING_TOKEN = "x-fencing-token";
 
-    /**
-     * The header of an upgrade to HTTP/2, which is not forwarded; a client may have left it out of {@code Connection}.
-     */
+    /** Belongs to an upgrade to HTTP/2, and is not forwarded, also when {@code Connection} does not name it. */
     private static final String HTTP2_SETTINGS = "http2-settings";
-
-    private final Type type;
-
-    /**
-     * @param type requests or responses; each has a filter of its own, because a filter cannot see which of them it
-     *     handles
-     */
-    UpstreamIdentity(Type type) {
-        this.type = type;
-    }
 
     @Override
     public int getOrder() {

@@ -27,24 +27,20 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.DoubleAccumulator;
 import java.util.function.DoubleSupplier;
-import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The meters that are read at a scrape: the pools, their tenants, the quotas. They cost nothing between scrapes.
- *
- * <p>There are rows for the pools of the policy and for the tenants that are shown ({@link TenantSeries}). While gauges
- * are read, the shown tenants are reviewed from time to time. A change adds and removes some rows, and leaves the
- * others as they are.
+ * The meters that are read at a scrape: the pools, their tenants, the quotas. They cost nothing between scrapes. There
+ * are rows for the pools of the policy and for the shown tenants ({@link TenantSeries}), which are reviewed from time
+ * to time while gauges are read. A change adds and removes some rows, and leaves the others as they are.
  */
 final class FairgateGauges implements MeterBinder, PolicyParticipant {
 
-    /**
-     * The tenant tag of quotas that the tenants of a group share; their quota tag begins with the name of the group.
-     */
+    /** The tenant tag of quotas that a group shares among its tenants; their quota tag begins with its name. */
     private static final String GROUP = "_group";
 
     private static final long REVIEW_NANOS = Duration.ofSeconds(10).toNanos();
@@ -154,11 +150,11 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
         Set<TenantId> kept = series.kept();
         policy.pools().keySet().forEach(pool -> {
             addPool(rows, pool);
-            addTenant(rows, pool, OTHER, () -> sum(pool, OTHER, FairgateGauges::activeWeight));
+            addTenant(rows, pool, OTHER, () -> usage().sum(pool, OTHER, FairgateGauges::activeWeight));
             shown.forEach(id -> addTenant(rows, pool, id.value(), () -> weight(id)));
             kept.forEach(id -> addSeconds(rows, pool, id.value()));
         });
-        addQuotas(rows, shown, policy);
+        addQuotas(rows, shown);
         return rows;
     }
 
@@ -176,9 +172,9 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
 
     private void addTenant(Map<Row, DoubleSupplier> rows, String pool, String tag, DoubleSupplier weight) {
         Tags tags = FairgateMeters.poolAndTenant(pool, tag);
-        add(rows, Meter.TENANT_IN_FLIGHT, tags, () -> sum(pool, tag, TenantStatus::inFlight));
-        add(rows, Meter.TENANT_WAITING, tags, () -> sum(pool, tag, TenantStatus::waiting));
-        add(rows, Meter.TENANT_SHARE, tags, () -> sum(pool, tag, TenantStatus::share));
+        add(rows, Meter.TENANT_IN_FLIGHT, tags, () -> usage().sum(pool, tag, TenantStatus::inFlight));
+        add(rows, Meter.TENANT_WAITING, tags, () -> usage().sum(pool, tag, TenantStatus::waiting));
+        add(rows, Meter.TENANT_SHARE, tags, () -> usage().sum(pool, tag, TenantStatus::share));
         add(rows, Meter.TENANT_WEIGHT, tags, weight);
         addSeconds(rows, pool, tag);
     }
@@ -193,7 +189,7 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
     }
 
     /** Adds the quotas of the shown tenants, of the groups above them, and of the tenant that unknown ids share. */
-    private void addQuotas(Map<Row, DoubleSupplier> rows, Set<TenantId> shown, Policy policy) {
+    private void addQuotas(Map<Row, DoubleSupplier> rows, Set<TenantId> shown) {
         Set<String> groups = new LinkedHashSet<>();
         shown.forEach(id -> addQuotas(rows, policy.members().get(id), id.value(), groups));
         addQuotas(rows, policy.unknown(), OTHER, groups);
@@ -215,7 +211,7 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
     private void addQuota(Map<Row, DoubleSupplier> rows, OwnedQuota quota, String tenant) {
         Tags tags = Tags.of("tenant", tenant, "quota", quota.label());
         rows.put(new Row(Meter.QUOTA_LIMIT, tags, quota), quota.quota()::limit);
-        rows.put(new Row(Meter.QUOTA_REMAINING, tags, quota), new Remaining(QuotaSet.of(List.of(quota))));
+        rows.put(new Row(Meter.QUOTA_REMAINING, tags, quota), remaining(QuotaSet.of(List.of(quota))));
     }
 
     // ---- the values ----
@@ -225,10 +221,6 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
             reviewSoon();
         }
         return usage;
-    }
-
-    private double sum(String pool, String tag, ToDoubleFunction<TenantStatus> value) {
-        return usage().sum(pool, tag, value);
     }
 
     private static double activeWeight(TenantStatus tenant) {
@@ -241,20 +233,13 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
     }
 
     /** What is left of one quota. A backend in another process answers after the scrape, so its latest answer is shown. */
-    private final class Remaining implements DoubleSupplier {
-        private final QuotaSet alone;
-        private volatile double latest = Double.NaN;
-
-        Remaining(QuotaSet alone) {
-            this.alone = alone;
-        }
-
-        @Override
-        public double getAsDouble() {
+    private DoubleSupplier remaining(QuotaSet alone) {
+        AtomicReference<Double> latest = new AtomicReference<>(Double.NaN);
+        return () -> {
             var unused = quotas.balances(alone)
                     .onErrorComplete(QuotasUnavailableException.class)
-                    .subscribe(balances -> latest = balances.get(0).remaining());
-            return latest;
-        }
+                    .subscribe(balances -> latest.set((double) balances.get(0).remaining()));
+            return latest.get();
+        };
     }
 }

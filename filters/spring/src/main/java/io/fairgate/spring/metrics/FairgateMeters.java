@@ -11,6 +11,7 @@ import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
@@ -27,9 +28,7 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * Counts and times events as they happen. The meters that are read at a scrape are in {@link FairgateGauges}.
- *
- * <p>The tenant tag is bounded: {@link TenantSeries} decides which members are counted by name; all others are
- * {@code _other}.
+ * {@link TenantSeries} bounds the tenant tag: it decides which members are counted by name.
  */
 public final class FairgateMeters implements PolicyParticipant, PermitPools.Watch, RefusalMeters {
 
@@ -72,10 +71,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return Order.METERS;
     }
 
-    /**
-     * Removes the meters of pools and members that the policy no longer names; otherwise each change would leave some
-     * behind.
-     */
+    /** Removes the meters of pools and members that the policy has lost, of which each change may leave some. */
     @Override
     public void commit(Policy next) {
         series.commit(next);
@@ -108,8 +104,8 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     }
 
     /**
-     * Counts a tenant under another tag from now on. The permit-time until now of what it holds stays with the tag
-     * before. Meters of a series that has ended are removed.
+     * Counts a tenant under another tag, or ends its series. The permit-time until now of what it holds stays with the
+     * tag before.
      *
      * @param held the permit-time so far of its current holds, in seconds, by pool
      */
@@ -126,8 +122,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     }
 
     private void removeAll(String key, String value) {
-        keep(tags -> tags.stream()
-                .noneMatch(tag -> tag.getKey().equals(key) && tag.getValue().equals(value)));
+        keep(tags -> tags.stream().noneMatch(Tag.of(key, value)::equals));
     }
 
     private void keep(Predicate<Tags> kept) {

@@ -120,16 +120,6 @@ public enum Meter {
         return declaration.tags();
     }
 
-    /** The name in Prometheus. */
-    String prometheusName() {
-        String name = id().replace('.', '_');
-        return switch (type()) {
-            case GAUGE -> name;
-            case COUNTER -> name + "_total";
-            case TIMER -> name + "_seconds";
-        };
-    }
-
     /** Registers a gauge or a counter whose value is read at a scrape. */
     public io.micrometer.core.instrument.Meter register(MeterRegistry registry, Tags tags, DoubleSupplier value) {
         // Both would refer weakly to an object that holds the value; this one is never collected.

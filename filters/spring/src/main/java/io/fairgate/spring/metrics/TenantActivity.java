@@ -8,10 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.DoubleAdder;
 
-/**
- * How active the members are: the permit-time that they use, of which that of five minutes ago counts half. A member
- * that has used none of late is forgotten.
- */
+/** How active members are: their permit-time, of which that of five minutes ago counts half. */
 final class TenantActivity {
 
     private static final double HALF_LIFE = Duration.ofMinutes(5).toNanos();

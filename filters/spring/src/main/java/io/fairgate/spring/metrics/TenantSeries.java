@@ -25,10 +25,10 @@ import reactor.core.scheduler.Scheduler;
  * {@link #review} decides by permit-time, of which older parts count for less: a tenant must be clearly more active
  * than the least active one to take its place.
  *
- * <p><b>Kept</b> are up to K tenants that were shown before. Their events are counted as {@link #OTHER}, and their own
- * counters stand still. When a kept tenant is shown again, its counters go on from there, so that no series ever
- * decreases. After an hour, or earlier when the policy has stopped naming tenants, a kept tenant makes room for another
- * one that needs it, and its series ends; if it is shown again after that, a new series begins at zero.
+ * <p><b>Kept</b> are up to K tenants that were shown before: they are counted as {@link #OTHER}, and their own counters
+ * stand still, and go on from there when they are shown again, so that no series ever decreases. After an hour, or when
+ * the policy has stopped naming tenants, a kept tenant makes room for another one that needs it, and its series ends; a
+ * later one begins at zero.
  *
  * <p>Each event is counted in one series: that of its tenant at that moment, or {@link #OTHER}. So no event is lost or
  * counted twice when tenants change between them (docs/decisions/0032-series-of-the-most-active-tenants.md).
@@ -41,17 +41,13 @@ final class TenantSeries {
     private static final long KEPT_AT_LEAST = Duration.ofHours(1).toNanos();
     /** Longer than Prometheus looks back for a series that has ended. */
     private static final long ENDED_FOR = Duration.ofMinutes(10).toNanos();
-    /**
-     * How many times as active as the least active shown tenant another one must be to take its place, so that two
-     * tenants of similar activity do not alternate.
-     */
+    /** How much more active than the least active shown tenant another must be, so that they do not alternate. */
     private static final double CLEARLY = 1.5;
 
     private final int most;
     private final Scheduler time;
     private final TenantActivity activity;
-    /** The tags of the tenants that are shown. */
-    private final Map<TenantId, String> shown = new ConcurrentHashMap<>();
+    private final Set<TenantId> shown = ConcurrentHashMap.newKeySet();
 
     private volatile Policy policy;
     private volatile Runnable whenChanged = () -> {};
@@ -88,18 +84,17 @@ final class TenantSeries {
 
     /** The tag for an event of the tenant that happens now; the tenant may become shown by it. */
     String tag(TenantId tenant) {
-        String tag = shown.get(tenant);
-        if (tag != null) {
-            return tag;
+        if (shown.contains(tenant)) {
+            return tenant.value();
         }
         return takesAll && policy.members().containsKey(tenant) ? take(tenant) : OTHER;
     }
 
     private synchronized String take(TenantId tenant) {
-        if (takesAll && !shown.containsKey(tenant)) {
+        if (takesAll && !shown.contains(tenant)) {
             takesAll = shownUnnamed().size() < most;
             if (takesAll && policy.members().containsKey(tenant)) {
-                shown.put(tenant, tenant.value());
+                shown.add(tenant);
                 whenChanged.run();
             }
         }
@@ -107,7 +102,7 @@ final class TenantSeries {
     }
 
     private Set<TenantId> shownUnnamed() {
-        Set<TenantId> unnamed = new HashSet<>(shown.keySet());
+        Set<TenantId> unnamed = new HashSet<>(shown);
         unnamed.removeAll(policy.tenantsInMetrics());
         return unnamed;
     }
@@ -121,12 +116,12 @@ final class TenantSeries {
 
     /** The tag that the tenant has now. Unlike {@link #tag}, this never makes a tenant shown. */
     String tagNow(TenantId tenant) {
-        return shown.getOrDefault(tenant, OTHER);
+        return shown.contains(tenant) ? tenant.value() : OTHER;
     }
 
     /** The tenants that are shown: events count in their own series. */
     Set<TenantId> shown() {
-        return Set.copyOf(shown.keySet());
+        return Set.copyOf(shown);
     }
 
     /** The tenants that are kept: their own series stand still. */
@@ -134,10 +129,7 @@ final class TenantSeries {
         return Set.copyOf(kept.keySet());
     }
 
-    /**
-     * Shows whether tenants changed their tags during a read: none did if the version is even, and the same before and
-     * after the read.
-     */
+    /** No tenant changed its tag during a read if this is even, and the same before and after the read. */
     int version() {
         return version;
     }
@@ -152,28 +144,21 @@ final class TenantSeries {
         policy = next;
         Set<TenantId> members = next.members().keySet();
         activity.setMembers(members);
-        shown.keySet().retainAll(members);
+        shown.retainAll(members);
         kept.keySet().retainAll(members);
         ended.keySet().retainAll(members);
         if (takesAll) {
             // None of their events has been counted as OTHER. Where there is room for all members, all have their
             // series before their first event.
             Set<TenantId> named = next.tenantsInMetrics();
-            (members.size() - named.size() <= most ? members : named)
-                    .forEach(tenant -> shown.putIfAbsent(tenant, tenant.value()));
+            shown.addAll(members.size() - named.size() <= most ? members : named);
         }
     }
 
-    /**
-     * Events of a tenant are counted under another tag from now on.
-     *
-     * @param now null when the series of the tag before ends
-     */
+    /** Another tag for the events of a tenant from now on; null when the series of the tag before ends. */
     record Move(TenantId tenant, String before, @Nullable String now) {}
 
     /**
-     * Decides again which tenants are shown.
-     *
      * @param held the permit-time so far of current holds, in seconds, by tenant and pool
      * @param moves gets each change while the {@link #version} is odd
      */
@@ -193,7 +178,7 @@ final class TenantSeries {
 
     private void review(Map<TenantId, Double> active, long now, Consumer<Move> moves) {
         policy.tenantsInMetrics().stream()
-                .filter(tenant -> !shown.containsKey(tenant))
+                .filter(tenant -> !shown.contains(tenant))
                 .forEach(tenant -> show(tenant, moves));
         Comparator<TenantId> byActivity = Comparator.comparingDouble(tenant -> active.getOrDefault(tenant, 0.0));
         PriorityQueue<TenantId> unnamed = new PriorityQueue<>(byActivity);
@@ -207,7 +192,7 @@ final class TenantSeries {
         }
         List<TenantId> others = active.keySet().stream()
                 .filter(tenant -> policy.members().containsKey(tenant))
-                .filter(tenant -> !shown.containsKey(tenant) && !ended.containsKey(tenant))
+                .filter(tenant -> !shown.contains(tenant) && !ended.containsKey(tenant))
                 .sorted(byActivity.reversed())
                 .toList();
         for (TenantId other : others) {
@@ -242,7 +227,7 @@ final class TenantSeries {
 
     private void show(TenantId tenant, Consumer<Move> moves) {
         kept.remove(tenant);
-        shown.put(tenant, tenant.value());
+        shown.add(tenant);
         moves.accept(new Move(tenant, OTHER, tenant.value()));
     }
 

@@ -61,9 +61,7 @@ public final class PolicyHolder {
         current = next;
     }
 
-    /**
-     * Rolls back because a next policy was offered and not put in force, for instance because it could not be read.
-     */
+    /** Rolls back because a policy was offered and not put in force, for instance because it is not readable. */
     public synchronized void refuse() {
         participants.forEach(PolicyParticipant::rollBack);
     }

@@ -25,10 +25,7 @@ public interface PolicyParticipant {
      */
     default void prepare(Policy next) {}
 
-    /**
-     * Drops what was prepared for the next policy, because that was refused; also called when the refusal came before
-     * {@link #prepare}.
-     */
+    /** Drops what was prepared, because the policy was refused, perhaps before {@link #prepare}. */
     default void rollBack() {}
 
     /** Changes to the next policy. Must not throw: work that can fail belongs in {@link #prepare}. */

@@ -7,23 +7,20 @@ import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.HeaderVariants;
 import io.fairgate.spring.exchange.WholeNumber;
 import java.net.InetAddress;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * The header with which trusted peers give the cost of a request.
+ * The header with which peers in {@code trustedFrom} give the cost of a request.
  *
- * @param trustedFrom the networks of the trusted peers
  * @param max units, the most that they can give
  */
 record CostHeader(String header, List<Cidr> trustedFrom, long max) {
 
-    /**
-     * @throws IllegalArgumentException when {@code header} and {@code trustedFrom} are not both given, or one of the
-     *     networks is malformed
-     */
+    /** @throws IllegalArgumentException when only one of them is given, or a network is malformed */
     static @Nullable CostHeader of(@Nullable String header, @Nullable String trustedFrom, long max) {
         if (header == null && trustedFrom == null) {
             return null;
@@ -32,11 +29,8 @@ record CostHeader(String header, List<Cidr> trustedFrom, long max) {
         } else if (trustedFrom == null) {
             throw mistake("trusted-from", null, "the networks whose peers may send the header");
         }
-        List<Cidr> networks = new ArrayList<>();
-        for (String network : trustedFrom.split(",", -1)) {
-            networks.add(Cidr.parse(network.strip()));
-        }
-        return new CostHeader(header, List.copyOf(networks), max);
+        Stream<String> networks = Arrays.stream(trustedFrom.split(",", -1));
+        return new CostHeader(header, networks.map(each -> Cidr.parse(each.strip())).toList(), max);
     }
 
     /** The units in the header; null when it holds no number or the peer is not trusted. */

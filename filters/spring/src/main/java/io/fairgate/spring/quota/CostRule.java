@@ -16,10 +16,7 @@ record CostRule(
         @Nullable CostHeader header,
         @Nullable ResponseCost response) implements RouteRule {
 
-    /**
-     * The units that are charged when the request is forwarded. When the response gives the cost, at least one: a
-     * charge of nothing cannot be corrected.
-     */
+    /** The charge at the start. At least 1 if the response gives the cost: a charge of 0 cannot be corrected. */
     long units(ServerWebExchange exchange) {
         Long inHeader = header == null ? null : header.units(exchange);
         long before = inHeader == null ? units.units(exchange.getRequest()) : inHeader;

@@ -44,7 +44,6 @@ final class CostRules {
     /**
      * @param text such as {@code GET /reports/** = 10, * /search = 3}; null for no rules
      * @param otherwise the units of a request that no rule fits
-     * @throws IllegalArgumentException naming the text that is not a rule
      */
     CostRules(@Nullable String text, long otherwise) {
         exact = rules(text, EXACT);

@@ -17,10 +17,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Shows in the log, in the metrics and in the health whether the usage journal can be written.
- *
- * <p>The health is never down: while the journal cannot be written, quotas are counted in memory and no request is
- * refused for it. To take every gateway with a full disk out of service would cause an outage.
+ * Shows in the log, the metrics and the health whether the usage journal can be written. The health is never down:
+ * meanwhile quotas are counted in memory, and to take every gateway with a full disk out of service would be an outage.
  */
 final class JournalStatus implements JournalListener, MeterBinder, HealthIndicator {
 

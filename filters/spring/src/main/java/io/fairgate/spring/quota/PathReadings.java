@@ -9,10 +9,8 @@ import java.util.regex.Pattern;
 /**
  * The ways in which upstreams may read a path. Four servers can read {@code /a/..%2Fb;c//d} in four ways. Spring Cloud
  * Gateway merges the slashes and forwards the rest unchanged, and the gateway does not know which server is behind. So
- * each transformation that servers apply to paths is applied, and also left out.
- *
- * <p>A reading is written so that a path pattern of Spring decodes it and leaves out its parameters. Nothing is decoded
- * twice.
+ * each transformation that servers apply to paths is applied, and also left out. A path pattern of Spring decodes a
+ * reading and leaves out its parameters; nothing is decoded twice.
  */
 final class PathReadings {
 
@@ -20,10 +18,7 @@ final class PathReadings {
     private static final Pattern PARAMETERS = Pattern.compile(";[^/]*");
     private static final Pattern SLASHES = Pattern.compile("/{2,}");
 
-    /**
-     * The transformations of servers, in the order in which servers apply them. Some resolve dots before they merge
-     * slashes, others after.
-     */
+    /** The transformations of servers, in their order. Some resolve dots before they merge slashes, others after. */
     private static final List<UnaryOperator<String>> STEPS = List.of(
             PathReadings::decoded,
             path -> path.replace(";", "%3B"),
@@ -33,18 +28,14 @@ final class PathReadings {
             PathReadings::merged,
             PathReadings::closed);
 
-    /**
-     * The most characters of all readings together: twice what a request line holds, so that a path with one or two
-     * readings is never too long.
-     */
+    /** The most characters of all readings: twice a request line, so that one or two readings always fit. */
     private static final int MOST_CHARACTERS = 8192;
 
     private PathReadings() {}
 
     /**
-     * The readings; the first is the path as received. There is one for a path that all servers read alike, and none
-     * for a path that was made to be misread: a path of the maximum length can have dozens, and matching them all takes
-     * milliseconds.
+     * The readings; the first is the path as received, and usually the only one. None for a path that was made to be
+     * misread: a path of the maximum length can have dozens, and matching them all takes milliseconds.
      */
     static Set<String> of(String path) {
         Set<String> readings = new LinkedHashSet<>(List.of(path));
@@ -76,10 +67,7 @@ final class PathReadings {
         return path.length() == 1 || !path.endsWith("/");
     }
 
-    /**
-     * Decodes the characters that have a meaning in a path; a backslash is a slash to some servers. The pattern decodes
-     * all others.
-     */
+    /** Decodes what has a meaning in a path; a backslash is a slash to some servers. The pattern decodes the rest. */
     private static String decoded(String path) {
         return CODES.matcher(path).replaceAll(code -> switch (code.group(1)) {
             case "2E", "2e" -> ".";
@@ -92,10 +80,7 @@ final class PathReadings {
         return SLASHES.matcher(path).replaceAll("/");
     }
 
-    /**
-     * Removes {@code .} and {@code ..} by RFC 3986, section 5.2.4; {@code ..} takes away an empty segment like any
-     * other.
-     */
+    /** Resolves {@code .} and {@code ..} (RFC 3986, 5.2.4); {@code ..} takes away an empty segment like any other. */
     private static String resolved(String path) {
         StringBuilder resolved = new StringBuilder(path.length());
         String[] segments = path.split("/", -1);

@@ -26,10 +26,6 @@ public final class QuotaRefusedException extends RefusedException {
         this.decision = decision;
     }
 
-    QuotaDecision decision() {
-        return decision;
-    }
-
     @Override
     public List<String> quotas(boolean enforced) {
         return enforced ? decision.violated() : decision.wouldRefuse();

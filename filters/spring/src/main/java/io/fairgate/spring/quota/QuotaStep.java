@@ -12,15 +12,17 @@ import io.fairgate.quota.Quotas;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.exchange.RouteRules;
-import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;
+import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.policy.PolicyParticipant;
-import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Decisions.Origin;
+import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.RateLimitFields;
 import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.tenant.TenantId;
 import io.netty.channel.EventLoop;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.web.server.ServerWebExchange;
@@ -28,11 +30,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The step of the admission that checks and charges the quotas of a tenant, for requests of routes and for leases.
- *
- * <p>A request that may have to wait is checked before it takes a place in the queue, and charged when it has its
- * permit: a request that waited in vain is not charged. A request that need not wait is charged at once; the charge is
- * also the check.
+ * The step of the admission that checks and charges the quotas of a tenant, for requests of routes and for leases. A
+ * request that may have to wait is checked before it takes a place in the queue, and charged when it has its permit: a
+ * wait in vain is not charged. A request that need not wait is charged at once; the charge is also the check.
  */
 public final class QuotaStep implements PolicyParticipant {
 
@@ -89,62 +89,46 @@ public final class QuotaStep implements PolicyParticipant {
     }
 
     /**
-     * Errors when the request has to be checked and would be refused now.
-     *
-     * <p>It has to be checked when it may wait, and when its quotas refused the request before it: a tenant that
-     * continues beyond its quotas gets no permits, not even for a moment.
+     * Errors when the request has to be checked, and would be refused now. It has to be when it may wait, and when its
+     * quotas refused the request before it: a tenant that goes on beyond its quotas gets no permits, not even briefly.
      */
     public Mono<Void> checkBeforeWaiting(ServerWebExchange exchange, RequestQuotas request, boolean mayWait) {
         return mayWait || request.quotas().refusedLast()
-                ? checked(() -> Origin.of(exchange), request).flatMap(passed -> onEventLoop(exchange, Mono::empty))
+                ? check(() -> Origin.of(exchange), request).flatMap(passed -> onEventLoop(exchange, Mono::empty))
                 : Mono.empty();
     }
 
-    /** Errors when the request would be refused now. */
-    Mono<Void> check(Supplier<Origin> origin, RequestQuotas request) {
-        return checked(origin, request).then();
-    }
-
-    private Mono<QuotaDecision> checked(Supplier<Origin> origin, RequestQuotas request) {
+    /** Errors when the request would be refused now; emits nothing when there is nothing to check. */
+    Mono<QuotaDecision> check(Supplier<Origin> origin, RequestQuotas request) {
         return request.areUnlimited()
                 ? Mono.empty()
                 : quotas.check(request.quotas(), request.units())
                         .flatMap(decision -> require(origin, request, decision));
     }
 
-    /**
-     * Charges the quotas; emits nothing when there is nothing to charge. Errors when the quotas refuse, and then
-     * charges nothing.
-     */
+    /** Charges the quotas; emits nothing if there is nothing to charge. Errors if they refuse, and charges nothing. */
     Mono<QuotaDecision> charge(Supplier<Origin> origin, RequestQuotas request) {
         if (request.areUnlimited()) {
             return Mono.empty();
         }
-        QuotaCharge charge = newCharge(request);
-        return charge(origin, request, charge).doOnError(failure -> settle(charge, 0));
-    }
-
-    private Mono<QuotaDecision> charge(Supplier<Origin> origin, RequestQuotas request, QuotaCharge charge) {
-        return charge.charge().flatMap(decision -> require(origin, request, decision));
-    }
-
-    private QuotaCharge newCharge(RequestQuotas request) {
-        return quotas.newCharge(request.quotas(), request.units());
+        QuotaCharge charge = quotas.newCharge(request.quotas(), request.units());
+        return charge.charge()
+                .flatMap(decision -> require(origin, request, decision))
+                .doOnError(failure -> settle(charge, 0));
     }
 
     /**
-     * Charges the request, forwards it, and adds the balances of its quotas to the response.
-     *
-     * <p>The charge is settled when the request ends, in whatever way: given back when nothing was sent to the
-     * upstream, corrected when the response gives the cost.
+     * Charges the request, forwards it, and adds the balances of its quotas to the response. However the request ends,
+     * the charge is settled: given back if nothing was sent upstream, corrected if the response gives the cost.
      */
     public Mono<Void> charge(ServerWebExchange exchange, RequestQuotas request, Forward forward) {
         if (request.areUnlimited()) {
             return forward.send(exchange);
         }
-        QuotaCharge charge = newCharge(request);
+        QuotaCharge charge = quotas.newCharge(request.quotas(), request.units());
         UpstreamWork work = new UpstreamWork(request.units(), request.response());
-        return charge(() -> Origin.of(exchange), request, charge)
+        return charge.charge()
+                .flatMap(decision -> require(() -> Origin.of(exchange), request, decision))
                 .flatMap(decision -> onEventLoop(exchange, () -> {
                     exchange.getResponse().beforeCommit(() -> {
                         addBalances(exchange, decision);
@@ -159,22 +143,29 @@ public final class QuotaStep implements PolicyParticipant {
     }
 
     private Mono<QuotaDecision> require(Supplier<Origin> origin, RequestQuotas request, QuotaDecision decision) {
-        TenantPolicy tenant = request.tenant();
+        TenantId tenant = request.tenant().id();
         if (!decision.allowed()) {
-            refusals.refused(tenant.id(), QuotaRefusedException.REASON, true);
+            refusals.refused(tenant, QuotaRefusedException.REASON, true);
             return Mono.error(new QuotaRefusedException(decision));
         }
-        if (request.isDryRunToBeNoted(decision)) {
-            refusals.refused(tenant.id(), QuotaRefusedException.REASON, false);
-            decisions.noteDryRun(origin.get(), new QuotaRefusedException(decision));
+        if (!decision.wouldRefuse().isEmpty()) {
+            noteDryRun(origin.get(), tenant, new QuotaRefusedException(decision));
         }
         return Mono.just(decision);
     }
 
-    /**
-     * Runs the rest on the client's event loop, because a backend that waits for a disk or another process answers on a
-     * thread of its own.
-     */
+    /** Once for a request on a route: one that is refused at the check would never have been charged. */
+    private void noteDryRun(Origin request, TenantId tenant, QuotaRefusedException refusal) {
+        boolean isNoted = request.decisions().stream()
+                .anyMatch(noted -> noted.reason().equals(QuotaRefusedException.REASON)
+                        && Objects.equals(noted.route(), request.route()));
+        if (!isNoted) {
+            refusals.refused(tenant, QuotaRefusedException.REASON, false);
+            decisions.noteDryRun(request, refusal);
+        }
+    }
+
+    /** On the client's event loop, because a backend that waits for a disk or a network answers on its own thread. */
     private static Mono<Void> onEventLoop(ServerWebExchange exchange, Supplier<Mono<Void>> rest) {
         return Exchanges.eventLoop(exchange) instanceof EventLoop loop && !loop.inEventLoop()
                 ? Mono.defer(rest).subscribeOn(Schedulers.fromExecutor(loop))

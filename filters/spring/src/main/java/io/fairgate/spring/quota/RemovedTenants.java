@@ -21,15 +21,13 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Drops what is kept about tenants and groups that a change of the policy has removed. Not at once: a quota must not be
- * full again because its tenant was removed for a moment, and operators look up decisions after the change of the
- * policy that followed from them.
+ * Drops what is kept about removed tenants and groups, but not at once: a quota must not be full again because its
+ * tenant was removed for a moment, and operators look up decisions after the change of the policy that they led to.
  */
 final class RemovedTenants implements PolicyParticipant, DisposableBean {
 
     static final Duration CHECK_EVERY = Duration.ofMinutes(1);
 
-    /** How long decisions about removed tenants are kept. */
     static final Duration DECISIONS_KEPT = Duration.ofHours(1);
 
     private final Quotas quotas;
@@ -41,7 +39,6 @@ final class RemovedTenants implements PolicyParticipant, DisposableBean {
     // Guarded by this.
     private Set<String> tenants;
     private Set<QuotaOwner> owners;
-    private boolean isChecking;
 
     RemovedTenants(Policy policy, Quotas quotas, DecisionLog decisions, Scheduler time, InstantSource clock) {
         this.quotas = quotas;
@@ -57,13 +54,12 @@ final class RemovedTenants implements PolicyParticipant, DisposableBean {
         return Order.QUOTAS;
     }
 
-    /** Checks periodically from the first removal on, because a request in flight may recreate what was dropped. */
+    /** Checks periodically from the first removal on: a request in flight may recreate what was dropped. */
     @Override
     public synchronized void commit(Policy next) {
         owners = ownersOf(next);
         Set<String> named = namesOf(next);
-        if (!isChecking && !named.containsAll(tenants)) {
-            isChecking = true;
+        if (timer.get() == null && !named.containsAll(tenants)) {
             checkLater();
         }
         tenants = named;

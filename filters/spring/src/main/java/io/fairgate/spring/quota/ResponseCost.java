@@ -7,13 +7,11 @@ import org.jspecify.annotations.Nullable;
 /** How a response gives the cost of its request. */
 sealed interface ResponseCost {
 
-    /** The most units that a request takes, whatever the response says. */
-    long max();
-
     /**
      * By the bytes of its body, at least one unit: HEAD, 204 and 304 have no body and are work as well.
      *
      * @param perUnit bytes; a part of a unit counts as one
+     * @param max the most units, whatever the response says
      */
     record Bytes(long perUnit, long max) implements ResponseCost {
         long units(long bytes) {

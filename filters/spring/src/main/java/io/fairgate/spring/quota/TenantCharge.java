@@ -5,10 +5,7 @@ import io.fairgate.spring.refusal.Decisions.Origin;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/**
- * A charge of one unit to a tenant's own quotas, checked first and made once. It stays the same if the policy changes
- * in between.
- */
+/** A charge of one unit to a tenant's quotas, checked and then made; the same if the policy changes meanwhile. */
 public final class TenantCharge {
 
     private final QuotaStep quotas;

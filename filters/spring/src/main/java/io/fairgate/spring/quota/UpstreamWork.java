@@ -2,6 +2,7 @@ package io.fairgate.spring.quota;
 
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
@@ -18,11 +19,8 @@ import reactor.netty.http.client.HttpClientResponse;
 
 /**
  * What a request took, as far as that is known by now: whether anything of it was sent upstream, and the cost that the
- * response gave.
- *
- * <p>The gateway's HTTP client reports both, for HTTP and WebSockets alike. The response of the exchange may no longer
- * hold what the upstream sent when the request is over: a filter of the route may have removed it, and a refusal
- * removes all of it.
+ * response gave. The gateway's HTTP client reports both, for HTTP and WebSockets alike: when the request is over, the
+ * exchange may not hold the upstream's response any more, because a filter of the route or a refusal has removed it.
  *
  * <p>A request may bypass that client: it is forwarded within the application, or sent by a client that the application
  * brings itself. Nothing is reported about such a request, so it counts as sent when it completes.
@@ -49,28 +47,18 @@ final class UpstreamWork {
     }
 
     private static HttpClient note(HttpClient client) {
-        return client.doOnRequest((request, connection) -> {
-                    UpstreamWork work = of(request);
-                    if (work != null) {
-                        work.send();
-                    }
-                })
-                .doOnResponse((response, connection) -> {
-                    UpstreamWork work = of(response);
-                    if (work != null) {
-                        work.answer(response);
-                    }
-                });
+        return client.doOnRequest((request, connection) -> report(request, (work, sent) -> work.send()))
+                .doOnResponse((response, connection) -> report(response, UpstreamWork::answer));
     }
 
-    private static @Nullable UpstreamWork of(HttpClientInfos exchange) {
-        return exchange.currentContextView().getOrDefault(UpstreamWork.class, null);
+    private static <T extends HttpClientInfos> void report(T exchange, BiConsumer<UpstreamWork, T> event) {
+        UpstreamWork work = exchange.currentContextView().getOrDefault(UpstreamWork.class, null);
+        if (work != null) {
+            event.accept(work, exchange);
+        }
     }
 
-    /**
-     * Called for each attempt. Forgets the cost that an earlier response gave: the client does not get that response,
-     * so its cost does not count.
-     */
+    /** For each attempt. The client does not get the response of an earlier one, so its cost does not count. */
     private void send() {
         isSent = true;
         unitsInResponse = null;
@@ -126,17 +114,12 @@ final class UpstreamWork {
         return number == null ? estimate : number;
     }
 
-    /** Whether the upstream may have got the request although the gateway's client did not report it. */
-    private boolean mayBeSent(ServerWebExchange exchange, SignalType end) {
-        return end == SignalType.ON_COMPLETE || isForwarded(exchange);
-    }
-
     /**
-     * Whether the request was forwarded within the application, also when that answers for an upstream that could not
-     * be reached. Such an exchange is never marked as routed.
+     * Whether the upstream may have got the request although the gateway's client did not report it: it is complete, or
+     * was forwarded within the application, which may also answer for an upstream that could not be reached.
      */
-    private static boolean isForwarded(ServerWebExchange exchange) {
+    private static boolean mayBeSent(ServerWebExchange exchange, SignalType end) {
         URI to = exchange.getAttribute(ServerWebExchangeUtils.GATEWAY_REQUEST_URL_ATTR);
-        return to != null && "forward".equals(to.getScheme());
+        return end == SignalType.ON_COMPLETE || (to != null && "forward".equals(to.getScheme()));
     }
 }

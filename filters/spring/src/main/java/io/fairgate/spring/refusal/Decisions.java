@@ -31,13 +31,7 @@ public final class Decisions {
     /** A decision and its answer to the client. */
     record Decided(Refusal refusal, Decision decision) {}
 
-    /**
-     * With the logs for operators.
-     *
-     * @param log the latest decisions
-     * @param audit the audit log, for refusals of identities
-     * @param clock the wall clock
-     */
+    /** @param audit the audit log, for refusals of identities */
     public Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, InstantSource clock) {
         this.policy = policy;
         this.log = log;

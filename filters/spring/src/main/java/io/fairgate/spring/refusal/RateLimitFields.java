@@ -5,7 +5,6 @@ import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.spring.exchange.WholeNumber;
 import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.Comparator;
@@ -20,10 +19,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
 /**
- * Adds the balances of quotas to a response: as the fields of the IETF draft <i>RateLimit header fields for HTTP</i>
- * (draft-ietf-httpapi-ratelimit-headers-10), which are structured fields (RFC 9651), or as the fields that were usual
- * before it. The remaining units are rounded down and times are rounded up, so that no client is promised more than
- * there is.
+ * Adds the balances of quotas to a response: as the structured fields (RFC 9651) of the IETF draft <i>RateLimit header
+ * fields for HTTP</i> (draft-ietf-httpapi-ratelimit-headers-10), or as the fields that were usual before it. Remaining
+ * units are rounded down and times are rounded up, so that no client is promised more than there is.
  *
  * <p>{@code String.format} is not used here: it would write the digits of the locale, which no field may have.
  */
@@ -36,13 +34,10 @@ public final class RateLimitFields {
     static final String LEGACY_REMAINING = "X-RateLimit-Remaining";
     static final String LEGACY_RESET = "X-RateLimit-Reset";
 
-    /**
-     * The longest line of an upstream's field that is searched for names. The search recurses as deep as a name is
-     * long, and no reasonable line is longer.
-     */
+    /** The longest line that is searched for names, which takes stack as deep as a name is long. */
     private static final int LONGEST_LINE = 500;
 
-    private static final BigInteger LARGEST_INTEGER = BigInteger.valueOf(999_999_999_999_999L);
+    private static final BigDecimal LARGEST_INTEGER = BigDecimal.valueOf(999_999_999_999_999L);
 
     private static final Pattern NAME = Pattern.compile("\"((?:[^\"\\\\]|\\\\.)*)\"");
 
@@ -51,10 +46,7 @@ public final class RateLimitFields {
 
     private RateLimitFields() {}
 
-    /**
-     * Adds the fields. What the upstream sent under their names is never made more permissive, because its limits hold
-     * too.
-     */
+    /** Adds the fields. What the upstream sent under their names stays, or gets stricter: its limits hold too. */
     public static void add(HttpHeaders headers, List<Balance> balances, HeaderStyle style) {
         if (balances.isEmpty()) {
             return;
@@ -99,10 +91,7 @@ public final class RateLimitFields {
         return name;
     }
 
-    /**
-     * The largest possible balance. A rate may hold more than its limit; its window is then the time in which that much
-     * comes back.
-     */
+    /** The largest balance. A rate may hold more than its limit, and its window is the time to get that much back. */
     private static long most(Quota quota) {
         return quota instanceof Quota.Rate rate ? Math.max(rate.limit(), rate.burst()) : quota.limit();
     }
@@ -113,10 +102,9 @@ public final class RateLimitFields {
      */
     private static @Nullable Long windowSeconds(Quota quota) {
         if (quota instanceof Quota.Rate rate) {
-            BigInteger seconds = BigDecimal.valueOf(rate.per().toNanos())
+            BigDecimal seconds = BigDecimal.valueOf(rate.per().toNanos())
                     .multiply(BigDecimal.valueOf(most(rate)))
-                    .divide(BigDecimal.valueOf(rate.limit()).scaleByPowerOfTen(9), 0, RoundingMode.CEILING)
-                    .toBigInteger();
+                    .divide(BigDecimal.valueOf(rate.limit()).scaleByPowerOfTen(9), 0, RoundingMode.CEILING);
             return seconds.compareTo(LARGEST_INTEGER) > 0 ? null : seconds.longValueExact();
         } else if (quota instanceof Quota.Sliding sliding) {
             return Math.max(1, secondsUp(sliding.within()));
@@ -133,10 +121,7 @@ public final class RateLimitFields {
 
     // ---- the fields that were usual before ----
 
-    /**
-     * Sets the fields, which hold one quota only: the one with the smallest balance. Leaves the upstream's fields if
-     * they show a balance that is not larger.
-     */
+    /** Sets the fields of one quota, the least balance, unless the upstream's show one that is not larger. */
     private static void setLegacy(HttpHeaders headers, List<Balance> balances) {
         Balance least = balances.stream()
                 .min(Comparator.comparingLong(Balance::remaining)

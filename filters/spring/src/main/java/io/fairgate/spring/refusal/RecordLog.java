@@ -20,9 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class RecordLog implements DisposableBean {
 
-    /** The name of the audit log. */
     public static final String AUDIT = "audit";
-    /** The name of the access log. */
     public static final String ACCESS = "access";
 
     private static final int CAPACITY = 4096;
@@ -40,8 +38,6 @@ public final class RecordLog implements DisposableBean {
     private boolean failing;
 
     /**
-     * A log that a thread of its own writes.
-     *
      * @param name the name of the log; its logger is {@code io.fairgate.NAME}
      * @param lost counts the records that are lost
      */

@@ -6,16 +6,13 @@ import java.time.InstantSource;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /** The answers to refusals, and the logs of them. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
+@Import({DecisionLog.class, RefusalHandler.class})
 public class RefusalConfiguration {
-
-    @Bean
-    DecisionLog fairgateDecisionLog() {
-        return new DecisionLog();
-    }
 
     @Bean
     RecordLog fairgateAuditLog(RefusalMeters meters) {
@@ -25,10 +22,5 @@ public class RefusalConfiguration {
     @Bean
     Decisions fairgateDecisions(PolicyHolder policy, DecisionLog log, RecordLog audit) {
         return new Decisions(policy, log, audit, InstantSource.system());
-    }
-
-    @Bean
-    RefusalHandler fairgateRefusalHandler(Decisions decisions, RefusalMeters meters) {
-        return new RefusalHandler(decisions, meters);
     }
 }

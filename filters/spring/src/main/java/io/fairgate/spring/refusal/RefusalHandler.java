@@ -15,26 +15,17 @@ import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
-import reactor.netty.Connection;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Turns refusals, and failures of the upstream, into HTTP: a status, the fields that go with it, and
  * {@code application/problem+json} (RFC 9457). Ordered before Boot's own handler, which would answer them with 500.
  */
-public final class RefusalHandler implements WebExceptionHandler, Ordered {
+public record RefusalHandler(Decisions decisions, RefusalMeters counter) implements WebExceptionHandler, Ordered {
 
     private static final Logger log = LoggerFactory.getLogger(RefusalHandler.class);
     private static final String RESPONSE_HEADERS = RefusalHandler.class.getName() + ".responseHeaders";
     private static final JsonMapper JSON = JsonMapper.builder().build();
-
-    private final Decisions decisions;
-    private final RefusalMeters counter;
-
-    public RefusalHandler(Decisions decisions, RefusalMeters counter) {
-        this.decisions = decisions;
-        this.counter = counter;
-    }
 
     @Override
     public int getOrder() {
@@ -113,11 +104,6 @@ public final class RefusalHandler implements WebExceptionHandler, Ordered {
     }
 
     private static Mono<Void> hangUp(ServerWebExchange exchange) {
-        return Mono.fromRunnable(() -> {
-            Connection connection = Exchanges.connection(exchange);
-            if (connection != null) {
-                var unused = connection.channel().close();
-            }
-        });
+        return Mono.fromRunnable(() -> Exchanges.close(exchange));
     }
 }

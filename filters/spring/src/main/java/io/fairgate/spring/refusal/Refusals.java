@@ -19,9 +19,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 
-/**
- * Finds the answer to a failure. A {@link RefusedException} brings its own; the answers to all other failures are here.
- */
+/** The answer to each failure. A {@link RefusedException} brings its own; those to all others are here. */
 final class Refusals {
 
     private Refusals() {}
@@ -29,7 +27,6 @@ final class Refusals {
     /**
      * The answer to a failure; null when another handler has to answer it.
      *
-     * @param policy the policy in force
      * @param routed whether the request took a route; without one, an I/O error does not come from an upstream
      */
     static @Nullable Refusal of(Throwable failure, Policy policy, boolean routed) {
@@ -71,9 +68,8 @@ final class Refusals {
     }
 
     /**
-     * The fields for the tenant's own limit that refused, as a policy in the draft's unit for permits. Empty when the
-     * tenant has no such limit: then the reservations of other tenants make the request too large, and they must not be
-     * disclosed.
+     * The fields for the tenant's own limit that refused. Empty when the tenant has no such limit: then reservations
+     * of other tenants make the request too large, and they must not be disclosed.
      */
     private static HttpHeaders ownLimits(PermitRefusedException failure, Policy policy) {
         HttpHeaders headers = new HttpHeaders();

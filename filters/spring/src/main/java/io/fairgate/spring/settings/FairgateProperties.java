@@ -1,6 +1,7 @@
 package io.fairgate.spring.settings;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -49,26 +50,23 @@ public record FairgateProperties(
      * @param tenants how many tenants have time series of their own, beside those that the policy names: the most active
      */
     public record Metrics(@DefaultValue("" + TENANTS) int tenants) {
-        /** The default number. */
         public static final int TENANTS = 100;
 
         public Metrics {
-            if (tenants < 0) {
-                throw new IllegalArgumentException("fairgate.metrics.tenants: %d (expected: >= 0)".formatted(tenants));
-            }
+            require(tenants >= 0, "metrics.tenants", tenants, ">= 0");
         }
     }
 
     public FairgateProperties {
-        if (drainTime.value().isNegative()) {
-            throw new IllegalArgumentException("fairgate.drain-time: %s (expected: >= 0)".formatted(drainTime.value()));
-        }
-        if (waitingBodies.isNegative()) {
-            throw new IllegalArgumentException("fairgate.waiting-bodies: %s (expected: >= 0)".formatted(waitingBodies));
-        }
-        if (upstreamBodyIdle.value().isZero() || upstreamBodyIdle.value().isNegative()) {
-            throw new IllegalArgumentException(
-                    "fairgate.upstream-body-idle: %s (expected: > 0)".formatted(upstreamBodyIdle.value()));
+        Duration idle = upstreamBodyIdle.value();
+        require(!drainTime.value().isNegative(), "drain-time", drainTime.value(), ">= 0");
+        require(!waitingBodies.isNegative(), "waiting-bodies", waitingBodies, ">= 0");
+        require(!idle.isZero() && !idle.isNegative(), "upstream-body-idle", idle, "> 0");
+    }
+
+    private static void require(boolean isValid, String key, Object found, String expected) {
+        if (!isValid) {
+            throw new IllegalArgumentException("fairgate.%s: %s (expected: %s)".formatted(key, found, expected));
         }
     }
 }

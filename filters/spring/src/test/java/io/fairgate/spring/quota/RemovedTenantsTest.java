@@ -1,7 +1,6 @@
 package io.fairgate.spring.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.fairness.ShareSettings;
 import io.fairgate.policy.Cidr;
@@ -13,18 +12,11 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
-import io.fairgate.spring.exchange.RouteRules;
-import io.fairgate.spring.identity.IdentityRefusedException;
-import io.fairgate.spring.identity.IdentityRefusedException.Reason;
-import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
-import io.fairgate.spring.refusal.Decisions;
-import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -36,9 +28,6 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
-import org.springframework.mock.web.server.MockServerWebExchange;
-import org.springframework.web.server.ServerWebExchange;
 
 /** Accounts of tenants that a reload has removed, in virtual time. */
 class RemovedTenantsTest {
@@ -123,23 +112,6 @@ class RemovedTenantsTest {
         assertThat(passes(tenant(1), 1)).isFalse();
         time.advanceBy(Duration.ofMinutes(10));
         assertThat(passes(tenant(1), 5)).isTrue();
-    }
-
-    @Test
-    void a_tenant_that_the_policy_has_lost_since_it_was_identified_is_refused() {
-        FairgateMeters meters = new FairgateMeters(policy, new SimpleMeterRegistry(), 100, time);
-        RecordLog audit = new RecordLog(RecordLog.AUDIT, meters.recordsLost(RecordLog.AUDIT));
-        QuotaStep step = new QuotaStep(quotas, policy, new Decisions(policy, decisions, audit, wall), meters);
-        policy.add(step);
-        ServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"));
-        TenantPolicy dropped = policy.current().tenants().get(1);
-        assertThat(step.of(exchange, dropped, RouteRules.of(exchange)).areUnlimited())
-                .isFalse();
-        policy.replace(withTenants(1));
-        assertThatThrownBy(() -> step.of(exchange, dropped, RouteRules.of(exchange)))
-                .isInstanceOfSatisfying(
-                        IdentityRefusedException.class,
-                        refused -> assertThat(refused.reason()).isEqualTo(Reason.UNKNOWN_TENANT));
     }
 
     @Test

@@ -1,6 +1,12 @@
 package io.fairgate.fairness;
 
 import io.fairgate.fairness.QueuedRequest.Place;
+import io.fairgate.shares.CalculatedCaps;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.fairgate.fairness;
 
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 

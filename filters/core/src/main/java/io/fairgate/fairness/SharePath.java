@@ -1,5 +1,6 @@
 package io.fairgate.fairness;
 
+import io.fairgate.shares.ShareSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

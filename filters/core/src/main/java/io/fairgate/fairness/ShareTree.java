@@ -1,5 +1,9 @@
 package io.fairgate.fairness;
 
+import io.fairgate.shares.CalculatedCaps;
+import io.fairgate.shares.ShareGroups;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,8 +1,9 @@
 package io.fairgate.fairness;
 
-import io.fairgate.fairness.PoolStatus.GroupStatus;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.fairness.WaterFilling.Demand;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.GroupStatus;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;

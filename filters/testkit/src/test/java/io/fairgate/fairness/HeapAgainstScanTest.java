@@ -2,6 +2,7 @@ package io.fairgate.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.SeededModel;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package io.fairgate.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,10 @@ package io.fairgate.fairness;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.shares.ShareGroups;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.lang.reflect.Field;
 import java.util.ArrayList;

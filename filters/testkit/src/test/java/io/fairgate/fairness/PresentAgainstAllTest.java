@@ -3,8 +3,11 @@ package io.fairgate.fairness;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
 
-import io.fairgate.fairness.PoolStatus.GroupStatus;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.GroupStatus;
+import io.fairgate.status.PoolStatus.TenantStatus;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.SeededModel;
 import java.util.ArrayList;

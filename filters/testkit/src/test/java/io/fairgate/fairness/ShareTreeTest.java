@@ -2,7 +2,10 @@ package io.fairgate.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.shares.CalculatedCaps;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.offset;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.fairness.WaterFilling;
 import io.fairgate.fairness.WaterFilling.Demand;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

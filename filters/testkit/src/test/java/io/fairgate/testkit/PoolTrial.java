@@ -1,9 +1,9 @@
 package io.fairgate.testkit;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.ShareCalculator;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareCalculator;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.fairgate.testkit;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.FairnessSettings;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.offset;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.PoolStatus.GroupStatus;
-import io.fairgate.fairness.ShareGroups;
-import io.fairgate.fairness.ShareGroups.Group;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareGroups;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.RandomTree;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.Step.Kind;
 import java.time.Duration;

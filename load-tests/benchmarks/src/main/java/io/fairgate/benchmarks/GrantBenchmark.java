@@ -2,7 +2,7 @@ package io.fairgate.benchmarks;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.QueuedRequest;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayDeque;
 import java.util.Deque;

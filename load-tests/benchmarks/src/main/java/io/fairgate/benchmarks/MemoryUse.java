@@ -1,15 +1,15 @@
 package io.fairgate.benchmarks;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;

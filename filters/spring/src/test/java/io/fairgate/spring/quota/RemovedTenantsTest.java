@@ -3,16 +3,16 @@ package io.fairgate.spring.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.spring.exchange.RouteRules;
 import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;

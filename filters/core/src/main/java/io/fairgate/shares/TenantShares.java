@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.shares;
 
 import io.fairgate.tenant.TenantId;
 import java.util.Collections;
@@ -80,7 +80,7 @@ public record TenantShares(
     }
 
     /** The settings of a class within its tenant; {@code EQUAL} for null and for a class that is not configured. */
-    ShareSettings ofClass(@Nullable String requestClass) {
+    public ShareSettings ofClass(@Nullable String requestClass) {
         return requestClass == null ? ShareSettings.EQUAL : classes.getOrDefault(requestClass, ShareSettings.EQUAL);
     }
 

@@ -1,9 +1,9 @@
-package io.fairgate.fairness;
+package io.fairgate.shares;
 
 import org.jspecify.annotations.Nullable;
 
 /** The results of a {@link ShareCalculator}, computed in advance: no user code runs while permits are granted. */
-final class CalculatedCaps {
+public final class CalculatedCaps {
 
     private static final CalculatedCaps NONE = new CalculatedCaps(new int[] {ShareSettings.UNBOUNDED});
 
@@ -14,7 +14,7 @@ final class CalculatedCaps {
     }
 
     /** @throws IllegalArgumentException when the calculator returns less than 1 */
-    static CalculatedCaps of(@Nullable ShareCalculator calculator, int permits) {
+    public static CalculatedCaps of(@Nullable ShareCalculator calculator, int permits) {
         if (calculator == null) {
             return NONE;
         }
@@ -30,7 +30,7 @@ final class CalculatedCaps {
         return new CalculatedCaps(caps);
     }
 
-    int of(int activeTenants) {
+    public int of(int activeTenants) {
         return caps[Math.min(Math.max(activeTenants, 1), caps.length) - 1];
     }
 }

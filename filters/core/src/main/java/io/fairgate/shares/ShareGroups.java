@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.shares;
 
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;

@@ -5,23 +5,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of collecting among siblings: the free permits that are collected for one large claim, what that has cost so
- * far, and the holds that earlier collections waited for. {@link LargeClaims} has the rules. All times are nanoseconds of
+ * The state of collecting among siblings: the free permits that are collected for one large request, what that has cost so
+ * far, and the holds that earlier collections waited for. {@link LargeRequests} has the rules. All times are nanoseconds of
  * the contended clock.
  */
 final class CollectedPermits {
 
-    /** Leaves whose first claim is larger than what may be collected now. They do not compete meanwhile. */
-    final Set<Share> aside = new LinkedHashSet<>();
+    /** Leaves whose first request is larger than what may be collected now. They do not compete meanwhile. */
+    final Set<SchedulingNode> aside = new LinkedHashSet<>();
 
-    /** The claim for which permits are collected; null while none are. */
+    /** The request for which permits are collected; null while none are. */
     @Nullable
-    QueuedRequest claim;
+    QueuedRequest request;
 
     /** The number of the latest collection; the grants that pass a collection are counted under it. */
     long number;
 
-    /** Permits that idle for the claim now. */
+    /** Permits that idle for the request now. */
     int permits;
 
     /** Permits that were in flight when a collection last took too long, and that have not been released since. */
@@ -34,7 +34,7 @@ final class CollectedPermits {
     private double idled;
 
     void start(QueuedRequest next) {
-        claim = next;
+        request = next;
         number++;
         permits = 0;
         othersWait = false;
@@ -50,7 +50,7 @@ final class CollectedPermits {
         return othersWait;
     }
 
-    /** How long others have waited while permits were collected for this claim. */
+    /** How long others have waited while permits were collected for this request. */
     long othersWaited() {
         return othersWaited;
     }
@@ -61,7 +61,7 @@ final class CollectedPermits {
     }
 
     void pass(long nanos) {
-        if (claim != null && othersWait) {
+        if (request != null && othersWait) {
             othersWaited += nanos;
             idled += (double) permits * nanos;
         }
@@ -90,11 +90,11 @@ final class CollectedPermits {
 
     /** Whether nothing is collected, no leaf is aside, and no hold of an earlier collection is left. */
     boolean isOver() {
-        return claim == null && aside.isEmpty() && stillHeld == 0;
+        return request == null && aside.isEmpty() && stillHeld == 0;
     }
 
     void forget() {
-        claim = null;
+        request = null;
         permits = 0;
         stillHeld = 0;
         othersWait = false;

@@ -21,108 +21,108 @@ import org.jspecify.annotations.Nullable;
  */
 final class StatusReport {
 
-    private final SharePath path;
-    private final Function<Siblings, List<Share>> nodes;
-    private final Map<Siblings, List<Share>> looked = new HashMap<>();
-    private final Map<Share, Wanted> wanted = new HashMap<>();
-    private final Map<Share, Double> entitled = new HashMap<>();
-    private final List<Share> tenants = new ArrayList<>();
-    private final List<Share> groups = new ArrayList<>();
+    private final HierarchyWalks walks;
+    private final Function<SchedulingGroup, List<SchedulingNode>> nodes;
+    private final Map<SchedulingGroup, List<SchedulingNode>> looked = new HashMap<>();
+    private final Map<SchedulingNode, Wanted> wanted = new HashMap<>();
+    private final Map<SchedulingNode, Double> entitled = new HashMap<>();
+    private final List<SchedulingNode> tenants = new ArrayList<>();
+    private final List<SchedulingNode> groups = new ArrayList<>();
 
     /** @param nodes selects the children of a node to report: at least all that are not idle */
-    StatusReport(SharePath path, Function<Siblings, List<Share>> nodes) {
-        this.path = path;
+    StatusReport(HierarchyWalks walks, Function<SchedulingGroup, List<SchedulingNode>> nodes) {
+        this.walks = walks;
         this.nodes = nodes;
     }
 
-    private List<Share> nodes(Siblings siblings) {
+    private List<SchedulingNode> nodes(SchedulingGroup siblings) {
         return looked.computeIfAbsent(siblings, those -> {
-            path.tick(those);
+            walks.tick(those);
             return nodes.apply(those);
         });
     }
 
     PoolStatus make() {
-        entitle(path.top, forAll());
-        collect(path.top);
-        QueuedRequest collecting = path.top.collected.claim;
+        entitle(walks.top, forAll());
+        collect(walks.top);
+        QueuedRequest collecting = walks.top.collected.request;
         return new PoolStatus(
-                path.permits,
-                path.pool.inFlight,
-                path.pool.waiting,
+                walks.permits,
+                walks.pool.inFlight,
+                walks.pool.waiting,
                 collecting == null ? 0 : collecting.permits(),
-                Duration.ofNanos(path.top.gain.nanos()),
-                inOrder(tenants, share -> tenant(share, Objects.requireNonNull(share.tenant))),
+                Duration.ofNanos(walks.top.gain.nanos()),
+                inOrder(tenants, node -> tenant(node, Objects.requireNonNull(node.tenant))),
                 inOrder(groups, this::group));
     }
 
     /** The permits that a node is entitled to. */
-    double share(Share node) {
+    double share(SchedulingNode node) {
         if (node.isPool()) {
             return forAll();
         }
-        List<Share> all = nodes(node.siblings());
+        List<SchedulingNode> all = nodes(node.siblings());
         return shares(all, share(node.parent()))[all.indexOf(node)];
     }
 
     private double forAll() {
-        return path.permits - wantedBelow(path.top).idle();
+        return walks.permits - wantedByChildren(walks.top).idle();
     }
 
     /** Adds the nodes to the lists of tenants and groups, and goes down into the groups. */
-    private void collect(Siblings siblings) {
-        for (Share share : nodes(siblings)) {
-            if (share.tenant != null) {
-                tenants.add(share);
-            } else if (share.below != null) {
-                groups.add(share);
-                collect(share.below);
+    private void collect(SchedulingGroup siblings) {
+        for (SchedulingNode node : nodes(siblings)) {
+            if (node.tenant != null) {
+                tenants.add(node);
+            } else if (node.children != null) {
+                groups.add(node);
+                collect(node.children);
             }
         }
     }
 
-    private TenantStatus tenant(Share share, TenantId id) {
+    private TenantStatus tenant(SchedulingNode node, TenantId id) {
         return new TenantStatus(
                 id,
-                groupOf(share),
-                share.weight(),
-                share.inFlight,
-                share.waiting,
-                entitled.getOrDefault(share, 0.0),
-                Duration.ofNanos(share.heldNanos(path.now())),
-                lag(share));
+                groupOf(node),
+                node.weight(),
+                node.inFlight,
+                node.waiting,
+                entitled.getOrDefault(node, 0.0),
+                Duration.ofNanos(node.heldNanos(walks.now())),
+                lag(node));
     }
 
-    private GroupStatus group(Share share) {
+    private GroupStatus group(SchedulingNode node) {
         return new GroupStatus(
-                share.name,
-                groupOf(share),
-                share.weight(),
-                share.inFlight,
-                share.waiting,
-                entitled.getOrDefault(share, 0.0),
-                lag(share));
+                node.name,
+                groupOf(node),
+                node.weight(),
+                node.inFlight,
+                node.waiting,
+                entitled.getOrDefault(node, 0.0),
+                lag(node));
     }
 
     /** The status of each node, in the order in which the nodes were made. */
-    private static <T> List<T> inOrder(List<Share> shares, Function<Share, T> status) {
-        return shares.stream()
-                .sorted(Comparator.comparingLong(share -> share.ordinal))
+    private static <T> List<T> inOrder(List<SchedulingNode> nodes, Function<SchedulingNode, T> status) {
+        return nodes.stream()
+                .sorted(Comparator.comparingLong(node -> node.ordinal))
                 .map(status)
                 .toList();
     }
 
-    private static @Nullable String groupOf(Share share) {
-        Share parent = share.parent();
+    private static @Nullable String groupOf(SchedulingNode node) {
+        SchedulingNode parent = node.parent();
         return parent.isPool() ? null : parent.name;
     }
 
     /** The lag of a node. A node that is not backlogged is never reported as behind: it is raised when it joins. */
-    private static Duration lag(Share share) {
-        Siblings siblings = share.siblings();
-        boolean owesNothing = share.isIdle() && siblings.hasIdledEnough(share);
-        double behind = owesNothing ? 0 : siblings.lag(share);
-        return Duration.ofNanos((long) (share.backlogged ? behind : Math.min(0, behind)));
+    private static Duration lag(SchedulingNode node) {
+        SchedulingGroup siblings = node.siblings();
+        boolean owesNothing = node.isIdle() && siblings.hasIdledEnough(node);
+        double behind = owesNothing ? 0 : siblings.lag(node);
+        return Duration.ofNanos((long) (node.backlogged ? behind : Math.min(0, behind)));
     }
 
     // ---- entitlements: from the pool down, water filling divides the share of each node between its children ----
@@ -135,48 +135,48 @@ final class StatusReport {
      */
     private record Wanted(double asked, double idle) {}
 
-    private Wanted wanted(Share share) {
-        Wanted known = wanted.get(share);
+    private Wanted wanted(SchedulingNode node) {
+        Wanted known = wanted.get(node);
         if (known != null) {
             return known;
         }
-        Wanted below = share.below == null
-                ? new Wanted(share.inFlight + (double) share.queue.permits(), 0)
-                : wantedBelow(share.below);
-        double asked = Math.min(share.cap() - below.idle(), below.asked());
-        Wanted result = new Wanted(asked, Math.max(below.idle(), share.settings.reserved() - asked));
-        wanted.put(share, result);
+        Wanted children = node.children == null
+                ? new Wanted(node.inFlight + (double) node.queue.permits(), 0)
+                : wantedByChildren(node.children);
+        double asked = Math.min(node.cap() - children.idle(), children.asked());
+        Wanted result = new Wanted(asked, Math.max(children.idle(), node.settings.reserved() - asked));
+        wanted.put(node, result);
         return result;
     }
 
-    private Wanted wantedBelow(Siblings siblings) {
+    private Wanted wantedByChildren(SchedulingGroup siblings) {
         double asked = 0;
         double idle = siblings.reserved;
-        for (Share share : nodes(siblings)) {
-            Wanted one = wanted(share);
+        for (SchedulingNode node : nodes(siblings)) {
+            Wanted one = wanted(node);
             asked += one.asked();
-            idle += one.idle() - share.keeps();
+            idle += one.idle() - node.keeps();
         }
         return new Wanted(asked, idle);
     }
 
-    private void entitle(Siblings siblings, double capacity) {
-        List<Share> all = nodes(siblings);
+    private void entitle(SchedulingGroup siblings, double capacity) {
+        List<SchedulingNode> all = nodes(siblings);
         double[] shares = shares(all, capacity);
         for (int i = 0; i < shares.length; i++) {
-            Share share = all.get(i);
-            entitled.put(share, shares[i]);
-            if (share.below != null && share.tenant == null) {
-                entitle(share.below, shares[i]);
+            SchedulingNode node = all.get(i);
+            entitled.put(node, shares[i]);
+            if (node.children != null && node.tenant == null) {
+                entitle(node.children, shares[i]);
             }
         }
     }
 
-    private double[] shares(List<Share> all, double capacity) {
+    private double[] shares(List<SchedulingNode> all, double capacity) {
         List<Demand> demands = new ArrayList<>(all.size());
-        for (Share share : all) {
-            double asked = wanted(share).asked();
-            demands.add(new Demand(share.weight(), Math.min(asked, share.settings.guaranteed()), asked));
+        for (SchedulingNode node : all) {
+            double asked = wanted(node).asked();
+            demands.add(new Demand(node.weight(), Math.min(asked, node.settings.guaranteed()), asked));
         }
         return WaterFilling.shares(Math.max(0, capacity), demands);
     }

@@ -12,8 +12,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * The scheduler with its heaps and the same rules on {@link ScanBacklog}, side by side on random steps: both grant the same
- * claims in the same order, and report the same of every tenant and group, to the last bit. Two thirds of the pools have nested
+ * The scheduler with its heaps and the same rules on {@link ScanRunQueue}, side by side on random steps: both grant the same
+ * requests in the same order, and report the same of every tenant and group, to the last bit. Two thirds of the pools have nested
  * groups and classes of requests, and tenants that move while they wait and hold. The scan adds up all accounts each time, so a
  * sum that drifted would show.
  */
@@ -113,7 +113,7 @@ class HeapAgainstScanTest {
         }
     }
 
-    /** One of the two schedulers, with its claims. */
+    /** One of the two schedulers, with its requests. */
     private static final class Side {
         private final FairScheduler scheduler;
         private final List<Item> waiting = new ArrayList<>();
@@ -151,9 +151,9 @@ class HeapAgainstScanTest {
             }
             granted.clear();
             if (step.grants()) {
-                scheduler.grant(now, claim -> {
-                    granted.add(((Item) claim).number);
-                    holding.add((Item) claim);
+                scheduler.grant(now, request -> {
+                    granted.add(((Item) request).number);
+                    holding.add((Item) request);
                 });
                 waiting.removeIf(item -> !item.isWaiting());
             }
@@ -171,9 +171,9 @@ class HeapAgainstScanTest {
             this.pool = pool;
             TenantShares shares = shares(pool.seed(), pool);
             this.heap = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, HeapBacklog::new));
+                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, HeapRunQueue::new));
             this.scan = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, ScanBacklog::new));
+                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, ScanRunQueue::new));
         }
 
         @Override

@@ -74,24 +74,24 @@ class IdleTenantsCostNothingTest {
 
     /** Without settings and without a way up to the pool; any check whether it can be forgotten says yes. */
     @SuppressWarnings("NullAway") // to make it unreadable
-    private static void makeUnreadable(Share share) {
-        share.settings = null;
-        share.siblings = new Siblings(new HeapBacklog(), new Gain(1, 0), 1, 0);
-        share.configured = false;
+    private static void makeUnreadable(SchedulingNode node) {
+        node.settings = null;
+        node.siblings = new SchedulingGroup(new HeapRunQueue(), new Gain(1, 0), 1, 0);
+        node.configured = false;
     }
 
-    private static ShareTree tree(FairScheduler scheduler) throws ReflectiveOperationException {
-        Field tree = FairScheduler.class.getDeclaredField("tree");
-        tree.setAccessible(true);
-        return (ShareTree) tree.get(scheduler);
+    private static Hierarchy hierarchy(FairScheduler scheduler) throws ReflectiveOperationException {
+        Field hierarchy = FairScheduler.class.getDeclaredField("hierarchy");
+        hierarchy.setAccessible(true);
+        return (Hierarchy) hierarchy.get(scheduler);
     }
 
     private static FairScheduler scheduler(Shape shape, int members) throws ReflectiveOperationException {
         FairScheduler scheduler = new FairScheduler(PERMITS, shape.shares(members), 0);
         int i = 0;
-        for (Share share : tree(scheduler).tenants()) {
+        for (SchedulingNode node : hierarchy(scheduler).tenants()) {
             if (i++ >= ACTIVE) {
-                makeUnreadable(share);
+                makeUnreadable(node);
             }
         }
         return scheduler;
@@ -102,7 +102,7 @@ class IdleTenantsCostNothingTest {
     void twenty_active_of_twenty_thousand_members_behave_as_if_alone(Shape shape) throws ReflectiveOperationException {
         FairScheduler many = scheduler(shape, MEMBERS);
         assertThat(life(many, shape)).isEqualTo(life(scheduler(shape, ACTIVE), shape));
-        assertThat(tree(many).tenants()).hasSize(MEMBERS);
+        assertThat(hierarchy(many).tenants()).hasSize(MEMBERS);
     }
 
     /** Full and overflowing queues, grants, the status of the pool and of each tenant, and the refusal of all at the end. */
@@ -116,9 +116,9 @@ class IdleTenantsCostNothingTest {
             if (step % 2 == 0 && !holding.isEmpty()) {
                 scheduler.release(holding.remove(0), now);
             }
-            scheduler.grant(now, claim -> {
-                seen.add("granted " + claim.tenant());
-                holding.add(claim);
+            scheduler.grant(now, request -> {
+                seen.add("granted " + request.tenant());
+                holding.add(request);
             });
             refuse(scheduler, MOST_WAITING, now, seen);
             if (step % 50 == 0) {
@@ -127,10 +127,10 @@ class IdleTenantsCostNothingTest {
             }
         }
         refuse(scheduler, 0, now, seen);
-        for (QueuedRequest claim : holding) {
-            scheduler.release(claim, now);
+        for (QueuedRequest request : holding) {
+            scheduler.release(request, now);
         }
-        scheduler.grant(now, claim -> {});
+        scheduler.grant(now, request -> {});
         seen.add(scheduler.totals().toString());
         return seen;
     }

@@ -5,25 +5,25 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A binary heap of siblings. Each node knows its place, so that a node in the middle can be moved and removed. */
-final class ShareHeap {
+final class NodeHeap {
 
     /** The order of a heap, and the field of a node that holds its place in the heap. */
     interface Order {
-        boolean precedes(Share a, Share b);
+        boolean precedes(SchedulingNode a, SchedulingNode b);
 
         /** The index of the node in the heap; -1 when it is not in the heap. */
-        int place(Share share);
+        int place(SchedulingNode node);
 
-        void setPlace(Share share, int index);
+        void setPlace(SchedulingNode node, int index);
     }
 
     private static final int OUTSIDE = -1;
 
     private final Order order;
-    private @Nullable Share[] shares = new Share[16];
+    private @Nullable SchedulingNode[] nodes = new SchedulingNode[16];
     private int size;
 
-    ShareHeap(Order order) {
+    NodeHeap(Order order) {
         this.order = order;
     }
 
@@ -35,38 +35,38 @@ final class ShareHeap {
         return size == 0;
     }
 
-    boolean contains(Share share) {
-        return order.place(share) != OUTSIDE;
+    boolean contains(SchedulingNode node) {
+        return order.place(node) != OUTSIDE;
     }
 
     @Nullable
-    Share top() {
-        return shares[0];
+    SchedulingNode top() {
+        return nodes[0];
     }
 
-    void add(Share share) {
-        if (size == shares.length) {
-            shares = Arrays.copyOf(shares, 2 * size);
+    void add(SchedulingNode node) {
+        if (size == nodes.length) {
+            nodes = Arrays.copyOf(nodes, 2 * size);
         }
-        put(size++, share);
-        up(share);
+        put(size++, node);
+        up(node);
     }
 
-    void remove(Share share) {
-        int hole = order.place(share);
-        Share last = at(--size);
-        shares[size] = null;
-        order.setPlace(share, OUTSIDE);
-        if (last != share) {
+    void remove(SchedulingNode node) {
+        int hole = order.place(node);
+        SchedulingNode last = at(--size);
+        nodes[size] = null;
+        order.setPlace(node, OUTSIDE);
+        if (last != node) {
             put(hole, last);
             moved(last);
         }
     }
 
     /** Moves a node whose order has changed to its new place. */
-    void moved(Share share) {
-        up(share);
-        down(share);
+    void moved(SchedulingNode node) {
+        up(node);
+        down(node);
     }
 
     /** Restores the order after the keys of any nodes have changed. */
@@ -76,46 +76,46 @@ final class ShareHeap {
         }
     }
 
-    void forEach(Consumer<Share> action) {
+    void forEach(Consumer<SchedulingNode> action) {
         for (int i = 0; i < size; i++) {
             action.accept(at(i));
         }
     }
 
-    private void up(Share share) {
-        int i = order.place(share);
-        while (i > 0 && order.precedes(share, at((i - 1) / 2))) {
+    private void up(SchedulingNode node) {
+        int i = order.place(node);
+        while (i > 0 && order.precedes(node, at((i - 1) / 2))) {
             put(i, at((i - 1) / 2));
             i = (i - 1) / 2;
         }
-        put(i, share);
+        put(i, node);
     }
 
-    private void down(Share share) {
-        int i = order.place(share);
+    private void down(SchedulingNode node) {
+        int i = order.place(node);
         for (int child = 2 * i + 1; child < size; child = 2 * i + 1) {
             if (child + 1 < size && order.precedes(at(child + 1), at(child))) {
                 child++;
             }
-            if (!order.precedes(at(child), share)) {
+            if (!order.precedes(at(child), node)) {
                 break;
             }
             put(i, at(child));
             i = child;
         }
-        put(i, share);
+        put(i, node);
     }
 
-    private Share at(int i) {
-        Share share = shares[i];
-        if (share == null) {
+    private SchedulingNode at(int i) {
+        SchedulingNode node = nodes[i];
+        if (node == null) {
             throw new IllegalStateException("no node at %d of %d".formatted(i, size));
         }
-        return share;
+        return node;
     }
 
-    private void put(int i, Share share) {
-        shares[i] = share;
-        order.setPlace(share, i);
+    private void put(int i, SchedulingNode node) {
+        nodes[i] = node;
+        order.setPlace(node, i);
     }
 }

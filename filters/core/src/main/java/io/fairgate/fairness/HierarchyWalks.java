@@ -7,14 +7,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Updates all nodes on the path from a leaf up to the pool: a claim counts at each of them, and each of them joins or leaves
+ * Updates all nodes on the path from a leaf up to the pool: a request counts at each of them, and each of them joins or leaves
  * the run queue of its parent.
  */
-final class SharePath {
+final class HierarchyWalks {
 
-    final Share pool;
-    final Siblings top;
-    final LargeClaims large = new LargeClaims(this);
+    final SchedulingNode pool;
+    final SchedulingGroup top;
+    final LargeRequests large = new LargeRequests(this);
 
     int permits;
     /** The longest time of one collection, in nanoseconds. */
@@ -23,19 +23,19 @@ final class SharePath {
     private long grants;
     /** Permits that are lent to the fast path and count at no node. */
     int lent;
-    /** Tenants that hold permits or have waiting claims. */
+    /** Tenants that hold permits or have waiting requests. */
     int active;
     /** Whether every node so far was a child of the pool. */
     boolean isFlat = true;
 
-    private final List<Siblings> touched = new ArrayList<>();
+    private final List<SchedulingGroup> touched = new ArrayList<>();
     private long now;
     /** The {@link #largestSpan} of {@link #spanOf} permits. */
     private long span;
 
     private int spanOf;
 
-    SharePath(Share pool, Siblings top, int permits, long now) {
+    HierarchyWalks(SchedulingNode pool, SchedulingGroup top, int permits, long now) {
         this.pool = pool;
         this.top = top;
         this.permits = permits;
@@ -56,14 +56,14 @@ final class SharePath {
         top.tick(now, largestSpan());
     }
 
-    void tick(Siblings siblings) {
+    void tick(SchedulingGroup siblings) {
         if (siblings != top) {
             siblings.tick(now, largestSpan());
         }
     }
 
-    void tickUpFrom(Share leaf) {
-        for (Siblings at = leaf.siblings(); at != top; at = at.parent().siblings()) {
+    void tickUpFrom(SchedulingNode leaf) {
+        for (SchedulingGroup at = leaf.siblings(); at != top; at = at.parent().siblings()) {
             tick(at);
         }
     }
@@ -73,14 +73,14 @@ final class SharePath {
         int most = Math.max(permits, pool.inFlight);
         if (most != spanOf) {
             spanOf = most;
-            span = Siblings.LARGEST_ACCOUNT / most;
+            span = SchedulingGroup.LARGEST_ACCOUNT / most;
         }
         return span;
     }
 
     void adjustGains() {
         top.adjustGain();
-        for (Siblings siblings : touched) {
+        for (SchedulingGroup siblings : touched) {
             tick(siblings);
             siblings.adjustGain();
         }
@@ -89,17 +89,17 @@ final class SharePath {
     /** After the grants: the contended clock of a parent runs if some of its children are still backlogged. */
     void runOrStopClocks() {
         top.runOrStop();
-        touched.forEach(Siblings::runOrStop);
+        touched.forEach(SchedulingGroup::runOrStop);
         touched.clear();
     }
 
-    /** The children of groups and tenants in which a claim or a permit has changed since the last grants. */
-    List<Siblings> touched() {
+    /** The children of groups and tenants in which a request or a permit has changed since the last grants. */
+    List<SchedulingGroup> touched() {
         return touched;
     }
 
     /** Notes that the run queue of these siblings may have changed. */
-    void touch(Siblings siblings) {
+    void touch(SchedulingGroup siblings) {
         if (siblings != top && !siblings.touched) {
             siblings.touched = true;
             touched.add(siblings);
@@ -113,30 +113,30 @@ final class SharePath {
         return permits - top.occupied - lent;
     }
 
-    /** Whether no claim can be granted, whichever is next, and no group has to collect permits for it. */
+    /** Whether no request can be granted, whichever is next, and no group has to collect permits for it. */
     boolean isGivenAway() {
         return isFlat && top.reserved == 0 && available() <= 0;
     }
 
     /** How many more permits the children of a node may take. */
-    long room(Share node) {
+    long room(SchedulingNode node) {
         return node.isPool() ? available() : node.room();
     }
 
     /** The permits that the children of a node share: what it holds or is entitled to now, whichever is more; at least one. */
-    double permitsOf(Share node) {
+    double permitsOf(SchedulingNode node) {
         if (node.isPool()) {
             return permits;
         }
-        Siblings siblings = node.siblings();
+        SchedulingGroup siblings = node.siblings();
         double weight = (double) node.weightUnits();
         double entitled =
-                permitsOf(siblings.parent()) * weight / Math.max((double) siblings.backlog.weightUnits(), weight);
+                permitsOf(siblings.parent()) * weight / Math.max((double) siblings.runQueue.weightUnits(), weight);
         return Math.max(1, Math.min(node.cap(), Math.max(node.inFlight, entitled)));
     }
 
-    /** To be called before a node gets a permit or a waiting claim: if it was idle, it is active from now on. */
-    private void wake(Share node) {
+    /** To be called before a node gets a permit or a waiting request: if it was idle, it is active from now on. */
+    private void wake(SchedulingNode node) {
         if (node.isIdle()) {
             node.siblings().wake(node);
             node.siblings().present.wake(node);
@@ -144,8 +144,8 @@ final class SharePath {
         }
     }
 
-    /** To be called after a node has lost a permit or a waiting claim: if that was the last, it is idle from now on. */
-    private void noteIdle(Share node) {
+    /** To be called after a node has lost a permit or a waiting request: if that was the last, it is idle from now on. */
+    private void noteIdle(SchedulingNode node) {
         if (node.isIdle()) {
             node.siblings().noteIdle(node);
             node.siblings().present.noteIdle(node, node.siblings().owes(node));
@@ -153,9 +153,9 @@ final class SharePath {
         }
     }
 
-    /** Counts a new waiting claim at every node. */
-    void countArrival(Share leaf) {
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+    /** Counts a new waiting request at every node. */
+    void countArrival(SchedulingNode leaf) {
+        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
             wake(node);
             node.waiting++;
             node.siblings().present.queueChanged(node);
@@ -163,9 +163,9 @@ final class SharePath {
         pool.waiting++;
     }
 
-    /** Counts one waiting claim less at every node. */
-    void countDeparture(Share leaf) {
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+    /** Counts one waiting request less at every node. */
+    void countDeparture(SchedulingNode leaf) {
+        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
             node.waiting--;
             node.siblings().present.queueChanged(node);
             noteIdle(node);
@@ -182,24 +182,24 @@ final class SharePath {
     }
 
     /** Counts released permits at every node. */
-    void countRelease(Share leaf, int permits, long since) {
+    void countRelease(SchedulingNode leaf, int permits, long since) {
         changeInFlight(leaf, -permits, since, node -> {});
     }
 
-    /** Counts, at every node, permits that a claim holds already. */
-    void countHeld(Share leaf, int permits, long since, long grant) {
+    /** Counts, at every node, permits that a request holds already. */
+    void countHeld(SchedulingNode leaf, int permits, long since, long grant) {
         changeInFlight(leaf, permits, since, node -> node.lastGrant = grant);
     }
 
     /** Counts, at every node, permits that are granted now. */
-    void countGrant(Share leaf, int permits, long grant) {
+    void countGrant(SchedulingNode leaf, int permits, long grant) {
         changeInFlight(leaf, permits, now, node -> {
             CollectedPermits collected = node.siblings().collected;
             boolean isPromised = node.isPromised(permits);
             boolean isFree = node.costOf(permits) == 0;
             node.lastGrant = grant;
             node.isServedFirst = isPromised || isFree;
-            if (collected.claim != null && isPromised && !isFree) {
+            if (collected.request != null && isPromised && !isFree) {
                 node.countPass(collected.number, permits);
             }
         });
@@ -210,17 +210,17 @@ final class SharePath {
      * @param since when these permits were granted
      * @param note updates each node before the permits count there
      */
-    private void changeInFlight(Share leaf, int permits, long since, Consumer<Share> note) {
+    private void changeInFlight(SchedulingNode leaf, int permits, long since, Consumer<SchedulingNode> note) {
         long more = permits;
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
-            Siblings siblings = node.siblings();
+        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
+            SchedulingGroup siblings = node.siblings();
             wake(node);
             siblings.beforeChange(node);
             note.accept(node);
             long before = node.occupied();
             siblings.changeInFlight(node, permits, since);
-            if (node.below != null) {
-                node.below.occupied += more;
+            if (node.children != null) {
+                node.children.occupied += more;
             }
             more = node.occupied() - before;
             siblings.afterChange(node);
@@ -230,10 +230,10 @@ final class SharePath {
         top.occupied += more;
     }
 
-    /** Counts {@code more} permits collected for a claim of the leaf, at every node up to and including {@code upTo}. */
-    void changeCollected(Share leaf, Siblings upTo, int more) {
-        for (Share node = leaf; ; node = node.parent()) {
-            Siblings siblings = node.siblings();
+    /** Counts {@code more} permits collected for a request of the leaf, at every node up to and including {@code upTo}. */
+    void changeCollected(SchedulingNode leaf, SchedulingGroup upTo, int more) {
+        for (SchedulingNode node = leaf; ; node = node.parent()) {
+            SchedulingGroup siblings = node.siblings();
             tick(siblings);
             siblings.setCollected(node, node.collected + more);
             if (siblings == upTo) {
@@ -246,9 +246,9 @@ final class SharePath {
      * Charges a collection at every node from the leaf up to and including {@code upTo}: afterwards the account of the node is
      * at least {@code permitNanos} beyond the virtual time of its backlogged siblings.
      */
-    void chargeFromLevelOfOthers(Share leaf, Siblings upTo, long permitNanos) {
-        for (Share node = leaf; ; node = node.parent()) {
-            node.siblings().chargeFromLevelOfOthers(node, permitNanos);
+    void chargeFromVirtualTime(SchedulingNode leaf, SchedulingGroup upTo, long permitNanos) {
+        for (SchedulingNode node = leaf; ; node = node.parent()) {
+            node.siblings().chargeFromVirtualTime(node, permitNanos);
             if (node.siblings() == upTo) {
                 return;
             }
@@ -256,23 +256,23 @@ final class SharePath {
     }
 
     /** Adds a hold to the mean hold at every node: each gain follows the holds below its parent. */
-    void observeHold(Share leaf, long holdNanos) {
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+    void observeHold(SchedulingNode leaf, long holdNanos) {
+        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
             node.siblings().gain.observeHold(holdNanos);
         }
     }
 
-    void boundLags(Share leaf) {
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+    void boundLags(SchedulingNode leaf) {
+        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
             node.siblings().boundLag(node, permitsOf(node.parent()));
         }
     }
 
-    /** The node nearest to the leaf that has no room for what the claim costs it; null when all nodes have room. */
+    /** The node nearest to the leaf that has no room for what the request costs it; null when all nodes have room. */
     @Nullable
-    Share lacking(QueuedRequest claim, Share leaf) {
-        long cost = claim.permits();
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
+    SchedulingNode lacking(QueuedRequest request, SchedulingNode leaf) {
+        long cost = request.permits();
+        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
             if (!node.capAllows(cost)) {
                 return node;
             }
@@ -281,10 +281,10 @@ final class SharePath {
         return cost <= available() ? null : pool;
     }
 
-    /** The cost of the claim to the parent of {@code upTo}; -1 when a node up to there has no room for it. */
-    static long cost(QueuedRequest claim, Share leaf, Share upTo) {
-        long cost = claim.permits();
-        for (Share node = leaf; ; node = node.parent()) {
+    /** The cost of the request to the parent of {@code upTo}; -1 when a node up to there has no room for it. */
+    static long cost(QueuedRequest request, SchedulingNode leaf, SchedulingNode upTo) {
+        long cost = request.permits();
+        for (SchedulingNode node = leaf; ; node = node.parent()) {
             if (!node.capAllows(cost)) {
                 return -1;
             }
@@ -296,12 +296,12 @@ final class SharePath {
     }
 
     /** Whether {@code n} permits fit at a leaf if nothing is in flight and all other nodes keep what they reserve. */
-    boolean fitsWhenAllElseIsFree(Share leaf, int n) {
+    boolean fitsWhenAllElseIsFree(SchedulingNode leaf, int n) {
         long needed = Math.max(n, leaf.keeps());
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
-            Siblings siblings = node.siblings();
+        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
+            SchedulingGroup siblings = node.siblings();
             needed += siblings.reserved - node.keeps();
-            Share parent = siblings.parent();
+            SchedulingNode parent = siblings.parent();
             if (needed > (parent.isPool() ? permits : parent.settings.maxInFlight())) {
                 return false;
             }
@@ -313,17 +313,17 @@ final class SharePath {
     // ---- the run queues ----
 
     /** Adds each node up to the pool to its parent's run queue, or removes it, as queues, caps and permits now require. */
-    void settle(Share leaf) {
-        for (Share node = leaf; !node.isPool(); node = node.parent()) {
-            if (node.below != null) {
-                node.below.stuck = false;
+    void updateRunQueues(SchedulingNode leaf) {
+        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
+            if (node.children != null) {
+                node.children.stuck = false;
             }
-            settleOne(node);
+            updateRunQueue(node);
         }
     }
 
-    private void settleOne(Share node) {
-        Siblings siblings = node.siblings();
+    private void updateRunQueue(SchedulingNode node) {
+        SchedulingGroup siblings = node.siblings();
         boolean competes = competes(node);
         touch(siblings);
         if (competes && !node.backlogged) {
@@ -332,57 +332,57 @@ final class SharePath {
             siblings.leave(node);
             large.blocked(node);
         } else if (competes) {
-            siblings.backlog.afterChangeOfQueue(node);
+            siblings.runQueue.afterChangeOfQueue(node);
         }
     }
 
-    private boolean competes(Share node) {
-        Siblings below = node.below;
-        if (below == null) {
+    private boolean competes(SchedulingNode node) {
+        SchedulingGroup children = node.children;
+        if (children == null) {
             QueuedRequest head = node.queue.head();
             return head != null
                     && !node.isAside
                     && node.capAllows(head.permits())
                     && fitsWhenAllElseIsFree(node, head.permits());
         }
-        if (below.backlog.isEmpty() || below.stuck) {
+        if (children.runQueue.isEmpty() || children.stuck) {
             return false;
         }
         if (node.cap() == ShareSettings.UNBOUNDED) {
             return true;
         }
-        long least = below.backlog.leastCost();
+        long least = children.runQueue.leastCost();
         return node.capAllows(least)
-                && (below.collected.claim == null || least == 0 || mayGoOn(node, below, below.collected.claim));
+                && (children.collected.request == null || least == 0 || mayGoOn(node, children, children.collected.request));
     }
 
-    /** Whether the claim that permits are collected for can be granted, or a claim within a guarantee might pass it. */
-    private static boolean mayGoOn(Share node, Siblings below, QueuedRequest collecting) {
-        long cost = cost(collecting, leafOf(collecting), childOn(collecting, below));
-        return below.backlog.mostUrgent() != null || (cost >= 0 && node.capAllows(cost));
+    /** Whether the request that permits are collected for can be granted, or a request within a guarantee might pass it. */
+    private static boolean mayGoOn(SchedulingNode node, SchedulingGroup children, QueuedRequest collecting) {
+        long cost = cost(collecting, leafOf(collecting), childOn(collecting, children));
+        return children.runQueue.mostUrgent() != null || (cost >= 0 && node.capAllows(cost));
     }
 
     /**
-     * Called when the next claim below a node does not fit into the node's room: collects the free permits of the node for it.
+     * Called when the next request below a node does not fit into the node's room: collects the free permits of the node for it.
      * The node does not compete until something changes below it.
      */
-    void blockAt(Share node, QueuedRequest claim) {
-        Siblings below = node.below;
-        if (below == null) {
+    void blockAt(SchedulingNode node, QueuedRequest request) {
+        SchedulingGroup children = node.children;
+        if (children == null) {
             throw new IllegalStateException("%s is next and has no room".formatted(node));
         }
-        tickUpFrom(leafOf(claim));
-        large.collect(below, claim, node.room());
-        below.stuck = true;
-        settleOne(node);
+        tickUpFrom(leafOf(request));
+        large.collect(children, request, node.room());
+        children.stuck = true;
+        updateRunQueue(node);
         if (!node.parent().isPool()) {
-            settle(node.parent());
+            updateRunQueues(node.parent());
         }
     }
 
-    /** The one of these siblings at which, or below which, the claim waits. */
-    static Share childOn(QueuedRequest claim, Siblings siblings) {
-        Share child = leafOf(claim);
+    /** The one of these siblings at which, or below which, the request waits. */
+    static SchedulingNode childOn(QueuedRequest request, SchedulingGroup siblings) {
+        SchedulingNode child = leafOf(request);
         while (child.siblings() != siblings) {
             child = child.parent();
         }
@@ -390,18 +390,18 @@ final class SharePath {
     }
 
     /** Whether {@code leaf} is {@code node}, or below it. */
-    static boolean isBelow(Share leaf, Share node) {
-        Share at = leaf;
+    static boolean isBelow(SchedulingNode leaf, SchedulingNode node) {
+        SchedulingNode at = leaf;
         while (at != node && !at.isPool()) {
             at = at.parent();
         }
         return at == node;
     }
 
-    static Share leafOf(QueuedRequest claim) {
-        Share leaf = claim.share;
+    static SchedulingNode leafOf(QueuedRequest request) {
+        SchedulingNode leaf = request.leaf;
         if (leaf == null) {
-            throw new IllegalStateException("a claim that never waited");
+            throw new IllegalStateException("a request that never waited");
         }
         return leaf;
     }

@@ -22,17 +22,17 @@ import org.jspecify.annotations.Nullable;
  * <p>A tenant is a leaf until its first request of a configured class. Then it becomes a node with a leaf for each class,
  * and its old leaf becomes the leaf of its requests without a class.
  */
-final class ShareTree {
+final class Hierarchy {
 
     private static final int SWEEP_ABOVE = 64;
     /** The most debts that are kept for tenants that are idle and not configured. */
     static final int MOST_DEBTS_KEPT = 5_000;
 
-    private final SharePath path;
-    private final Siblings top;
-    private final Supplier<Siblings> newSiblings;
-    private final Map<TenantId, Share> tenants = new LinkedHashMap<>();
-    private final Map<String, Share> groups = new LinkedHashMap<>();
+    private final HierarchyWalks walks;
+    private final SchedulingGroup top;
+    private final Supplier<SchedulingGroup> newSiblings;
+    private final Map<TenantId, SchedulingNode> tenants = new LinkedHashMap<>();
+    private final Map<String, SchedulingNode> groups = new LinkedHashMap<>();
 
     private TenantShares shares = TenantShares.EQUAL;
     private long ordinals;
@@ -40,22 +40,22 @@ final class ShareTree {
     private CalculatedCaps caps = CalculatedCaps.of(null, 1);
     private final CalculatedCap tenantCap = new CalculatedCap();
 
-    ShareTree(SharePath path, Supplier<Siblings> newSiblings) {
-        this.path = path;
-        this.top = path.top;
+    Hierarchy(HierarchyWalks walks, Supplier<SchedulingGroup> newSiblings) {
+        this.walks = walks;
+        this.top = walks.top;
         this.newSiblings = newSiblings;
     }
 
-    Collection<Share> tenants() {
+    Collection<SchedulingNode> tenants() {
         return tenants.values();
     }
 
-    Map<String, Share> groups() {
+    Map<String, SchedulingNode> groups() {
         return groups;
     }
 
     @Nullable
-    Share tenant(TenantId id) {
+    SchedulingNode tenant(TenantId id) {
         return tenants.get(id);
     }
 
@@ -65,12 +65,12 @@ final class ShareTree {
 
     // ---- new nodes ----
 
-    /** The leaf at which the claim waits; made when it does not exist. */
-    Share leafOf(QueuedRequest claim) {
-        Share tenant = tenants.computeIfAbsent(claim.tenant(), this::newTenant);
-        String requestClass = claim.requestClass();
+    /** The leaf at which the request waits; made when it does not exist. */
+    SchedulingNode leafOf(QueuedRequest request) {
+        SchedulingNode tenant = tenants.computeIfAbsent(request.tenant(), this::newTenant);
+        String requestClass = request.requestClass();
         boolean isOfClass = requestClass != null && shares.classes().containsKey(requestClass);
-        if (tenant.below == null) {
+        if (tenant.children == null) {
             if (!isOfClass) {
                 return tenant;
             }
@@ -79,50 +79,50 @@ final class ShareTree {
         return classOf(tenant, isOfClass ? String.valueOf(requestClass) : "");
     }
 
-    private Share classOf(Share tenant, String name) {
-        Siblings classes = tenant.below == null ? top : tenant.below;
-        for (Share leaf : classes.all) {
+    private SchedulingNode classOf(SchedulingNode tenant, String name) {
+        SchedulingGroup classes = tenant.children == null ? top : tenant.children;
+        for (SchedulingNode leaf : classes.all) {
             if (leaf.name.equals(name)) {
                 return leaf;
             }
         }
-        Share leaf = new Share(++ordinals, shares.ofClass(name), true, null);
+        SchedulingNode leaf = new SchedulingNode(++ordinals, shares.ofClass(name), true, null);
         leaf.name = name;
         return addNew(leaf, classes);
     }
 
-    private Share newTenant(TenantId id) {
-        Share tenant = new Share(++ordinals, shares.of(id), shares.members().containsKey(id), null);
+    private SchedulingNode newTenant(TenantId id) {
+        SchedulingNode tenant = new SchedulingNode(++ordinals, shares.of(id), shares.members().containsKey(id), null);
         tenant.tenant = id;
         tenant.calculatedCap = tenantCap;
-        return addNew(tenant, siblingsIn(shares.groups().parents().get(id)));
+        return addNew(tenant, groupIn(shares.groups().parents().get(id)));
     }
 
-    private Share newGroup(String name) {
-        Share group = new Share(++ordinals, ShareSettings.EQUAL, true, newSiblings.get());
+    private SchedulingNode newGroup(String name) {
+        SchedulingNode group = new SchedulingNode(++ordinals, ShareSettings.EQUAL, true, newSiblings.get());
         group.name = name;
         // takeOutMoved puts it below its parent, when all groups exist.
         return addNew(group, top);
     }
 
     /** A new node starts behind all others, so that it is raised to the virtual time when it becomes backlogged. */
-    private static Share addNew(Share share, Siblings siblings) {
-        siblings.add(share);
-        siblings.setServed(share, -Siblings.LARGEST_ACCOUNT);
-        return share;
+    private static SchedulingNode addNew(SchedulingNode node, SchedulingGroup siblings) {
+        siblings.add(node);
+        siblings.setPermitTime(node, -SchedulingGroup.LARGEST_ACCOUNT);
+        return node;
     }
 
-    private Siblings siblingsIn(@Nullable String group) {
-        Share parent = group == null ? path.pool : groups.get(group);
-        return parent == null || parent.below == null ? top : parent.below;
+    private SchedulingGroup groupIn(@Nullable String group) {
+        SchedulingNode parent = group == null ? walks.pool : groups.get(group);
+        return parent == null || parent.children == null ? top : parent.children;
     }
 
     /** Replaces a tenant's leaf by a node with children. The leaf becomes its child for requests without a class. */
-    private Share divide(Share leaf) {
-        Siblings siblings = leaf.siblings();
-        Share tenant = new Share(leaf.ordinal, leaf.settings, leaf.configured, newSiblings.get());
+    private SchedulingNode divide(SchedulingNode leaf) {
+        SchedulingGroup siblings = leaf.siblings();
+        SchedulingNode tenant = new SchedulingNode(leaf.ordinal, leaf.settings, leaf.configured, newSiblings.get());
         TenantId id = leaf.tenant;
-        Siblings classes = tenant.below;
+        SchedulingGroup classes = tenant.children;
         if (id == null || classes == null) {
             throw new IllegalStateException("%s is no tenant".formatted(leaf));
         }
@@ -144,20 +144,20 @@ final class ShareTree {
         leaf.setSettings(ShareSettings.EQUAL);
         leaf.configured = true;
         classes.add(leaf);
-        classes.setServed(leaf, 0);
+        classes.setPermitTime(leaf, 0);
         classes.occupied = leaf.occupied();
         if (wasBacklogged) {
             siblings.goOn(tenant);
         }
-        path.settle(leaf);
+        walks.updateRunQueues(leaf);
         return tenant;
     }
 
     // ---- removed nodes ----
 
     /** Forgets a tenant that is idle, not configured, and owes nothing: it would start at the virtual time again anyway. */
-    void forgetIfIdle(Share leaf) {
-        Share tenant = leaf;
+    void forgetIfIdle(SchedulingNode leaf) {
+        SchedulingNode tenant = leaf;
         if (leaf.tenant == null) {
             tenant = leaf.parent();
             if (isForgettable(leaf)) {
@@ -169,8 +169,8 @@ final class ShareTree {
         }
     }
 
-    private static boolean isForgettable(Share share) {
-        return !share.configured && share.isIdle() && !share.siblings().owes(share);
+    private static boolean isForgettable(SchedulingNode node) {
+        return !node.configured && node.isIdle() && !node.siblings().owes(node);
     }
 
     /**
@@ -182,13 +182,13 @@ final class ShareTree {
      */
     void sweepWhenMany() {
         if (others() > sweepAbove) {
-            List<Share> debtors = new ArrayList<>();
-            for (Share share : top.present.inOrder()) {
-                if (share.tenant != null && !share.configured && share.isIdle()) {
-                    debtors.add(share);
+            List<SchedulingNode> debtors = new ArrayList<>();
+            for (SchedulingNode node : top.present.inOrder()) {
+                if (node.tenant != null && !node.configured && node.isIdle()) {
+                    debtors.add(node);
                 }
             }
-            debtors.sort(Comparator.comparingDouble(ShareTree::lag));
+            debtors.sort(Comparator.comparingDouble(Hierarchy::lag));
             for (int i = 0; i < debtors.size(); i++) {
                 if (i >= MOST_DEBTS_KEPT || isForgettable(debtors.get(i))) {
                     remove(debtors.get(i));
@@ -198,12 +198,12 @@ final class ShareTree {
         }
     }
 
-    private void remove(Share tenant) {
+    private void remove(SchedulingNode tenant) {
         tenant.siblings().remove(tenant);
         tenants.remove(tenant.tenant);
     }
 
-    private static double lag(Share tenant) {
+    private static double lag(SchedulingNode tenant) {
         return tenant.siblings().lag(tenant);
     }
 
@@ -215,64 +215,64 @@ final class ShareTree {
     // ---- every node ----
 
     /** The children of each node that has some, from the deepest nodes up to the pool. */
-    List<Siblings> allSiblings() {
-        List<Siblings> all = new ArrayList<>();
+    List<SchedulingGroup> allGroups() {
+        List<SchedulingGroup> all = new ArrayList<>();
         collect(top, all);
         return all;
     }
 
-    private static void collect(Siblings siblings, List<Siblings> into) {
-        for (Share share : siblings.all) {
-            if (share.below != null) {
-                collect(share.below, into);
+    private static void collect(SchedulingGroup siblings, List<SchedulingGroup> into) {
+        for (SchedulingNode node : siblings.all) {
+            if (node.children != null) {
+                collect(node.children, into);
             }
         }
         into.add(siblings);
     }
 
     /** All leaves, tenant by tenant. */
-    List<Share> leaves() {
-        List<Share> leaves = new ArrayList<>(tenants.size());
-        for (Share tenant : tenants.values()) {
-            if (tenant.below == null) {
+    List<SchedulingNode> leaves() {
+        List<SchedulingNode> leaves = new ArrayList<>(tenants.size());
+        for (SchedulingNode tenant : tenants.values()) {
+            if (tenant.children == null) {
                 leaves.add(tenant);
             } else {
-                leaves.addAll(tenant.below.all);
+                leaves.addAll(tenant.children.all);
             }
         }
         return leaves;
     }
 
-    void settleAll() {
-        for (Siblings siblings : allSiblings()) {
-            path.tick(siblings);
-            path.touch(siblings);
+    void updateAllRunQueues() {
+        for (SchedulingGroup siblings : allGroups()) {
+            walks.tick(siblings);
+            walks.touch(siblings);
         }
         // First the parents without a backlogged child. A group without leaves is on no leaf's path, and would stay
         // in the run queue of its parent.
-        for (Siblings siblings : allSiblings()) {
-            if (siblings.backlog.isEmpty() && siblings.parent().backlogged) {
-                path.settle(siblings.parent());
+        for (SchedulingGroup siblings : allGroups()) {
+            if (siblings.runQueue.isEmpty() && siblings.parent().backlogged) {
+                walks.updateRunQueues(siblings.parent());
             }
         }
-        for (Share leaf : leaves()) {
-            path.settle(leaf);
+        for (SchedulingNode leaf : leaves()) {
+            walks.updateRunQueues(leaf);
             forgetIfIdle(leaf);
         }
-        allSiblings().forEach(siblings -> siblings.present.dropSettled(siblings));
+        allGroups().forEach(siblings -> siblings.present.dropDebtless(siblings));
     }
 
     /** Settles the present nodes only: used when only the calculated cap has changed, which does not affect idle tenants. */
-    private void settlePresent(Siblings siblings) {
-        for (Share share : siblings.present.inOrder()) {
-            if (share.below == null) {
-                path.tickUpFrom(share);
-                path.settle(share);
-                forgetIfIdle(share);
+    private void updatePresent(SchedulingGroup siblings) {
+        for (SchedulingNode node : siblings.present.inOrder()) {
+            if (node.children == null) {
+                walks.tickUpFrom(node);
+                walks.updateRunQueues(node);
+                forgetIfIdle(node);
             } else {
-                settlePresent(share.below);
-                if (share.tenant != null) {
-                    forgetIfIdle(share);
+                updatePresent(node.children);
+                if (node.tenant != null) {
+                    forgetIfIdle(node);
                 }
             }
         }
@@ -282,10 +282,10 @@ final class ShareTree {
 
     /** Applies the calculated cap of the present number of active tenants. */
     void followActive() {
-        int cap = caps.of(path.active);
+        int cap = caps.of(walks.active);
         if (cap != tenantCap.permits) {
             tenantCap.permits = cap;
-            settlePresent(top);
+            updatePresent(top);
         }
     }
 
@@ -298,46 +298,46 @@ final class ShareTree {
     void change(TenantShares changed, CalculatedCaps calculated) {
         shares = changed;
         caps = calculated;
-        tenantCap.permits = caps.of(path.active);
+        tenantCap.permits = caps.of(walks.active);
         changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
         changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
-        path.large.forget();
-        List<Siblings> before = allSiblings();
-        for (Siblings siblings : before) {
-            path.tick(siblings);
+        walks.large.forget();
+        List<SchedulingGroup> before = allGroups();
+        for (SchedulingGroup siblings : before) {
+            walks.tick(siblings);
             siblings.rebase();
             siblings.stuck = false;
         }
         before.forEach(siblings -> siblings.all.forEach(siblings::noteLag));
-        Set<Share> moved = takeOutMoved();
-        for (Siblings siblings : allSiblings()) {
+        Set<SchedulingNode> moved = takeOutMoved();
+        for (SchedulingGroup siblings : allGroups()) {
             siblings.all.forEach(this::changeSettings);
             siblings.all.forEach(siblings::restoreLag);
-            siblings.weighAgain(siblings == top ? Share.weightUnits(changed.others()) : 0);
+            siblings.weighAgain(siblings == top ? SchedulingNode.weightUnits(changed.others()) : 0);
         }
         recount();
         // A moved node that was backlogged competes again, at its new place and with its lag.
-        moved.forEach(share -> share.siblings().goOn(share));
-        allSiblings().forEach(Siblings::afterChangeOfAll);
+        moved.forEach(node -> node.siblings().goOn(node));
+        allGroups().forEach(SchedulingGroup::afterChangeOfAll);
         if (!moved.isEmpty()) {
-            allSiblings().forEach(Siblings::levelOut);
+            allGroups().forEach(SchedulingGroup::rebaseAfterMoves);
         }
     }
 
     /**
      * Moves each group and tenant below its configured parent.
      *
-     * @return the moved nodes that were backlogged, which compete again only after {@link Siblings#goOn}
+     * @return the moved nodes that were backlogged, which compete again only after {@link SchedulingGroup#goOn}
      */
-    private Set<Share> takeOutMoved() {
-        Set<Share> competed = new LinkedHashSet<>();
+    private Set<SchedulingNode> takeOutMoved() {
+        Set<SchedulingNode> competed = new LinkedHashSet<>();
         List.copyOf(groups.entrySet()).forEach(entry -> {
-            Share group = entry.getValue();
+            SchedulingNode group = entry.getValue();
             ShareGroups.Group settings = shares.groups().byName().get(entry.getKey());
-            move(group, siblingsIn(settings == null ? null : settings.parent()), competed);
+            move(group, groupIn(settings == null ? null : settings.parent()), competed);
         });
         tenants.forEach((id, tenant) ->
-                move(tenant, siblingsIn(shares.groups().parents().get(id)), competed));
+                move(tenant, groupIn(shares.groups().parents().get(id)), competed));
         groups.entrySet().removeIf(entry -> {
             boolean gone = !shares.groups().byName().containsKey(entry.getKey());
             if (gone) {
@@ -349,44 +349,44 @@ final class ShareTree {
         return competed;
     }
 
-    private static void move(Share share, Siblings to, Set<Share> competed) {
-        if (share.siblings() != to) {
-            takeOut(share, competed);
-            to.add(share);
+    private static void move(SchedulingNode node, SchedulingGroup to, Set<SchedulingNode> competed) {
+        if (node.siblings() != to) {
+            takeOut(node, competed);
+            to.add(node);
         }
     }
 
-    private static void takeOut(Share share, Set<Share> competed) {
-        if (share.backlogged) {
-            competed.add(share);
+    private static void takeOut(SchedulingNode node, Set<SchedulingNode> competed) {
+        if (node.backlogged) {
+            competed.add(node);
         }
-        share.siblings().moveOut(share);
+        node.siblings().moveOut(node);
     }
 
-    private void changeSettings(Share share) {
-        ShareGroups.Group group = shares.groups().byName().get(share.name);
-        if (share.tenant != null) {
-            share.setSettings(shares.of(share.tenant));
-            share.configured = shares.members().containsKey(share.tenant);
-        } else if (groups.get(share.name) == share && group != null) {
-            share.setSettings(group.settings());
+    private void changeSettings(SchedulingNode node) {
+        ShareGroups.Group group = shares.groups().byName().get(node.name);
+        if (node.tenant != null) {
+            node.setSettings(shares.of(node.tenant));
+            node.configured = shares.members().containsKey(node.tenant);
+        } else if (groups.get(node.name) == node && group != null) {
+            node.setSettings(group.settings());
         } else {
-            share.setSettings(shares.ofClass(share.name));
-            share.configured = share.name.isEmpty() || shares.classes().containsKey(share.name);
+            node.setSettings(shares.ofClass(node.name));
+            node.configured = node.name.isEmpty() || shares.classes().containsKey(node.name);
         }
     }
 
     /** Adds up the counts of the children at each node anew. */
     private void recount() {
-        for (Siblings siblings : allSiblings()) {
-            Share parent = siblings.parent();
+        for (SchedulingGroup siblings : allGroups()) {
+            SchedulingNode parent = siblings.parent();
             parent.countNothing();
             siblings.occupied = 0;
             siblings.reserved = 0;
-            for (Share share : siblings.all) {
-                parent.count(share);
-                siblings.occupied += share.occupied();
-                siblings.reserved += share.keeps();
+            for (SchedulingNode node : siblings.all) {
+                parent.count(node);
+                siblings.occupied += node.occupied();
+                siblings.reserved += node.keeps();
             }
             siblings.present.rebuild(siblings.all);
             if (!parent.isPool() && parent.isIdle()) {

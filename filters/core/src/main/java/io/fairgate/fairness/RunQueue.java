@@ -6,24 +6,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * The run queue of one node: its backlogged children, their sums, and which of them comes next.
  *
- * <p>The scheduler's rules define the answers, and so does {@code ScanBacklog} in the tests of the testkit, which looks
- * at every node each time. {@link HeapBacklog} gives the same answers, to the last bit, without looking at all nodes.
+ * <p>The scheduler's rules define the answers, and so does {@code ScanRunQueue} in the tests of the testkit, which looks
+ * at every node each time. {@link HeapRunQueue} gives the same answers, to the last bit, without looking at all nodes.
  *
  * <p>While a node is in the run queue, its permits in flight, what it was served and its settings change only between
  * {@link #beforeChange} and {@link #afterChange}, or for all nodes before {@link #afterChangeOfAll}. After a change of the
  * head of its queue, or of the costs below it, {@link #afterChangeOfQueue} must be called.
  */
-interface Backlog {
+interface RunQueue {
 
-    void add(Share share, long contendedNow);
+    void add(SchedulingNode node, long contendedNow);
 
-    void remove(Share share, long contendedNow);
+    void remove(SchedulingNode node, long contendedNow);
 
-    void beforeChange(Share share, long contendedNow);
+    void beforeChange(SchedulingNode node, long contendedNow);
 
-    void afterChange(Share share, long contendedNow);
+    void afterChange(SchedulingNode node, long contendedNow);
 
-    void afterChangeOfQueue(Share share);
+    void afterChangeOfQueue(SchedulingNode node);
 
     /** Recomputes everything: any key, account or weight may have changed, and the gain too. */
     void afterChangeOfAll(long contendedNow, long gain);
@@ -33,35 +33,35 @@ interface Backlog {
     int size();
 
     /**
-     * The virtual time: the weighted mean of served / weight over the nodes that compete by their keys, or over all nodes
+     * The virtual time: the weighted mean of the attained services over the nodes that compete by their keys, or over all nodes
      * when none of them does. The run queue must not be empty.
      */
-    double level(long contendedNow);
+    double virtualTime(long contendedNow);
 
-    /** The sum of the nodes' weights, in units of {@link Share#WEIGHT_UNIT}. */
+    /** The sum of the nodes' weights, in units of {@link SchedulingNode#WEIGHT_UNIT}. */
     long weightUnits();
 
     /** The smallest cost of a grant to the parent, over all nodes. The run queue must not be empty. */
     long leastCost();
 
-    /** The node with the smallest key among those that pass the test and can be granted a claim at no cost. */
+    /** The node with the smallest key among those that pass the test and can be granted a request at no cost. */
     @Nullable
-    Share firstWithinReservation(long contendedNow, Predicate<Share> test);
+    SchedulingNode firstWithinReservation(long contendedNow, Predicate<SchedulingNode> test);
 
-    /** Among the nodes whose next claim is within their guarantee, the one that holds the smallest part of its guarantee. */
+    /** Among the nodes whose next request is within their guarantee, the one that holds the smallest part of its guarantee. */
     @Nullable
-    Share mostUrgent();
+    SchedulingNode mostUrgent();
 
     /** Like {@link #mostUrgent}, among the nodes that pass a test. Looks at all nodes within their guarantee. */
     @Nullable
-    Share mostUrgentOf(Predicate<Share> test);
+    SchedulingNode mostUrgentOf(Predicate<SchedulingNode> test);
 
     /** The node with the smallest key. */
     @Nullable
-    Share first(long contendedNow);
+    SchedulingNode first(long contendedNow);
 
     /** Whether a key comes before another. Ties go to the node whose last grant is longest ago, then to the older node. */
-    static boolean precedes(double keyOfA, Share a, double keyOfB, Share b) {
+    static boolean precedes(double keyOfA, SchedulingNode a, double keyOfB, SchedulingNode b) {
         int order = Double.compare(keyOfA, keyOfB);
         return order < 0
                 || (order == 0 && (a.lastGrant < b.lastGrant || (a.lastGrant == b.lastGrant && a.ordinal < b.ordinal)));

@@ -24,40 +24,24 @@ final class CollectedPermits {
     /** Permits that idle for the request now. */
     int permits;
 
+    /** Whether others compete with the request now. */
+    boolean othersWait;
+
+    /** How long others have waited while permits were collected for this request. */
+    long othersWaited;
+    /** Permit-nanoseconds that idled in that time. */
+    double idled;
+
     /** Permits that were in flight when a collection last took too long, and that have not been released since. */
-    private int stillHeld;
+    int stillHeld;
     /** The number of the last grant before that. */
     private long lastGrantBefore;
-
-    private boolean othersWait;
-    private long othersWaited;
-    private double idled;
 
     void start(QueuedRequest next) {
         request = next;
         number++;
-        permits = 0;
-        othersWait = false;
         othersWaited = 0;
         idled = 0;
-    }
-
-    void noteOthers(boolean wait) {
-        othersWait = wait;
-    }
-
-    boolean othersWait() {
-        return othersWait;
-    }
-
-    /** How long others have waited while permits were collected for this request. */
-    long othersWaited() {
-        return othersWaited;
-    }
-
-    /** Permit-nanoseconds that idled in that time. */
-    double idled() {
-        return idled;
     }
 
     void pass(long nanos) {
@@ -67,24 +51,18 @@ final class CollectedPermits {
         }
     }
 
-    // ---- the holds that a collection has waited for in vain ----
-
-    int stillHeld() {
-        return stillHeld;
-    }
-
     /** A collection has taken too long: it waited for the permits that are in flight now. */
     void tookTooLong(int inFlight, long lastGrant) {
         stillHeld = inFlight;
         lastGrantBefore = lastGrant;
     }
 
-    /** The permits of a grant were released; returns whether a collection had waited for them in vain. */
-    boolean cameBack(long grant, int permits) {
-        if (stillHeld == 0 || grant > lastGrantBefore) {
+    /** The permits of a request were released; returns whether a collection had waited for them in vain. */
+    boolean cameBack(QueuedRequest released) {
+        if (stillHeld == 0 || released.grant > lastGrantBefore) {
             return false;
         }
-        stillHeld -= permits;
+        stillHeld -= released.permits();
         return true;
     }
 
@@ -93,11 +71,9 @@ final class CollectedPermits {
         return request == null && aside.isEmpty() && stillHeld == 0;
     }
 
+    /** Forgets the past collections, while nothing is collected. */
     void forget() {
-        request = null;
-        permits = 0;
         stillHeld = 0;
-        othersWait = false;
         aside.forEach(leaf -> leaf.isAside = false);
         aside.clear();
     }

@@ -1,7 +1,6 @@
 package io.fairgate.fairness;
 
 import io.fairgate.fairness.QueuedRequest.Place;
-import io.fairgate.shares.CalculatedCaps;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.PoolStatus;
@@ -11,6 +10,7 @@ import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,28 +19,22 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A state machine without threads, clock or signals. It has one caller at a time, and every call passes the time, in
  * nanoseconds of a clock that does not go back (if it does, time stands still until the clock has caught up).
- * {@link #enqueue}, {@link #cancel}, {@link #release}, {@link #resize} and {@link #reconfigure} change the state; only
+ * {@link #enqueue}, {@link #cancel}, {@link #release} and {@link #reconfigure} change the state; only
  * {@link #grant} grants permits, and must be called after them.
  *
  * <p>Accounts are whole numbers, so that their sums are exact and do not depend on the order of the additions
  * (docs/decisions/0011-whole-accounts-and-a-heap.md). Finding the next request takes time in proportion to the logarithm of
  * the number of backlogged tenants ({@link HeapRunQueue}).
  *
- * <p>This class moves requests through their states. {@link Hierarchy} holds the nodes of the hierarchy, {@link HierarchyWalks}
- * updates the nodes above a request, {@link NextRequest} selects the next request, and {@link LargeRequests} collects permits for a
- * request that needs more than are free.
+ * <p>This class moves requests through their states. {@link Hierarchy} holds the nodes of the hierarchy, {@link
+ * HierarchyWalks} updates the nodes above a request, {@link NextRequest} selects the next request, and {@link
+ * LargeRequests} collects permits for a request that needs more than are free.
  */
 public final class FairScheduler {
 
     private final HierarchyWalks walks;
     private final Hierarchy hierarchy;
     private final NextRequest next;
-    private FairnessSettings settings = FairnessSettings.USUAL;
-
-    /** With the default settings, and a gain that follows the holds. */
-    public FairScheduler(int permits, TenantShares shares, long now) {
-        this(permits, shares, FairnessSettings.USUAL, now);
-    }
 
     /** With a gain that follows the holds. */
     public FairScheduler(int permits, TenantShares shares, FairnessSettings settings, long now) {
@@ -65,17 +59,10 @@ public final class FairScheduler {
         if (gain.isNegative()) {
             throw new IllegalArgumentException("gain: %s (expected: 0 or more)".formatted(gain));
         }
-        long memory = settings.memory().toNanos();
-        SchedulingGroup top = new SchedulingGroup(runQueues.get(), new Gain(gain.toNanos(), now), memory, now);
-        walks = new HierarchyWalks(new SchedulingNode(0, ShareSettings.EQUAL, true, top), top, permits, now);
-        hierarchy = new Hierarchy(walks, () -> {
-            walks.isFlat = false;
-            return new SchedulingGroup(
-                    runQueues.get(),
-                    new Gain(gain.toNanos(), walks.now()),
-                    this.settings.memory().toNanos(),
-                    walks.now());
-        });
+        LongFunction<SchedulingGroup> newGroup =
+                time -> new SchedulingGroup(runQueues.get(), new Gain(gain.toNanos(), time), time);
+        walks = new HierarchyWalks(newGroup.apply(now), permits, now);
+        hierarchy = new Hierarchy(walks, newGroup);
         next = new NextRequest(walks);
         reconfigure(permits, shares, settings, now);
     }
@@ -87,21 +74,24 @@ public final class FairScheduler {
      * reserved for other tenants do not count as free.
      */
     public boolean canEverFit(TenantId tenant, int n) {
-        SchedulingNode known = hierarchy.tenant(tenant);
-        ShareSettings settings = known == null ? hierarchy.shares().of(tenant) : known.settings;
+        SchedulingNode known = hierarchy.tenants.get(tenant);
+        ShareSettings settings = known == null ? hierarchy.shares.of(tenant) : known.settings;
         return n <= hierarchy.capAlone(settings)
                 && (known == null ? n + walks.top.reserved <= walks.permits : walks.fitsWhenAllElseIsFree(known, n));
     }
 
-    /** Like {@link #canEverFit(TenantId, int)}, for {@code n} permits in addition to those that the tenant has in flight. */
+    /**
+     * Like {@link #canEverFit(TenantId, int)}, for {@code n} permits in addition to those that the tenant has in flight.
+     */
     public boolean canEverFitBeside(TenantId tenant, int n) {
-        SchedulingNode known = hierarchy.tenant(tenant);
+        SchedulingNode known = hierarchy.tenants.get(tenant);
         return canEverFit(tenant, n + (known == null ? 0 : known.inFlight));
     }
 
     /** Like {@link #canEverFit(TenantId, int)}, and also within the cap of the request's class. */
     public boolean canEverFit(QueuedRequest request) {
-        return request.permits() <= hierarchy.shares().ofClass(request.requestClass()).maxInFlight()
+        return request.permits()
+                        <= hierarchy.shares.ofClass(request.requestClass()).maxInFlight()
                 && canEverFit(request.tenant(), request.permits());
     }
 
@@ -115,7 +105,7 @@ public final class FairScheduler {
         request.leaf = leaf;
         request.place = Place.WAITING;
         leaf.queue.append(request);
-        walks.countArrival(leaf);
+        walks.changeWaiting(leaf, 1);
         updateRunQueues(leaf);
     }
 
@@ -130,21 +120,21 @@ public final class FairScheduler {
     public void release(QueuedRequest request, long now) {
         requirePlace(request, Place.HOLDING);
         walks.tick(now);
-        SchedulingNode leaf = HierarchyWalks.leafOf(request);
+        SchedulingNode leaf = request.leaf();
         walks.tickUpFrom(leaf);
-        walks.observeHold(leaf, Math.max(0, walks.now() - request.grantedAt));
         request.place = Place.GONE;
-        walks.countRelease(leaf, request.permits(), request.grantedAt);
+        walks.changeInFlight(
+                request, -request.permits(), (node, released) -> node.siblings().observeHold(released));
         walks.boundLags(leaf);
         if (!walks.large.isIdle()) {
-            walks.large.released(request, leaf);
+            walks.large.released(request);
         }
         updateRunQueues(leaf);
     }
 
     /**
-     * Grants all permits that can be granted, in the order of the keys. {@code granted} gets each granted request and must not
-     * call the scheduler.
+     * Grants all permits that can be granted, in the order of the keys. {@code granted} gets each granted request and
+     * must not call the scheduler.
      */
     public void grant(long now, Consumer<QueuedRequest> granted) {
         walks.tick(now);
@@ -154,7 +144,7 @@ public final class FairScheduler {
             walks.large.endWhatTakesTooLong();
         }
         for (QueuedRequest request = next(); request != null; request = next()) {
-            SchedulingNode leaf = HierarchyWalks.leafOf(request);
+            SchedulingNode leaf = request.leaf();
             if (request.accept()) {
                 give(request, leaf);
                 granted.accept(request);
@@ -172,11 +162,12 @@ public final class FairScheduler {
     }
 
     /**
-     * The request to refuse when, after an arrival, more requests wait than {@code max-waiting} of the tenant, of the class or of a
-     * group allows; null when none does. It is the newest request of the longest queue below the node that is over its bound.
+     * The request to refuse when, after an arrival, more requests wait than {@code max-waiting} of the tenant, of the
+     * class or of a group allows; null when none does. It is the newest request of the longest queue below the node that
+     * is over its bound.
      */
     public @Nullable QueuedRequest overOwnBound(QueuedRequest arrived) {
-        for (SchedulingNode node = HierarchyWalks.leafOf(arrived); !node.isPool(); node = node.parent()) {
+        for (SchedulingNode node = arrived.leaf(); !node.isPool(); node = node.parent()) {
             if (node.waiting > node.settings.maxWaiting()) {
                 return newestOfLongest(node);
             }
@@ -185,9 +176,10 @@ public final class FairScheduler {
     }
 
     /**
-     * The request to refuse when more than {@code maxWaiting} requests wait in the pool; null when they do not. It is the newest
-     * request of the tenant with the longest queue per weight: a tenant that floods the queue loses its own requests, and a tenant
-     * with a short queue always finds a place. In a hierarchy the longest queue is chosen at each node, from the pool down.
+     * The request to refuse when more than {@code maxWaiting} requests wait in the pool; null when they do not. It is the
+     * newest request of the tenant with the longest queue per weight: a tenant that floods the queue loses its own
+     * requests, and a tenant with a short queue always finds a place. In a hierarchy the longest queue is chosen at each
+     * node, from the pool down.
      */
     public @Nullable QueuedRequest overPoolBound(int maxWaiting) {
         return waiting() <= maxWaiting ? null : newestOfLongest(walks.pool);
@@ -204,13 +196,13 @@ public final class FairScheduler {
 
     /** Whether a waiting request waits for the cap of its tenant, of its class or of a group, and not for the pool. */
     public boolean waitsForOwnCap(QueuedRequest request) {
-        SchedulingNode lacking = walks.lacking(request, HierarchyWalks.leafOf(request));
+        SchedulingNode lacking = walks.lacking(request);
         return lacking != null && !lacking.isPool();
     }
 
     /**
-     * The time of the next end of a collection, in nanoseconds of the clock, or {@link Long#MAX_VALUE}. {@link #grant} must be
-     * called then even if nothing else has changed. Each call may change the time.
+     * The time of the next end of a collection, in nanoseconds of the clock, or {@link Long#MAX_VALUE}. {@link #grant}
+     * must be called then even if nothing else has changed. Each call may change the time.
      */
     public long nextEndOfCollection() {
         return walks.large.isIdle() ? LargeRequests.NEVER : walks.large.nextEnd();
@@ -246,8 +238,8 @@ public final class FairScheduler {
         request.leaf = leaf;
         request.place = Place.HOLDING;
         request.grantedAt = since;
-        request.grant = walks.nextGrant();
-        walks.countHeld(leaf, request.permits(), since, request.grant);
+        request.grant = ++walks.grants;
+        walks.changeInFlight(request, request.permits(), (node, held) -> node.lastGrant = held.grant);
     }
 
     /**
@@ -258,44 +250,31 @@ public final class FairScheduler {
         requireNothingLent();
         walks.lent += request.permits();
         adopt(request, now, now);
-        SchedulingNode leaf = HierarchyWalks.leafOf(request);
+        SchedulingNode leaf = request.leaf();
         walks.boundLags(leaf);
         updateRunQueues(leaf);
     }
 
     // ---- the pool ----
 
-    /** Changes the size. No permit is taken back: after a shrink nothing is granted until enough permits are released. */
-    public void resize(int permits, long now) {
-        reconfigure(permits, hierarchy.shares(), settings, now);
-    }
-
     /**
-     * Changes the settings of tenants and their places in the hierarchy while they hold and wait for permits. How far each
-     * node is ahead or behind stays.
-     */
-    public void reconfigure(TenantShares shares, long now) {
-        reconfigure(walks.permits, shares, settings, now);
-    }
-
-    /**
-     * Changes size, shares and settings at once. When it throws, nothing has changed.
+     * Changes size, shares and settings at once, while permits are held and requests wait. No permit is taken back: after
+     * a shrink nothing is granted until enough permits are released. How far each node is ahead or behind stays. When
+     * this throws, nothing has changed.
      *
      * @throws IllegalArgumentException when {@code permits} is below 1, or the calculator returns less than 1
      * @throws IllegalStateException while permits are lent
      */
     public void reconfigure(int permits, TenantShares shares, FairnessSettings settings, long now) {
-        requirePermits(permits);
+        if (permits < 1) {
+            throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
+        }
         requireNothingLent();
-        CalculatedCaps caps = CalculatedCaps.of(shares.calculator(), permits);
+        int[] caps = shares.calculatedCaps(permits);
         walks.tick(now);
         walks.permits = permits;
         walks.maxCollect = settings.maxCollect().toNanos();
-        this.settings = settings;
-        hierarchy.change(shares, caps);
-        hierarchy.allGroups()
-                .forEach(siblings -> siblings.setMemory(settings.memory().toNanos()));
-        hierarchy.updateAllRunQueues();
+        hierarchy.change(shares, caps, settings.memory().toNanos());
     }
 
     public int permits() {
@@ -310,15 +289,15 @@ public final class FairScheduler {
         return walks.pool.waiting;
     }
 
-    /** The state of every tenant and group, also of the idle ones that owe nothing. Takes time in proportion to all of them. */
+    /** Like {@link #present}, also with the tenants and groups that are idle and owe nothing. */
     public PoolStatus status(long now) {
         walks.tick(now);
-        return new StatusReport(walks, siblings -> List.copyOf(siblings.all)).make();
+        return new StatusReport(walks, group -> List.copyOf(group.all)).make();
     }
 
     /**
-     * Like {@link #status}, without tenants and groups that are idle and owe nothing. Takes time in proportion to n log n for
-     * the n others.
+     * The state of the tenants and groups that hold, wait or owe. Takes time in proportion to n log n for n of them, however
+     * many others are idle.
      */
     public PoolStatus present(long now) {
         walks.tick(now);
@@ -331,17 +310,17 @@ public final class FairScheduler {
 
     /** The state of one tenant. Takes no longer than {@link #present}, and constant time for a tenant that is idle. */
     public TenantStanding standing(TenantId tenant, long now) {
-        SchedulingNode node = hierarchy.tenant(tenant);
+        SchedulingNode node = hierarchy.tenants.get(tenant);
         if (node == null || node.isIdle()) {
             return new TenantStanding(
-                    totals(), 0, 0, 0, hierarchy.shares().of(tenant).weight());
+                    totals(), 0, 0, 0, hierarchy.shares.of(tenant).weight());
         }
         walks.tick(now);
         return new TenantStanding(totals(), node.inFlight, node.waiting, report().share(node), node.weight());
     }
 
     private StatusReport report() {
-        return new StatusReport(walks, siblings -> siblings.present.thatCount(siblings));
+        return new StatusReport(walks, group -> group.present.thatCount());
     }
 
     // ---- steps ----
@@ -353,28 +332,35 @@ public final class FairScheduler {
 
     private void give(QueuedRequest request, SchedulingNode leaf) {
         takeOut(request, Place.HOLDING);
-        request.grantedAt = walks.now();
-        request.grant = walks.nextGrant();
-        walks.countGrant(leaf, request.permits(), request.grant);
+        request.grantedAt = walks.now;
+        request.grant = ++walks.grants;
+        walks.changeInFlight(request, request.permits(), FairScheduler::noteGrant);
         if (walks.available() < 0) {
             throw new IllegalStateException("granted %d permits more than there are".formatted(-walks.available()));
         }
         walks.boundLags(leaf);
     }
 
+    /** Notes the grant at a node that does not count it yet. */
+    private static void noteGrant(SchedulingNode node, QueuedRequest granted) {
+        CollectedPermits collected = node.siblings().collected;
+        boolean isPromised = node.isPromised(granted.permits());
+        boolean isFree = node.costOf(granted.permits()) == 0;
+        node.lastGrant = granted.grant;
+        node.isServedFirst = isPromised || isFree;
+        if (collected.request != null && isPromised && !isFree) {
+            node.countPass(collected.number, granted.permits());
+        }
+    }
+
     private SchedulingNode takeOut(QueuedRequest request, Place to) {
-        SchedulingNode leaf = HierarchyWalks.leafOf(request);
+        SchedulingNode leaf = request.leaf();
         walks.tickUpFrom(leaf);
         if (!walks.large.isIdle()) {
-            if (to == Place.GONE) {
-                walks.large.left(request);
-            } else {
-                walks.large.granted(request);
-            }
-            walks.large.comeBack(leaf);
+            walks.large.left(request, to == Place.HOLDING);
         }
         leaf.queue.remove(request);
-        walks.countDeparture(leaf);
+        walks.changeWaiting(leaf, -1);
         request.place = to;
         return leaf;
     }
@@ -382,12 +368,6 @@ public final class FairScheduler {
     private void updateRunQueues(SchedulingNode leaf) {
         walks.updateRunQueues(leaf);
         hierarchy.forgetIfIdle(leaf);
-    }
-
-    private static void requirePermits(int permits) {
-        if (permits < 1) {
-            throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
-        }
     }
 
     private void requireNothingLent() {

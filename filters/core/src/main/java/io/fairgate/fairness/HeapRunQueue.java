@@ -1,5 +1,6 @@
 package io.fairgate.fairness;
 
+import io.fairgate.fairness.NodeHeap.Order;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * key of the top equals its filed key, the top comes first; otherwise it is filed under its true key, and the new top is
  * examined.
  *
- * <p><b>Promised</b> nodes, whose next request is within their guarantee, are ordered by the part of the guarantee that they
- * hold, which changes only with their own events.
+ * <p><b>Promised</b> nodes, whose next request is within their guarantee, are ordered by the part of the guarantee that
+ * they hold, which changes only with their own events.
  *
  * <p><b>Within a reservation</b> a grant costs the parent nothing and is made at once. So there are hardly ever such nodes,
  * and a list suffices.
@@ -25,16 +26,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeapRunQueue implements RunQueue {
 
-    private final NodeHeap byKey = new NodeHeap(new ByFiledKey());
-    private final NodeHeap promised = new NodeHeap(new ByPartOfGuarantee());
-    private final NodeHeap byCost = new NodeHeap(new ByFiledCost());
+    private final NodeHeap byKey = new NodeHeap(Order.BY_KEY);
+    private final NodeHeap promised = new NodeHeap(Order.BY_PART_OF_GUARANTEE);
+    private final NodeHeap byCost = new NodeHeap(Order.BY_COST);
     private boolean isCostAsked;
     private final List<SchedulingNode> withinReservation = new ArrayList<>();
 
     private long gain;
-    private final Accounts all = new Accounts();
+    private Accounts all = new Accounts(0);
     /** The sums over the nodes of {@link #all} that compete by their keys. */
-    private final Accounts byTheirKeys = new Accounts();
+    private Accounts byTheirKeys = new Accounts(0);
 
     @Override
     public void add(SchedulingNode node, long contendedNow) {
@@ -48,13 +49,9 @@ final class HeapRunQueue implements RunQueue {
     public void remove(SchedulingNode node, long contendedNow) {
         count(node, -1, contendedNow);
         byKey.remove(node);
-        if (promised.contains(node)) {
-            promised.remove(node);
-        }
+        promised.update(node, false);
+        byCost.update(node, false);
         withinReservation.remove(node);
-        if (isCostAsked) {
-            byCost.remove(node);
-        }
     }
 
     @Override
@@ -73,8 +70,8 @@ final class HeapRunQueue implements RunQueue {
     @Override
     public void afterChangeOfAll(long contendedNow, long gain) {
         this.gain = gain;
-        all.clear(contendedNow);
-        byTheirKeys.clear(contendedNow);
+        all = new Accounts(contendedNow);
+        byTheirKeys = new Accounts(contendedNow);
         byKey.forEach(node -> {
             count(node, 1, contendedNow);
             node.filedKey = node.key(contendedNow, gain);
@@ -94,14 +91,7 @@ final class HeapRunQueue implements RunQueue {
 
     /** Adds, moves or removes the node in the heap of promised nodes, the list of reservations and the heap by cost. */
     private void refile(SchedulingNode node) {
-        boolean isPromised = node.isPromised();
-        if (isPromised && promised.contains(node)) {
-            promised.moved(node);
-        } else if (isPromised) {
-            promised.add(node);
-        } else if (promised.contains(node)) {
-            promised.remove(node);
-        }
+        promised.update(node, node.isPromised());
         if (node.keeps() > 0) {
             withinReservation.remove(node);
             if (node.leastCost() == 0) {
@@ -120,11 +110,7 @@ final class HeapRunQueue implements RunQueue {
 
     private void fileByCost(SchedulingNode node) {
         node.filedCost = node.leastCost();
-        if (byCost.contains(node)) {
-            byCost.moved(node);
-        } else {
-            byCost.add(node);
-        }
+        byCost.update(node, true);
     }
 
     @Override
@@ -133,7 +119,7 @@ final class HeapRunQueue implements RunQueue {
             isCostAsked = true;
             byKey.forEach(this::fileByCost);
         }
-        return Objects.requireNonNull(byCost.top(), "somebody is backlogged").filedCost;
+        return Objects.requireNonNull(byCost.top(), "a node is backlogged").filedCost;
     }
 
     @Override
@@ -177,16 +163,7 @@ final class HeapRunQueue implements RunQueue {
 
     @Override
     public @Nullable SchedulingNode mostUrgentOf(Predicate<SchedulingNode> test) {
-        @Nullable SchedulingNode[] first = new SchedulingNode[1];
-        promised.forEach(node -> {
-            SchedulingNode best = first[0];
-            if (test.test(node)
-                    && (best == null
-                            || RunQueue.precedes(node.partOfGuarantee(), node, best.partOfGuarantee(), best))) {
-                first[0] = node;
-            }
-        });
-        return first[0];
+        return promised.firstOf(test);
     }
 
     @Override
@@ -205,21 +182,18 @@ final class HeapRunQueue implements RunQueue {
     /** Sums of accounts and weights; the sum of the accounts grows by itself as the contended clock runs. */
     private static final class Accounts {
         private long weightUnits;
-        /** The sum of what the nodes were served at {@link #chargedUntil}; it grows by {@link #rate} from then on. */
+        /** The sum of the nodes' permit-time at {@link #chargedUntil}; it grows by {@link #rate} from then on. */
         private long permitTime;
 
         private long rate;
         private long chargedUntil;
 
-        void clear(long contendedNow) {
-            weightUnits = 0;
-            permitTime = 0;
-            rate = 0;
+        Accounts(long contendedNow) {
             chargedUntil = contendedNow;
         }
 
         void count(SchedulingNode node, int sign, long contendedNow) {
-            weightUnits += sign * node.weightUnits();
+            weightUnits += sign * node.weightUnits;
             permitTime = permitTime(contendedNow) + sign * node.permitTime(contendedNow);
             chargedUntil = contendedNow;
             rate += sign * node.rate();
@@ -231,57 +205,6 @@ final class HeapRunQueue implements RunQueue {
 
         private long permitTime(long contendedNow) {
             return permitTime + rate * (contendedNow - chargedUntil);
-        }
-    }
-
-    private static final class ByFiledKey implements NodeHeap.Order {
-        @Override
-        public boolean precedes(SchedulingNode a, SchedulingNode b) {
-            return RunQueue.precedes(a.filedKey, a, b.filedKey, b);
-        }
-
-        @Override
-        public int place(SchedulingNode node) {
-            return node.placeByKey;
-        }
-
-        @Override
-        public void setPlace(SchedulingNode node, int index) {
-            node.placeByKey = index;
-        }
-    }
-
-    private static final class ByPartOfGuarantee implements NodeHeap.Order {
-        @Override
-        public boolean precedes(SchedulingNode a, SchedulingNode b) {
-            return RunQueue.precedes(a.partOfGuarantee(), a, b.partOfGuarantee(), b);
-        }
-
-        @Override
-        public int place(SchedulingNode node) {
-            return node.placeAmongPromised;
-        }
-
-        @Override
-        public void setPlace(SchedulingNode node, int index) {
-            node.placeAmongPromised = index;
-        }
-    }
-
-    private static final class ByFiledCost implements NodeHeap.Order {
-        @Override
-        public boolean precedes(SchedulingNode a, SchedulingNode b) {
-            return a.filedCost < b.filedCost;
-        }
-
-        @Override
-        public int place(SchedulingNode node) {
-            return node.placeByCost;
-        }
-
-        @Override
-        public void setPlace(SchedulingNode node, int index) {
-            node.placeByCost = index;
         }
     }
 }

@@ -1,19 +1,16 @@
 package io.fairgate.fairness;
 
-import io.fairgate.shares.CalculatedCaps;
 import io.fairgate.shares.ShareGroups;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.LongFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,38 +26,21 @@ final class Hierarchy {
     static final int MOST_DEBTS_KEPT = 5_000;
 
     private final HierarchyWalks walks;
-    private final SchedulingGroup top;
-    private final Supplier<SchedulingGroup> newSiblings;
-    private final Map<TenantId, SchedulingNode> tenants = new LinkedHashMap<>();
+    private final LongFunction<SchedulingGroup> newGroup;
+    final Map<TenantId, SchedulingNode> tenants = new LinkedHashMap<>();
     private final Map<String, SchedulingNode> groups = new LinkedHashMap<>();
 
-    private TenantShares shares = TenantShares.EQUAL;
+    TenantShares shares = TenantShares.EQUAL;
     private long ordinals;
     private int sweepAbove = SWEEP_ABOVE;
-    private CalculatedCaps caps = CalculatedCaps.of(null, 1);
+    /** The results of {@link TenantShares#calculatedCaps}. */
+    private int[] caps = {ShareSettings.UNBOUNDED};
+
     private final CalculatedCap tenantCap = new CalculatedCap();
 
-    Hierarchy(HierarchyWalks walks, Supplier<SchedulingGroup> newSiblings) {
+    Hierarchy(HierarchyWalks walks, LongFunction<SchedulingGroup> newGroup) {
         this.walks = walks;
-        this.top = walks.top;
-        this.newSiblings = newSiblings;
-    }
-
-    Collection<SchedulingNode> tenants() {
-        return tenants.values();
-    }
-
-    Map<String, SchedulingNode> groups() {
-        return groups;
-    }
-
-    @Nullable
-    SchedulingNode tenant(TenantId id) {
-        return tenants.get(id);
-    }
-
-    TenantShares shares() {
-        return shares;
+        this.newGroup = newGroup;
     }
 
     // ---- new nodes ----
@@ -69,18 +49,18 @@ final class Hierarchy {
     SchedulingNode leafOf(QueuedRequest request) {
         SchedulingNode tenant = tenants.computeIfAbsent(request.tenant(), this::newTenant);
         String requestClass = request.requestClass();
-        boolean isOfClass = requestClass != null && shares.classes().containsKey(requestClass);
-        if (tenant.children == null) {
-            if (!isOfClass) {
+        String name = requestClass != null && shares.classes().containsKey(requestClass) ? requestClass : "";
+        SchedulingGroup classes = tenant.children;
+        if (classes == null) {
+            if (name.isEmpty()) {
                 return tenant;
             }
-            tenant = divide(tenant);
+            classes = divide(tenant, request.tenant());
         }
-        return classOf(tenant, isOfClass ? String.valueOf(requestClass) : "");
+        return classOf(classes, name);
     }
 
-    private SchedulingNode classOf(SchedulingNode tenant, String name) {
-        SchedulingGroup classes = tenant.children == null ? top : tenant.children;
+    private SchedulingNode classOf(SchedulingGroup classes, String name) {
         for (SchedulingNode leaf : classes.all) {
             if (leaf.name.equals(name)) {
                 return leaf;
@@ -88,55 +68,54 @@ final class Hierarchy {
         }
         SchedulingNode leaf = new SchedulingNode(++ordinals, shares.ofClass(name), true, null);
         leaf.name = name;
-        return addNew(leaf, classes);
+        classes.addNew(leaf);
+        return leaf;
     }
 
     private SchedulingNode newTenant(TenantId id) {
-        SchedulingNode tenant = new SchedulingNode(++ordinals, shares.of(id), shares.members().containsKey(id), null);
+        SchedulingNode tenant =
+                new SchedulingNode(++ordinals, shares.of(id), shares.members().containsKey(id), null);
         tenant.tenant = id;
         tenant.calculatedCap = tenantCap;
-        return addNew(tenant, groupIn(shares.groups().parents().get(id)));
+        groupIn(shares.groups().parents().get(id)).addNew(tenant);
+        return tenant;
     }
 
-    private SchedulingNode newGroup(String name) {
-        SchedulingNode group = new SchedulingNode(++ordinals, ShareSettings.EQUAL, true, newSiblings.get());
+    private SchedulingNode newGroupNode(String name) {
+        SchedulingNode group = new SchedulingNode(++ordinals, ShareSettings.EQUAL, true, newChildren());
         group.name = name;
-        // takeOutMoved puts it below its parent, when all groups exist.
-        return addNew(group, top);
+        // moveAll puts it below its parent, when all groups exist.
+        walks.top.addNew(group);
+        return group;
     }
 
-    /** A new node starts behind all others, so that it is raised to the virtual time when it becomes backlogged. */
-    private static SchedulingNode addNew(SchedulingNode node, SchedulingGroup siblings) {
-        siblings.add(node);
-        siblings.setPermitTime(node, -SchedulingGroup.LARGEST_ACCOUNT);
-        return node;
+    private SchedulingGroup newChildren() {
+        walks.isFlat = false;
+        SchedulingGroup children = newGroup.apply(walks.now);
+        children.memory = walks.top.memory;
+        return children;
     }
 
     private SchedulingGroup groupIn(@Nullable String group) {
         SchedulingNode parent = group == null ? walks.pool : groups.get(group);
-        return parent == null || parent.children == null ? top : parent.children;
+        return parent == null || parent.children == null ? walks.top : parent.children;
     }
 
     /** Replaces a tenant's leaf by a node with children. The leaf becomes its child for requests without a class. */
-    private SchedulingNode divide(SchedulingNode leaf) {
+    private SchedulingGroup divide(SchedulingNode leaf, TenantId id) {
         SchedulingGroup siblings = leaf.siblings();
-        SchedulingNode tenant = new SchedulingNode(leaf.ordinal, leaf.settings, leaf.configured, newSiblings.get());
-        TenantId id = leaf.tenant;
-        SchedulingGroup classes = tenant.children;
-        if (id == null || classes == null) {
-            throw new IllegalStateException("%s is no tenant".formatted(leaf));
-        }
-        boolean wasBacklogged = leaf.backlogged;
-        tenant.continueFrom(leaf);
-        long idleSince = leaf.idleSince;
+        SchedulingGroup classes = newChildren();
+        SchedulingNode tenant = new SchedulingNode(leaf.ordinal, leaf.settings, leaf.configured, classes);
         tenant.tenant = id;
         tenant.calculatedCap = tenantCap;
-        if (wasBacklogged) {
+        tenant.continueFrom(leaf);
+        siblings.add(tenant);
+        tenant.idleSince = leaf.idleSince;
+        if (leaf.backlogged) {
             siblings.leave(leaf);
+            siblings.goOn(tenant);
         }
         siblings.remove(leaf);
-        siblings.add(tenant);
-        tenant.idleSince = idleSince;
         tenants.put(id, tenant);
 
         leaf.tenant = null;
@@ -144,13 +123,10 @@ final class Hierarchy {
         leaf.setSettings(ShareSettings.EQUAL);
         leaf.configured = true;
         classes.add(leaf);
-        classes.setPermitTime(leaf, 0);
+        leaf.setPermitTime(0, classes.contendedNow);
         classes.occupied = leaf.occupied();
-        if (wasBacklogged) {
-            siblings.goOn(tenant);
-        }
         walks.updateRunQueues(leaf);
-        return tenant;
+        return classes;
     }
 
     // ---- removed nodes ----
@@ -174,21 +150,18 @@ final class Hierarchy {
     }
 
     /**
-     * Forgets tenants that are idle and not configured: those that were ahead when they became idle, once the virtual time
-     * has caught up with them or they have been idle for the memory of the pool. Of the others the {@value #MOST_DEBTS_KEPT}
-     * largest debts are kept. The next sweep follows when the number of tenants has doubled or grown by
-     * {@value #MOST_DEBTS_KEPT}, so a sweep costs a few steps for each new tenant. It looks only at present children of the
-     * pool: tenants that are not configured are in no group, and those that owe are present.
+     * Forgets tenants that are idle and not configured: those that were ahead when they became idle, once the virtual
+     * time has caught up with them or they have been idle for the memory of the pool. Of the others the {@value
+     * #MOST_DEBTS_KEPT} largest debts are kept. The next sweep follows when the number of tenants has doubled or grown by
+     * {@value #MOST_DEBTS_KEPT}, so a sweep costs a few steps for each new tenant. It looks only at present children of
+     * the pool: tenants that are not configured are in no group, and those that owe are present.
      */
     void sweepWhenMany() {
         if (others() > sweepAbove) {
-            List<SchedulingNode> debtors = new ArrayList<>();
-            for (SchedulingNode node : top.present.inOrder()) {
-                if (node.tenant != null && !node.configured && node.isIdle()) {
-                    debtors.add(node);
-                }
-            }
-            debtors.sort(Comparator.comparingDouble(Hierarchy::lag));
+            List<SchedulingNode> debtors = walks.top.present.inOrder().stream()
+                    .filter(node -> node.tenant != null && !node.configured && node.isIdle())
+                    .sorted(Comparator.comparingDouble(walks.top::lag))
+                    .toList();
             for (int i = 0; i < debtors.size(); i++) {
                 if (i >= MOST_DEBTS_KEPT || isForgettable(debtors.get(i))) {
                     remove(debtors.get(i));
@@ -203,10 +176,6 @@ final class Hierarchy {
         tenants.remove(tenant.tenant);
     }
 
-    private static double lag(SchedulingNode tenant) {
-        return tenant.siblings().lag(tenant);
-    }
-
     /** The number of tenants that are not configured. */
     private int others() {
         return tenants.size() - shares.members().size();
@@ -217,7 +186,7 @@ final class Hierarchy {
     /** The children of each node that has some, from the deepest nodes up to the pool. */
     List<SchedulingGroup> allGroups() {
         List<SchedulingGroup> all = new ArrayList<>();
-        collect(top, all);
+        collect(walks.top, all);
         return all;
     }
 
@@ -232,49 +201,39 @@ final class Hierarchy {
 
     /** All leaves, tenant by tenant. */
     List<SchedulingNode> leaves() {
-        List<SchedulingNode> leaves = new ArrayList<>(tenants.size());
-        for (SchedulingNode tenant : tenants.values()) {
-            if (tenant.children == null) {
-                leaves.add(tenant);
-            } else {
-                leaves.addAll(tenant.children.all);
-            }
-        }
-        return leaves;
+        return tenants.values().stream()
+                .flatMap(tenant -> tenant.children == null ? Stream.of(tenant) : tenant.children.all.stream())
+                .toList();
     }
 
-    void updateAllRunQueues() {
-        for (SchedulingGroup siblings : allGroups()) {
-            walks.tick(siblings);
-            walks.touch(siblings);
-        }
-        // First the parents without a backlogged child. A group without leaves is on no leaf's path, and would stay
-        // in the run queue of its parent.
-        for (SchedulingGroup siblings : allGroups()) {
-            if (siblings.runQueue.isEmpty() && siblings.parent().backlogged) {
-                walks.updateRunQueues(siblings.parent());
+    private void updateAllRunQueues() {
+        List<SchedulingGroup> all = allGroups();
+        all.forEach(walks::touch);
+        for (SchedulingGroup group : all) {
+            // A group of tenants without leaves is on no leaf's path, and would stay in the run queue of its parent.
+            if (group.runQueue.isEmpty() && group.parent().backlogged) {
+                walks.updateRunQueues(group.parent());
             }
         }
         for (SchedulingNode leaf : leaves()) {
             walks.updateRunQueues(leaf);
             forgetIfIdle(leaf);
         }
-        allGroups().forEach(siblings -> siblings.present.dropDebtless(siblings));
+        all.forEach(group -> group.present.dropDebtless());
     }
 
-    /** Settles the present nodes only: used when only the calculated cap has changed, which does not affect idle tenants. */
+    /**
+     * Updates the present nodes only: used when only the calculated cap has changed, which does not affect idle tenants.
+     */
     private void updatePresent(SchedulingGroup siblings) {
         for (SchedulingNode node : siblings.present.inOrder()) {
             if (node.children == null) {
                 walks.tickUpFrom(node);
                 walks.updateRunQueues(node);
-                forgetIfIdle(node);
             } else {
                 updatePresent(node.children);
-                if (node.tenant != null) {
-                    forgetIfIdle(node);
-                }
             }
+            forgetIfIdle(node);
         }
     }
 
@@ -282,85 +241,77 @@ final class Hierarchy {
 
     /** Applies the calculated cap of the present number of active tenants. */
     void followActive() {
-        int cap = caps.of(walks.active);
+        int cap = calculatedCap(walks.active);
         if (cap != tenantCap.permits) {
             tenantCap.permits = cap;
-            updatePresent(top);
+            updatePresent(walks.top);
         }
+    }
+
+    private int calculatedCap(int active) {
+        return caps[Math.min(Math.max(active, 1), caps.length) - 1];
     }
 
     /** The most permits that a tenant may hold while no other tenant is active. */
     int capAlone(ShareSettings settings) {
-        return Math.min(settings.maxInFlight(), Math.max(caps.of(1), settings.guaranteed()));
-    }
-
-    /** Changes the settings and places of the nodes. How far each node is ahead or behind stays. */
-    void change(TenantShares changed, CalculatedCaps calculated) {
-        shares = changed;
-        caps = calculated;
-        tenantCap.permits = caps.of(walks.active);
-        changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroup));
-        changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
-        walks.large.forget();
-        List<SchedulingGroup> before = allGroups();
-        for (SchedulingGroup siblings : before) {
-            walks.tick(siblings);
-            siblings.rebase();
-            siblings.stuck = false;
-        }
-        before.forEach(siblings -> siblings.all.forEach(siblings::noteLag));
-        Set<SchedulingNode> moved = takeOutMoved();
-        for (SchedulingGroup siblings : allGroups()) {
-            siblings.all.forEach(this::changeSettings);
-            siblings.all.forEach(siblings::restoreLag);
-            siblings.weighAgain(siblings == top ? SchedulingNode.weightUnits(changed.others()) : 0);
-        }
-        recount();
-        // A moved node that was backlogged competes again, at its new place and with its lag.
-        moved.forEach(node -> node.siblings().goOn(node));
-        allGroups().forEach(SchedulingGroup::afterChangeOfAll);
-        if (!moved.isEmpty()) {
-            allGroups().forEach(SchedulingGroup::rebaseAfterMoves);
-        }
+        return Math.min(settings.maxInFlight(), Math.max(calculatedCap(1), settings.guaranteed()));
     }
 
     /**
-     * Moves each group and tenant below its configured parent.
+     * Changes the settings and places of the nodes. How far each node is ahead or behind stays.
      *
-     * @return the moved nodes that were backlogged, which compete again only after {@link SchedulingGroup#goOn}
+     * @param memory the memory of each group from now on, in nanoseconds
      */
-    private Set<SchedulingNode> takeOutMoved() {
-        Set<SchedulingNode> competed = new LinkedHashSet<>();
-        List.copyOf(groups.entrySet()).forEach(entry -> {
-            SchedulingNode group = entry.getValue();
-            ShareGroups.Group settings = shares.groups().byName().get(entry.getKey());
-            move(group, groupIn(settings == null ? null : settings.parent()), competed);
-        });
-        tenants.forEach((id, tenant) ->
-                move(tenant, groupIn(shares.groups().parents().get(id)), competed));
-        groups.entrySet().removeIf(entry -> {
-            boolean gone = !shares.groups().byName().containsKey(entry.getKey());
-            if (gone) {
-                takeOut(entry.getValue(), competed);
-                competed.remove(entry.getValue());
+    void change(TenantShares changed, int[] calculated, long memory) {
+        shares = changed;
+        caps = calculated;
+        tenantCap.permits = calculatedCap(walks.active);
+        changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroupNode));
+        changed.members().keySet().forEach(id -> tenants.computeIfAbsent(id, this::newTenant));
+        walks.large.forget();
+        for (SchedulingGroup group : allGroups()) {
+            walks.tick(group);
+            group.emptyRunQueue();
+            group.stuck = false;
+        }
+        boolean moved = moveAll();
+        for (SchedulingGroup group : allGroups()) {
+            group.memory = memory;
+            group.all.forEach(this::changeSettings);
+            group.weighAgain(group == walks.top ? SchedulingNode.weightUnits(changed.others()) : 0);
+        }
+        recount();
+        allGroups().forEach(SchedulingGroup::fillRunQueue);
+        if (moved) {
+            allGroups().forEach(SchedulingGroup::rebaseAfterMoves);
+        }
+        updateAllRunQueues();
+    }
+
+    /** Moves each group and tenant below its configured parent; returns whether a backlogged one has moved. */
+    private boolean moveAll() {
+        boolean moved = false;
+        for (Map.Entry<String, SchedulingNode> entry : groups.entrySet()) {
+            ShareGroups.Group group = shares.groups().byName().get(entry.getKey());
+            if (group == null) {
+                entry.getValue().siblings().remove(entry.getValue());
+            } else {
+                moved |= move(entry.getValue(), groupIn(group.parent()));
             }
-            return gone;
-        });
-        return competed;
+        }
+        for (SchedulingNode tenant : tenants.values()) {
+            moved |= move(tenant, groupIn(shares.groups().parents().get(tenant.tenant)));
+        }
+        groups.keySet().retainAll(shares.groups().byName().keySet());
+        return moved;
     }
 
-    private static void move(SchedulingNode node, SchedulingGroup to, Set<SchedulingNode> competed) {
-        if (node.siblings() != to) {
-            takeOut(node, competed);
-            to.add(node);
+    private static boolean move(SchedulingNode node, SchedulingGroup to) {
+        boolean moves = node.siblings() != to;
+        if (moves) {
+            to.moveHere(node);
         }
-    }
-
-    private static void takeOut(SchedulingNode node, Set<SchedulingNode> competed) {
-        if (node.backlogged) {
-            competed.add(node);
-        }
-        node.siblings().moveOut(node);
+        return moves && node.backlogged;
     }
 
     private void changeSettings(SchedulingNode node) {
@@ -390,7 +341,7 @@ final class Hierarchy {
             }
             siblings.present.rebuild(siblings.all);
             if (!parent.isPool() && parent.isIdle()) {
-                parent.siblings().noteIdle(parent);
+                parent.idleSince = parent.siblings().contendedNow;
             }
         }
     }

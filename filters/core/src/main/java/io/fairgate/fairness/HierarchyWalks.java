@@ -3,12 +3,12 @@ package io.fairgate.fairness;
 import io.fairgate.shares.ShareSettings;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Updates all nodes on the path from a leaf up to the pool: a request counts at each of them, and each of them joins or leaves
- * the run queue of its parent.
+ * Updates all nodes on the path from a leaf up to the pool: a request counts at each of them, and each of them joins or
+ * leaves the run queue of its parent.
  */
 final class HierarchyWalks {
 
@@ -20,7 +20,8 @@ final class HierarchyWalks {
     /** The longest time of one collection, in nanoseconds. */
     long maxCollect;
 
-    private long grants;
+    /** The number of the last grant. */
+    long grants;
     /** Permits that are lent to the fast path and count at no node. */
     int lent;
     /** Tenants that hold permits or have waiting requests. */
@@ -28,25 +29,23 @@ final class HierarchyWalks {
     /** Whether every node so far was a child of the pool. */
     boolean isFlat = true;
 
-    private final List<SchedulingGroup> touched = new ArrayList<>();
-    private long now;
+    /** The children of groups and tenants in which a request or a permit has changed since the last grants. */
+    final List<SchedulingGroup> touched = new ArrayList<>();
+    /** The time, in nanoseconds. */
+    long now;
     /** The {@link #largestSpan} of {@link #spanOf} permits. */
     private long span;
 
     private int spanOf;
 
-    HierarchyWalks(SchedulingNode pool, SchedulingGroup top, int permits, long now) {
-        this.pool = pool;
+    HierarchyWalks(SchedulingGroup top, int permits, long now) {
+        this.pool = new SchedulingNode(0, ShareSettings.EQUAL, true, top);
         this.top = top;
         this.permits = permits;
         this.now = now;
     }
 
     // ---- time ----
-
-    long now() {
-        return now;
-    }
 
     /** Brings the clock of the pool forward. The clocks of the other nodes follow when these are used. */
     void tick(long time) {
@@ -57,9 +56,7 @@ final class HierarchyWalks {
     }
 
     void tick(SchedulingGroup siblings) {
-        if (siblings != top) {
-            siblings.tick(now, largestSpan());
-        }
+        siblings.tick(now, largestSpan());
     }
 
     void tickUpFrom(SchedulingNode leaf) {
@@ -93,11 +90,6 @@ final class HierarchyWalks {
         touched.clear();
     }
 
-    /** The children of groups and tenants in which a request or a permit has changed since the last grants. */
-    List<SchedulingGroup> touched() {
-        return touched;
-    }
-
     /** Notes that the run queue of these siblings may have changed. */
     void touch(SchedulingGroup siblings) {
         if (siblings != top && !siblings.touched) {
@@ -123,13 +115,13 @@ final class HierarchyWalks {
         return node.isPool() ? available() : node.room();
     }
 
-    /** The permits that the children of a node share: what it holds or is entitled to now, whichever is more; at least one. */
+    /** The permits that the children share: what the node holds or is entitled to, whichever is more; at least one. */
     double permitsOf(SchedulingNode node) {
         if (node.isPool()) {
             return permits;
         }
         SchedulingGroup siblings = node.siblings();
-        double weight = (double) node.weightUnits();
+        double weight = (double) node.weightUnits;
         double entitled =
                 permitsOf(siblings.parent()) * weight / Math.max((double) siblings.runQueue.weightUnits(), weight);
         return Math.max(1, Math.min(node.cap(), Math.max(node.inFlight, entitled)));
@@ -139,7 +131,6 @@ final class HierarchyWalks {
     private void wake(SchedulingNode node) {
         if (node.isIdle()) {
             node.siblings().wake(node);
-            node.siblings().present.wake(node);
             active += node.tenant == null ? 0 : 1;
         }
     }
@@ -148,77 +139,35 @@ final class HierarchyWalks {
     private void noteIdle(SchedulingNode node) {
         if (node.isIdle()) {
             node.siblings().noteIdle(node);
-            node.siblings().present.noteIdle(node, node.siblings().owes(node));
             active -= node.tenant == null ? 0 : 1;
         }
     }
 
-    /** Counts a new waiting request at every node. */
-    void countArrival(SchedulingNode leaf) {
+    /** Counts one waiting request more, or one less, at every node. */
+    void changeWaiting(SchedulingNode leaf, int more) {
         for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
             wake(node);
-            node.waiting++;
-            node.siblings().present.queueChanged(node);
-        }
-        pool.waiting++;
-    }
-
-    /** Counts one waiting request less at every node. */
-    void countDeparture(SchedulingNode leaf) {
-        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
-            node.waiting--;
+            node.waiting += more;
             node.siblings().present.queueChanged(node);
             noteIdle(node);
         }
-        pool.waiting--;
-    }
-
-    long nextGrant() {
-        return ++grants;
-    }
-
-    long lastGrant() {
-        return grants;
-    }
-
-    /** Counts released permits at every node. */
-    void countRelease(SchedulingNode leaf, int permits, long since) {
-        changeInFlight(leaf, -permits, since, node -> {});
-    }
-
-    /** Counts, at every node, permits that a request holds already. */
-    void countHeld(SchedulingNode leaf, int permits, long since, long grant) {
-        changeInFlight(leaf, permits, since, node -> node.lastGrant = grant);
-    }
-
-    /** Counts, at every node, permits that are granted now. */
-    void countGrant(SchedulingNode leaf, int permits, long grant) {
-        changeInFlight(leaf, permits, now, node -> {
-            CollectedPermits collected = node.siblings().collected;
-            boolean isPromised = node.isPromised(permits);
-            boolean isFree = node.costOf(permits) == 0;
-            node.lastGrant = grant;
-            node.isServedFirst = isPromised || isFree;
-            if (collected.request != null && isPromised && !isFree) {
-                node.countPass(collected.number, permits);
-            }
-        });
+        pool.waiting += more;
     }
 
     /**
-     * @param permits the difference, positive or negative
-     * @param since when these permits were granted
+     * Counts permits of a request at every node, more or less.
+     *
      * @param note updates each node before the permits count there
      */
-    private void changeInFlight(SchedulingNode leaf, int permits, long since, Consumer<SchedulingNode> note) {
+    void changeInFlight(QueuedRequest request, int permits, BiConsumer<SchedulingNode, QueuedRequest> note) {
         long more = permits;
-        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
+        for (SchedulingNode node = request.leaf(); !node.isPool(); node = node.parent()) {
             SchedulingGroup siblings = node.siblings();
             wake(node);
             siblings.beforeChange(node);
-            note.accept(node);
+            note.accept(node, request);
             long before = node.occupied();
-            siblings.changeInFlight(node, permits, since);
+            node.changeInFlight(permits, request.grantedAt, siblings.contendedNow);
             if (node.children != null) {
                 node.children.occupied += more;
             }
@@ -230,38 +179,6 @@ final class HierarchyWalks {
         top.occupied += more;
     }
 
-    /** Counts {@code more} permits collected for a request of the leaf, at every node up to and including {@code upTo}. */
-    void changeCollected(SchedulingNode leaf, SchedulingGroup upTo, int more) {
-        for (SchedulingNode node = leaf; ; node = node.parent()) {
-            SchedulingGroup siblings = node.siblings();
-            tick(siblings);
-            siblings.setCollected(node, node.collected + more);
-            if (siblings == upTo) {
-                return;
-            }
-        }
-    }
-
-    /**
-     * Charges a collection at every node from the leaf up to and including {@code upTo}: afterwards the account of the node is
-     * at least {@code permitNanos} beyond the virtual time of its backlogged siblings.
-     */
-    void chargeFromVirtualTime(SchedulingNode leaf, SchedulingGroup upTo, long permitNanos) {
-        for (SchedulingNode node = leaf; ; node = node.parent()) {
-            node.siblings().chargeFromVirtualTime(node, permitNanos);
-            if (node.siblings() == upTo) {
-                return;
-            }
-        }
-    }
-
-    /** Adds a hold to the mean hold at every node: each gain follows the holds below its parent. */
-    void observeHold(SchedulingNode leaf, long holdNanos) {
-        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
-            node.siblings().gain.observeHold(holdNanos);
-        }
-    }
-
     void boundLags(SchedulingNode leaf) {
         for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
             node.siblings().boundLag(node, permitsOf(node.parent()));
@@ -270,10 +187,10 @@ final class HierarchyWalks {
 
     /** The node nearest to the leaf that has no room for what the request costs it; null when all nodes have room. */
     @Nullable
-    SchedulingNode lacking(QueuedRequest request, SchedulingNode leaf) {
+    SchedulingNode lacking(QueuedRequest request) {
         long cost = request.permits();
-        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
-            if (!node.capAllows(cost)) {
+        for (SchedulingNode node = request.leaf(); !node.isPool(); node = node.parent()) {
+            if (cost > node.room()) {
                 return node;
             }
             cost = node.costOf(cost);
@@ -282,10 +199,10 @@ final class HierarchyWalks {
     }
 
     /** The cost of the request to the parent of {@code upTo}; -1 when a node up to there has no room for it. */
-    static long cost(QueuedRequest request, SchedulingNode leaf, SchedulingNode upTo) {
+    static long cost(QueuedRequest request, SchedulingNode upTo) {
         long cost = request.permits();
-        for (SchedulingNode node = leaf; ; node = node.parent()) {
-            if (!node.capAllows(cost)) {
+        for (SchedulingNode node = request.leaf(); ; node = node.parent()) {
+            if (cost > node.room()) {
                 return -1;
             }
             cost = node.costOf(cost);
@@ -342,7 +259,7 @@ final class HierarchyWalks {
             QueuedRequest head = node.queue.head();
             return head != null
                     && !node.isAside
-                    && node.capAllows(head.permits())
+                    && head.permits() <= node.room()
                     && fitsWhenAllElseIsFree(node, head.permits());
         }
         if (children.runQueue.isEmpty() || children.stuck) {
@@ -352,57 +269,36 @@ final class HierarchyWalks {
             return true;
         }
         long least = children.runQueue.leastCost();
-        return node.capAllows(least)
-                && (children.collected.request == null || least == 0 || mayGoOn(node, children, children.collected.request));
+        return least <= node.room()
+                && (children.collected.request == null
+                        || least == 0
+                        || mayGoOn(node, children, children.collected.request));
     }
 
     /** Whether the request that permits are collected for can be granted, or a request within a guarantee might pass it. */
     private static boolean mayGoOn(SchedulingNode node, SchedulingGroup children, QueuedRequest collecting) {
-        long cost = cost(collecting, leafOf(collecting), childOn(collecting, children));
-        return children.runQueue.mostUrgent() != null || (cost >= 0 && node.capAllows(cost));
+        long cost = cost(collecting, childOn(collecting, children));
+        return children.runQueue.mostUrgent() != null || (cost >= 0 && cost <= node.room());
     }
 
     /**
-     * Called when the next request below a node does not fit into the node's room: collects the free permits of the node for it.
-     * The node does not compete until something changes below it.
+     * Called when the next request below a node does not fit into the node's room: collects the free permits of the node
+     * for it. The node does not compete until something changes below it.
      */
-    void blockAt(SchedulingNode node, QueuedRequest request) {
-        SchedulingGroup children = node.children;
-        if (children == null) {
-            throw new IllegalStateException("%s is next and has no room".formatted(node));
-        }
-        tickUpFrom(leafOf(request));
+    void blockAt(SchedulingNode node, SchedulingGroup children, QueuedRequest request) {
+        tickUpFrom(request.leaf());
         large.collect(children, request, node.room());
         children.stuck = true;
         updateRunQueue(node);
-        if (!node.parent().isPool()) {
-            updateRunQueues(node.parent());
-        }
+        updateRunQueues(node.parent());
     }
 
     /** The one of these siblings at which, or below which, the request waits. */
     static SchedulingNode childOn(QueuedRequest request, SchedulingGroup siblings) {
-        SchedulingNode child = leafOf(request);
+        SchedulingNode child = request.leaf();
         while (child.siblings() != siblings) {
             child = child.parent();
         }
         return child;
-    }
-
-    /** Whether {@code leaf} is {@code node}, or below it. */
-    static boolean isBelow(SchedulingNode leaf, SchedulingNode node) {
-        SchedulingNode at = leaf;
-        while (at != node && !at.isPool()) {
-            at = at.parent();
-        }
-        return at == node;
-    }
-
-    static SchedulingNode leafOf(QueuedRequest request) {
-        SchedulingNode leaf = request.leaf;
-        if (leaf == null) {
-            throw new IllegalStateException("a request that never waited");
-        }
-        return leaf;
     }
 }

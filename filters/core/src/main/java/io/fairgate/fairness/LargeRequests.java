@@ -3,6 +3,7 @@ package io.fairgate.fairness;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * Collects free permits for the next request when it needs more than are free, so that small requests do not starve it, and
@@ -12,20 +13,24 @@ import java.util.Set;
  * the groups around it, whether it is granted in the end, cancelled or refused. So the tenant that they idle for pays for
  * them, and the others lose nothing of their shares.
  *
- * <p><b>A collection ends without a grant</b> when the request leaves its queue, or when others have waited meanwhile for so
- * long that the idle permits have used up a budget, or when others have waited for {@link FairnessSettings#maxCollect}. The
- * budget is at first two mean holds of the permits that the request asks for, and twice as much after each failed collection
- * of this request. The tenant is then charged at least what the permits idled, counted from the virtual time of the others:
- * what the tenant was behind does not pay for it. The permits go to the others at once.
+ * <p><b>A collection ends without a grant</b> when the request leaves its queue, or when others have waited meanwhile for
+ * so long that the idle permits have used up a budget, or when others have waited for {@link
+ * FairnessSettings#maxCollect}. The budget is at first two mean holds of the permits that the request asks for, and twice
+ * as much after each failed collection of this request. The tenant is then charged at least what the permits idled,
+ * counted from the virtual time of the others: what the tenant was behind does not pay for it. The permits go to the
+ * others at once.
  *
- * <p><b>The next collection</b> waits for the holds that the last one waited for when it took too long. The permits that were
- * in flight at its end are noted. A request that would not fit beside those of them that are still held steps aside: permits
- * would idle for it, and it would not be granted. It competes again, by its key, when enough of them have been released.
- * While no other request competes, permits are collected for the request that stepped aside first, and go to the next request that
- * competes at once. A collection whose request left its queue has shown nothing about the permits in flight. If these were
- * noted then too, a tenant whose requests are cancelled again and again would keep the large requests of all others aside.
+ * <p><b>The next collection</b> waits for the holds that the last one waited for when it took too long. The permits that
+ * were in flight at its end are noted. A request that would not fit beside those of them that are still held steps aside:
+ * permits would idle for it, and it would not be granted. It competes again, by its key, when enough of them have been
+ * released. While no other request competes, permits are collected for the request that stepped aside first, and go to
+ * the next request that competes at once. A collection whose request left its queue has shown nothing about the permits
+ * in flight. If these were noted then too, a tenant whose requests are cancelled again and again would keep the large
+ * requests of all others aside.
  *
- * <p>For a request that fits within a guarantee as a whole, permits are collected for as long as it takes.
+ * <p>For a request that fits within a guarantee as a whole, permits are collected for as long as it takes. Only requests
+ * within a guarantee pass another request's collection, each tenant with at most its guarantee in one collection. With no
+ * permit free nothing is collected: a choice made then would be stale when the next permit is released.
  */
 final class LargeRequests {
 
@@ -56,22 +61,24 @@ final class LargeRequests {
     void endWhatTakesTooLong() {
         for (SchedulingGroup siblings : List.copyOf(watched)) {
             walks.tick(siblings);
-            QueuedRequest request = siblings.collected.request;
-            if (request != null && isLimited(siblings, request) && isUsedUp(siblings.collected, budget(siblings, request))) {
+            CollectedPermits collected = siblings.collected;
+            QueuedRequest request = collected.request;
+            if (request != null && isLimited(siblings, request) && isUsedUp(siblings, request)) {
                 request.failedCollections++;
                 fail(siblings, request);
-                siblings.collected.tookTooLong(siblings.parent().inFlight, walks.lastGrant());
-                walks.tickUpFrom(HierarchyWalks.leafOf(request));
-                walks.updateRunQueues(HierarchyWalks.leafOf(request));
+                collected.tookTooLong(siblings.parent().inFlight, walks.grants);
+                walks.tickUpFrom(request.leaf());
+                walks.updateRunQueues(request.leaf());
             }
-            if (siblings.collected.isOver()) {
+            if (collected.isOver()) {
                 watched.remove(siblings);
             }
         }
     }
 
-    private boolean isUsedUp(CollectedPermits collected, double budget) {
-        return collected.idled() >= budget || collected.othersWaited() >= walks.maxCollect;
+    private boolean isUsedUp(SchedulingGroup siblings, QueuedRequest request) {
+        CollectedPermits collected = siblings.collected;
+        return collected.idled >= budget(siblings, request) || collected.othersWaited >= walks.maxCollect;
     }
 
     /** The budget of a collection, in permit-nanoseconds. */
@@ -89,7 +96,7 @@ final class LargeRequests {
 
     /** Whether these siblings may collect, or continue to collect, for the next request, which needs more than is free. */
     boolean mayCollect(SchedulingGroup siblings, QueuedRequest request) {
-        return siblings.collected.stillHeld() == 0
+        return siblings.collected.stillHeld == 0
                 || !isLimited(siblings, request)
                 || fitsBesideWhatIsStillHeld(siblings, request)
                 || !othersCompete(siblings, request);
@@ -97,8 +104,8 @@ final class LargeRequests {
 
     private boolean fitsBesideWhatIsStillHeld(SchedulingGroup siblings, QueuedRequest request) {
         SchedulingNode parent = siblings.parent();
-        long cost = HierarchyWalks.cost(request, HierarchyWalks.leafOf(request), HierarchyWalks.childOn(request, siblings));
-        return cost <= walks.room(parent) + parent.inFlight - siblings.collected.stillHeld();
+        long cost = HierarchyWalks.cost(request, HierarchyWalks.childOn(request, siblings));
+        return cost <= walks.room(parent) + parent.inFlight - siblings.collected.stillHeld;
     }
 
     /** Starts a collection for the request, if permits are free and are not collected for another request. */
@@ -133,14 +140,14 @@ final class LargeRequests {
 
     // ---- after the grants ----
 
-    /** Counts the permits that are free now as collected, for the requests that collect; notes whether others wait for them. */
+    /** Counts the permits that are free now as collected, and notes whether others wait for them. */
     void charge() {
         for (SchedulingGroup siblings : watched) {
             walks.tick(siblings);
             QueuedRequest request = siblings.collected.request;
             if (request != null) {
-                siblings.collected.noteOthers(othersCompete(siblings, request));
-                SchedulingNode lacking = walks.lacking(request, HierarchyWalks.leafOf(request));
+                siblings.collected.othersWait = othersCompete(siblings, request);
+                SchedulingNode lacking = walks.lacking(request);
                 long kept = lacking == siblings.parent() ? walks.room(lacking) : 0;
                 setPermits(siblings, request, (int) Math.max(0, Math.min(kept, request.permits())));
             }
@@ -151,7 +158,20 @@ final class LargeRequests {
         int more = permits - siblings.collected.permits;
         siblings.collected.permits = permits;
         if (more != 0) {
-            walks.changeCollected(HierarchyWalks.leafOf(request), siblings, more);
+            forEachUpTo(siblings, request, node -> {
+                walks.tick(node.siblings());
+                node.siblings().setCollected(node, node.collected + more);
+            });
+        }
+    }
+
+    /** Calls for each node from the leaf of the request up to the one among these siblings. */
+    private static void forEachUpTo(SchedulingGroup siblings, QueuedRequest request, Consumer<SchedulingNode> action) {
+        for (SchedulingNode node = request.leaf(); ; node = node.parent()) {
+            action.accept(node);
+            if (node.siblings() == siblings) {
+                return;
+            }
         }
     }
 
@@ -161,10 +181,10 @@ final class LargeRequests {
         for (SchedulingGroup siblings : watched) {
             CollectedPermits collected = siblings.collected;
             QueuedRequest request = collected.request;
-            if (request != null && collected.othersWait() && isLimited(siblings, request)) {
-                double untilBudget = (budget(siblings, request) - collected.idled()) / Math.max(1, collected.permits);
-                double untilTime = (double) walks.maxCollect - collected.othersWaited();
-                next = Math.min(next, walks.now() + (long) Math.ceil(Math.max(0, Math.min(untilBudget, untilTime))));
+            if (request != null && collected.othersWait && isLimited(siblings, request)) {
+                double untilBudget = (budget(siblings, request) - collected.idled) / Math.max(1, collected.permits);
+                double untilTime = (double) walks.maxCollect - collected.othersWaited;
+                next = Math.min(next, walks.now + (long) Math.ceil(Math.max(0, Math.min(untilBudget, untilTime))));
             }
         }
         return next;
@@ -172,53 +192,58 @@ final class LargeRequests {
 
     // ---- the end of a collection ----
 
-    /** The request is granted: ends its collections. */
-    void granted(QueuedRequest request) {
-        for (SchedulingGroup siblings : List.copyOf(watched)) {
-            if (siblings.collected.request == request) {
+    /** The request leaves its queue: its collections end, and have failed if it is not granted. Its leaf competes again. */
+    void left(QueuedRequest request, boolean isGranted) {
+        for (SchedulingGroup siblings : watched) {
+            if (siblings.collected.request == request && isGranted) {
                 stop(siblings, request);
-            }
-        }
-    }
-
-    /** The request leaves its queue without a grant: its collections have failed. */
-    void left(QueuedRequest request) {
-        for (SchedulingGroup siblings : List.copyOf(watched)) {
-            if (siblings.collected.request == request) {
+            } else if (siblings.collected.request == request) {
                 fail(siblings, request);
             }
         }
+        comeBack(request.leaf());
     }
 
-    /** Nothing below the node can be granted for now: ends the collections for its requests among its siblings and above. */
+    /**
+     * Nothing below the node can be granted for now: ends the collections for its requests among its siblings and above.
+     */
     void blocked(SchedulingNode node) {
         for (SchedulingNode at = node; !at.isPool(); at = at.parent()) {
             QueuedRequest request = at.siblings().collected.request;
-            if (request != null && HierarchyWalks.isBelow(HierarchyWalks.leafOf(request), node)) {
+            if (request != null && isBelow(request.leaf(), node)) {
                 fail(at.siblings(), request);
             }
         }
     }
 
+    private static boolean isBelow(SchedulingNode leaf, SchedulingNode node) {
+        SchedulingNode at = leaf;
+        while (at != node && !at.isPool()) {
+            at = at.parent();
+        }
+        return at == node;
+    }
+
+    /** Ends the collection, and charges it at each node for which it was made. */
     private void fail(SchedulingGroup siblings, QueuedRequest request) {
-        CollectedPermits collected = siblings.collected;
         walks.tick(siblings);
         stop(siblings, request);
-        if (collected.othersWaited() > 0) {
-            walks.chargeFromVirtualTime(HierarchyWalks.leafOf(request), siblings, Math.round(collected.idled()));
+        if (siblings.collected.othersWaited > 0) {
+            long idled = Math.round(siblings.collected.idled);
+            forEachUpTo(siblings, request, node -> node.siblings().chargeFromVirtualTime(node, idled));
         }
     }
 
     private void stop(SchedulingGroup siblings, QueuedRequest request) {
         setPermits(siblings, request, 0);
         siblings.collected.request = null;
-        siblings.collected.noteOthers(false);
+        siblings.collected.othersWait = false;
     }
 
     // ---- leaves that are aside ----
 
-    /** The requests of the leaf itself have changed: it competes again, once the nodes above it are settled. */
-    void comeBack(SchedulingNode leaf) {
+    /** Lets the leaf compete again, once the run queues above it are updated. */
+    private void comeBack(SchedulingNode leaf) {
         if (leaf.isAside) {
             leaf.isAside = false;
             watched.forEach(siblings -> siblings.collected.aside.remove(leaf));
@@ -231,20 +256,16 @@ final class LargeRequests {
         walks.updateRunQueues(leaf);
     }
 
-    /** The request has released its permits: lets leaves compete again whose first request now fits beside what is still held. */
-    void released(QueuedRequest request, SchedulingNode leaf) {
-        for (SchedulingNode node = leaf; !node.isPool(); node = node.parent()) {
+    /** The request was released: lets leaves compete again whose first request now fits beside what is still held. */
+    void released(QueuedRequest request) {
+        for (SchedulingNode node = request.leaf(); !node.isPool(); node = node.parent()) {
             SchedulingGroup siblings = node.siblings();
             CollectedPermits collected = siblings.collected;
-            if (collected.cameBack(request.grant, request.permits()) || keepsAnything(siblings)) {
+            // With reservations the cost of a request depends on what its tenant holds.
+            if (collected.cameBack(request) || siblings.reserved > 0) {
                 List.copyOf(collected.aside).forEach(other -> comeBackIfItFits(siblings, other));
             }
         }
-    }
-
-    /** Whether there are reservations: then the cost of a request depends on what its tenant holds. */
-    private static boolean keepsAnything(SchedulingGroup siblings) {
-        return siblings.reserved > 0;
     }
 
     private void comeBackIfItFits(SchedulingGroup siblings, SchedulingNode leaf) {
@@ -258,7 +279,7 @@ final class LargeRequests {
 
     /** Whether another request competes with this one, at a node where it could get the collected permits. */
     private static boolean othersCompete(SchedulingGroup siblings, QueuedRequest request) {
-        for (SchedulingNode node = HierarchyWalks.leafOf(request); ; node = node.parent()) {
+        for (SchedulingNode node = request.leaf(); ; node = node.parent()) {
             if (node.siblings().runQueue.size() > 1) {
                 return true;
             }

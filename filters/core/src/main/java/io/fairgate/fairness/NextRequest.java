@@ -1,11 +1,12 @@
 package io.fairgate.fairness;
 
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the request to grant next: goes from the pool down, at each node to the child that comes first, until a leaf; the next
- * request is the head of the leaf's queue.
+ * Finds the request to grant next: goes from the pool down, at each node to the child that comes first, until a leaf; the
+ * next request is the head of the leaf's queue.
  */
 final class NextRequest {
 
@@ -18,38 +19,39 @@ final class NextRequest {
         this.walks = walks;
     }
 
-    /** The request to grant now, or null when none can be granted. Starts to collect for a request that needs more than is free. */
+    /** The request to grant now, or null. Starts to collect for a request that needs more permits than are free. */
     @Nullable
     QueuedRequest find() {
         while (true) {
-            QueuedRequest request = walks.top.runQueue.isEmpty() || walks.isGivenAway() ? null : nextBelow(walks.pool, walks.top);
-            SchedulingNode lacking = request == null ? null : walks.lacking(request, HierarchyWalks.leafOf(request));
+            QueuedRequest request =
+                    walks.top.runQueue.isEmpty() || walks.isGivenAway() ? null : nextBelow(walks.pool, walks.top);
+            SchedulingNode lacking = request == null ? null : walks.lacking(request);
             if (request == null || lacking == null) {
                 return request;
             }
             // A leaf that waits for its own cap does not compete, so a node that lacks room has children.
-            SchedulingGroup siblings = lacking.children == null ? walks.top : lacking.children;
-            if (walks.room(lacking) > 0 && !walks.large.mayCollect(siblings, request)) {
-                walks.large.stepAside(siblings, HierarchyWalks.leafOf(request));
-                continue;
-            }
-            if (lacking.isPool()) {
-                walks.large.collect(walks.top, request, walks.available());
+            SchedulingGroup children = Objects.requireNonNull(lacking.children);
+            if (walks.room(lacking) > 0 && !walks.large.mayCollect(children, request)) {
+                walks.large.stepAside(children, request.leaf());
+            } else if (lacking.isPool()) {
+                walks.large.collect(children, request, walks.available());
                 return null;
+            } else {
+                // The request waits for the cap of a group or of its tenant. That node does not compete now, the others
+                // do.
+                walks.blockAt(lacking, children, request);
             }
-            // The request waits for the cap of a group or of its tenant. That node does not compete now, the others do.
-            walks.blockAt(lacking, request);
         }
     }
 
-    /** When a group has free permits, but too few for each of its requests, collects them for the request that is next there. */
+    /** Where a group has free permits, but too few for each of its requests, collects them for its next request. */
     void collectWhereNothingFits() {
-        for (SchedulingGroup siblings : walks.touched()) {
+        for (SchedulingGroup siblings : walks.touched) {
             SchedulingNode parent = siblings.parent();
             if (siblings.collected.request == null
                     && !siblings.runQueue.isEmpty()
                     && parent.room() > 0
-                    && !parent.capAllows(siblings.runQueue.leastCost())) {
+                    && siblings.runQueue.leastCost() > parent.room()) {
                 QueuedRequest request = nextBelow(parent, siblings);
                 if (walks.large.mayCollect(siblings, request)) {
                     walks.large.collect(siblings, request, parent.room());
@@ -63,16 +65,14 @@ final class NextRequest {
         if (node.children != null) {
             return nextBelow(node, node.children);
         }
-        QueuedRequest head = node.queue.head();
-        if (head == null) {
-            throw new IllegalStateException("a backlogged leaf has a waiting request");
-        }
-        return head;
+        return Objects.requireNonNull(node.queue.head(), "a backlogged leaf has a waiting request");
     }
 
     private QueuedRequest nextBelow(SchedulingNode node, SchedulingGroup children) {
         walks.tick(children);
-        SchedulingNode own = walks.room(node) >= 0 ? children.firstWithinReservation(costsNothing) : null;
+        SchedulingNode own = walks.room(node) >= 0
+                ? children.runQueue.firstWithinReservation(children.contendedNow, costsNothing)
+                : null;
         if (own != null) {
             return nextAt(own);
         }
@@ -83,19 +83,17 @@ final class NextRequest {
         if (children.collected.request != null) {
             return children.collected.request;
         }
-        SchedulingNode first = children.first();
-        if (first == null) {
-            throw new IllegalStateException("a backlogged node has backlogged children");
-        }
-        return nextAt(first);
+        SchedulingNode first = children.runQueue.first(children.contendedNow);
+        return nextAt(Objects.requireNonNull(first, "a backlogged node has backlogged children"));
     }
 
     /**
-     * Whether the next request of the node costs the parent nothing, given that the smallest cost of a grant at the node is 0.
-     * At a leaf that is the cost of the next request; at a node with children it may be the cost of another request.
+     * Whether the next request of the node costs the parent nothing, given that the smallest cost of a grant at the node
+     * is 0. At a leaf that is the cost of the next request; at a node with children it may be the cost of another
+     * request.
      */
     private boolean costsNothing(SchedulingNode node) {
-        return node.isLeaf() || cost(node) == 0;
+        return node.children == null || HierarchyWalks.cost(nextAt(node), node) == 0;
     }
 
     /** The first node whose next request is within the node's guarantee as a whole; null when there is none. */
@@ -108,20 +106,15 @@ final class NextRequest {
     }
 
     private boolean isPromised(SchedulingNode node) {
-        return node.isLeaf() || node.isPromised(nextAt(node).permits());
+        return node.children == null || node.isPromised(nextAt(node).permits());
     }
 
     private boolean mayPass(SchedulingNode node) {
         QueuedRequest request = nextAt(node);
-        long cost = HierarchyWalks.cost(request, HierarchyWalks.leafOf(request), node);
+        long cost = HierarchyWalks.cost(request, node);
         return cost >= 0
                 && cost <= walks.room(node.parent())
                 && node.isPromised(request.permits())
                 && node.mayPass(node.siblings().collected.number, request.permits());
-    }
-
-    private long cost(SchedulingNode node) {
-        QueuedRequest request = nextAt(node);
-        return HierarchyWalks.cost(request, HierarchyWalks.leafOf(request), node);
     }
 }

@@ -1,20 +1,51 @@
 package io.fairgate.fairness;
 
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A binary heap of siblings. Each node knows its place, so that a node in the middle can be moved and removed. */
+/** A binary heap of nodes. Each node knows its place, so that a node in the middle can be moved and removed. */
 final class NodeHeap {
 
-    /** The order of a heap, and the field of a node that holds its place in the heap. */
-    interface Order {
-        boolean precedes(SchedulingNode a, SchedulingNode b);
+    /** The order of a heap. A node is in at most one heap of each order. */
+    enum Order {
+        BY_KEY,
+        BY_PART_OF_GUARANTEE,
+        BY_COST,
+        LONGEST_QUEUE_FIRST;
 
-        /** The index of the node in the heap; -1 when it is not in the heap. */
-        int place(SchedulingNode node);
+        boolean precedes(SchedulingNode a, SchedulingNode b) {
+            return switch (this) {
+                case BY_KEY -> RunQueue.precedes(a.filedKey, a, b.filedKey, b);
+                case BY_PART_OF_GUARANTEE -> RunQueue.precedes(a.partOfGuarantee(), a, b.partOfGuarantee(), b);
+                case BY_COST -> a.filedCost < b.filedCost;
+                case LONGEST_QUEUE_FIRST -> {
+                    int order = Double.compare(a.waiting / a.weight(), b.waiting / b.weight());
+                    yield order > 0 || (order == 0 && a.ordinal < b.ordinal);
+                }
+            };
+        }
 
-        void setPlace(SchedulingNode node, int index);
+        /** The index of the node in the heap of this order; -1 when it is not in such a heap. */
+        int place(SchedulingNode node) {
+            return switch (this) {
+                case BY_KEY -> node.placeByKey;
+                case BY_PART_OF_GUARANTEE -> node.placeByPartOfGuarantee;
+                case BY_COST -> node.placeByCost;
+                case LONGEST_QUEUE_FIRST -> node.placeByQueue;
+            };
+        }
+
+        void setPlace(SchedulingNode node, int index) {
+            switch (this) {
+                case BY_KEY -> node.placeByKey = index;
+                case BY_PART_OF_GUARANTEE -> node.placeByPartOfGuarantee = index;
+                case BY_COST -> node.placeByCost = index;
+                case LONGEST_QUEUE_FIRST -> node.placeByQueue = index;
+            }
+        }
     }
 
     private static final int OUTSIDE = -1;
@@ -33,10 +64,6 @@ final class NodeHeap {
 
     boolean isEmpty() {
         return size == 0;
-    }
-
-    boolean contains(SchedulingNode node) {
-        return order.place(node) != OUTSIDE;
     }
 
     @Nullable
@@ -63,10 +90,35 @@ final class NodeHeap {
         }
     }
 
+    /** Adds, moves or removes a node that has changed. */
+    void update(SchedulingNode node, boolean belongsHere) {
+        boolean isHere = order.place(node) != OUTSIDE;
+        if (belongsHere && isHere) {
+            moved(node);
+        } else if (belongsHere) {
+            add(node);
+        } else if (isHere) {
+            remove(node);
+        }
+    }
+
     /** Moves a node whose order has changed to its new place. */
     void moved(SchedulingNode node) {
         up(node);
         down(node);
+    }
+
+    /** The first of the nodes that pass the test. Looks at all nodes. */
+    @Nullable
+    SchedulingNode firstOf(Predicate<SchedulingNode> test) {
+        SchedulingNode first = null;
+        for (int i = 0; i < size; i++) {
+            SchedulingNode node = at(i);
+            if (test.test(node) && (first == null || order.precedes(node, first))) {
+                first = node;
+            }
+        }
+        return first;
     }
 
     /** Restores the order after the keys of any nodes have changed. */
@@ -107,11 +159,7 @@ final class NodeHeap {
     }
 
     private SchedulingNode at(int i) {
-        SchedulingNode node = nodes[i];
-        if (node == null) {
-            throw new IllegalStateException("no node at %d of %d".formatted(i, size));
-        }
-        return node;
+        return Objects.requireNonNull(nodes[i]);
     }
 
     private void put(int i, SchedulingNode node) {

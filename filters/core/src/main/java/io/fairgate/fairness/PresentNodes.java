@@ -8,8 +8,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The children of one parent that hold permits, have waiting requests, or are idle and still owe. No step has to look at the
- * others: of many thousands of configured tenants only a few may be active.
+ * The children of one parent that hold permits, have waiting requests, or are idle and still owe. No step has to look at
+ * the others: of many thousands of configured tenants only a few may be active.
  *
  * <p>Nodes with waiting requests are in a heap by the length of their queue per weight, which changes only with their own
  * events. An idle node that owed is dropped at the first look after it owes nothing. A node that is not configured stays
@@ -20,9 +20,7 @@ final class PresentNodes {
     private static final int ABSENT = -1;
 
     private final List<SchedulingNode> present = new ArrayList<>();
-    private final NodeHeap byQueue = new NodeHeap(new LongestQueueFirst());
-
-    // ---- events of one node ----
+    private final NodeHeap byQueue = new NodeHeap(NodeHeap.Order.LONGEST_QUEUE_FIRST);
 
     /** Adds a node with the permits and waiting requests that it has. */
     void add(SchedulingNode node) {
@@ -33,9 +31,7 @@ final class PresentNodes {
     }
 
     void remove(SchedulingNode node) {
-        if (byQueue.contains(node)) {
-            byQueue.remove(node);
-        }
+        byQueue.update(node, false);
         drop(node);
     }
 
@@ -47,23 +43,16 @@ final class PresentNodes {
         }
     }
 
-    /** The node holds no permit and has no waiting request any more. */
-    void noteIdle(SchedulingNode node, boolean owes) {
-        if (node.configured && !owes) {
+    /** Drops the node if it is configured, is idle and owes nothing. */
+    void dropIfDebtless(SchedulingNode node) {
+        if (node.configured && isDebtless(node)) {
             drop(node);
         }
     }
 
     /** The number of requests that wait at or below the node has changed. */
     void queueChanged(SchedulingNode node) {
-        boolean isIn = byQueue.contains(node);
-        if (node.waiting > 0 && isIn) {
-            byQueue.moved(node);
-        } else if (node.waiting > 0) {
-            byQueue.add(node);
-        } else if (isIn) {
-            byQueue.remove(node);
-        }
+        byQueue.update(node, node.waiting > 0);
     }
 
     private void drop(SchedulingNode node) {
@@ -78,31 +67,25 @@ final class PresentNodes {
         }
     }
 
-    // ---- changes of all nodes ----
-
     /** Adds all nodes after their settings and counts may have changed: each of them may owe. */
     void rebuild(Collection<SchedulingNode> all) {
         all.forEach(node -> {
             wake(node);
             queueChanged(node);
         });
+        byQueue.reorder();
     }
 
-    /** Drops configured nodes that are idle and owe nothing. */
-    void dropDebtless(SchedulingGroup siblings) {
+    /** Drops all nodes that are configured, are idle and owe nothing. */
+    void dropDebtless() {
         for (int i = present.size() - 1; i >= 0; i--) {
-            SchedulingNode node = present.get(i);
-            if (node.configured && isDebtless(node, siblings)) {
-                drop(node);
-            }
+            dropIfDebtless(present.get(i));
         }
     }
 
-    private static boolean isDebtless(SchedulingNode node, SchedulingGroup siblings) {
-        return node.isIdle() && !siblings.owes(node);
+    private static boolean isDebtless(SchedulingNode node) {
+        return node.isIdle() && !node.siblings().owes(node);
     }
-
-    // ---- queries ----
 
     /** The node with the longest queue per weight; the oldest of those that tie; null when nothing waits. */
     @Nullable
@@ -111,9 +94,9 @@ final class PresentNodes {
     }
 
     /** All nodes that hold, wait or owe, in the order in which they were made; the clock must have been brought forward. */
-    List<SchedulingNode> thatCount(SchedulingGroup siblings) {
-        dropDebtless(siblings);
-        return sorted(present.stream().filter(node -> !isDebtless(node, siblings)));
+    List<SchedulingNode> thatCount() {
+        dropDebtless();
+        return sorted(present.stream().filter(node -> !isDebtless(node)));
     }
 
     /** Like {@link #thatCount}, and also nodes that owe nothing: every node that {@link Hierarchy} may forget is here. */
@@ -123,23 +106,5 @@ final class PresentNodes {
 
     private static List<SchedulingNode> sorted(Stream<SchedulingNode> nodes) {
         return nodes.sorted(Comparator.comparingLong(node -> node.ordinal)).toList();
-    }
-
-    private static final class LongestQueueFirst implements NodeHeap.Order {
-        @Override
-        public boolean precedes(SchedulingNode a, SchedulingNode b) {
-            int order = Double.compare(a.waiting / a.weight(), b.waiting / b.weight());
-            return order > 0 || (order == 0 && a.ordinal < b.ordinal);
-        }
-
-        @Override
-        public int place(SchedulingNode node) {
-            return node.placeByQueue;
-        }
-
-        @Override
-        public void setPlace(SchedulingNode node, int index) {
-            node.placeByQueue = index;
-        }
     }
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The scheduler's rules define the answers, and so does {@code ScanRunQueue} in the tests of the testkit, which looks
  * at every node each time. {@link HeapRunQueue} gives the same answers, to the last bit, without looking at all nodes.
  *
- * <p>While a node is in the run queue, its permits in flight, what it was served and its settings change only between
+ * <p>While a node is in the run queue, its permits in flight, its permit-time and its settings change only between
  * {@link #beforeChange} and {@link #afterChange}, or for all nodes before {@link #afterChangeOfAll}. After a change of the
  * head of its queue, or of the costs below it, {@link #afterChangeOfQueue} must be called.
  */
@@ -33,8 +33,8 @@ interface RunQueue {
     int size();
 
     /**
-     * The virtual time: the weighted mean of the attained services over the nodes that compete by their keys, or over all nodes
-     * when none of them does. The run queue must not be empty.
+     * The virtual time: the weighted mean of the attained services over the nodes that compete by their keys, or over all
+     * nodes when none of them does. The run queue must not be empty.
      */
     double virtualTime(long contendedNow);
 
@@ -48,7 +48,7 @@ interface RunQueue {
     @Nullable
     SchedulingNode firstWithinReservation(long contendedNow, Predicate<SchedulingNode> test);
 
-    /** Among the nodes whose next request is within their guarantee, the one that holds the smallest part of its guarantee. */
+    /** Of the nodes whose next request is within their guarantee, the one that holds the smallest part of it. */
     @Nullable
     SchedulingNode mostUrgent();
 

@@ -1,8 +1,9 @@
 package io.fairgate.fairness;
 
 import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,10 +24,11 @@ final class SchedulingGroup {
     /** The children that are active or still owe; no step looks at the others. */
     final PresentNodes present = new PresentNodes();
 
-    private @Nullable SchedulingNode parent;
+    @Nullable
+    SchedulingNode parent;
 
     /** How long use beyond a share is remembered, in nanoseconds of the contended clock. */
-    private long memory;
+    long memory;
 
     /** Permits that the children hold or keep reserved. */
     long occupied;
@@ -40,44 +42,42 @@ final class SchedulingGroup {
     /** Whether something has changed since the last grants. */
     boolean touched;
 
+    /** The time on the contended clock. */
+    long contendedNow;
+
     private long now;
-    private long contendedNow;
     private boolean contended;
     private double idleVirtualTime;
     private long rebasedAt;
     private long heaviest;
 
-    SchedulingGroup(RunQueue runQueue, Gain gain, long memory, long now) {
+    SchedulingGroup(RunQueue runQueue, Gain gain, long now) {
         this.runQueue = runQueue;
         this.gain = gain;
-        this.memory = memory;
         this.now = now;
         runQueue.afterChangeOfAll(contendedNow, gain.nanos());
     }
 
-    void setMemory(long nanos) {
-        memory = nanos;
-    }
-
-    void setParent(SchedulingNode parent) {
-        this.parent = parent;
-    }
-
     SchedulingNode parent() {
-        if (parent == null) {
-            throw new IllegalStateException("siblings without a parent");
-        }
-        return parent;
+        return Objects.requireNonNull(parent, "siblings without a parent");
     }
 
     // ---- the children ----
+
+    /**
+     * Adds a new node. It starts behind all others, so that it is raised to the virtual time when it becomes backlogged.
+     */
+    void addNew(SchedulingNode node) {
+        add(node);
+        node.setPermitTime(-LARGEST_ACCOUNT, contendedNow);
+    }
 
     void add(SchedulingNode node) {
         all.add(node);
         node.siblings = this;
         node.idleSince = contendedNow;
         present.add(node);
-        heaviest = Math.max(heaviest, node.weightUnits());
+        heaviest = Math.max(heaviest, node.weightUnits);
     }
 
     void remove(SchedulingNode node) {
@@ -92,18 +92,17 @@ final class SchedulingGroup {
      */
     void weighAgain(long atLeast) {
         heaviest = atLeast;
-        all.forEach(node -> heaviest = Math.max(heaviest, node.weightUnits()));
+        all.forEach(node -> heaviest = Math.max(heaviest, node.weightUnits));
     }
 
     // ---- the run queue and the virtual time ----
 
     /** Adds a node to the run queue, raised to the virtual time if it is behind. */
     void join(SchedulingNode node, double permits) {
-        double virtualTime = virtualTimeInRange();
-        setPermitTime(node, Math.max(permitTime(node), Math.round(virtualTime * node.weightUnits())));
+        long least = Math.round(virtualTimeInRange() * node.weightUnits);
+        node.setPermitTime(Math.max(node.permitTime(contendedNow), least), contendedNow);
         boundLag(node, permits);
-        node.backlogged = true;
-        runQueue.add(node, contendedNow);
+        goOn(node);
     }
 
     /** Adds a node to the run queue with the lag that it has. */
@@ -119,8 +118,8 @@ final class SchedulingGroup {
     }
 
     /**
-     * The virtual time: the weighted mean of the attained services over the backlogged nodes that compete by their keys. While no
-     * node is backlogged, the last value.
+     * The virtual time: the weighted mean of the attained services over the backlogged nodes that compete by their keys.
+     * While no node is backlogged, the last value.
      */
     double virtualTime() {
         return runQueue.isEmpty() ? idleVirtualTime : runQueue.virtualTime(contendedNow);
@@ -136,62 +135,23 @@ final class SchedulingGroup {
         return virtualTime;
     }
 
-    long permitTime(SchedulingNode node) {
-        return node.permitTime(contendedNow);
-    }
-
-    void setPermitTime(SchedulingNode node, long permitTime) {
-        node.setPermitTime(permitTime, contendedNow);
-    }
-
     /** How far the node is behind the virtual time, in permit-nanoseconds; negative when it is ahead. */
     double lag(SchedulingNode node) {
-        return virtualTime() * node.weightUnits() - node.permitTime(contendedNow);
-    }
-
-    /** Notes the lag while the hierarchy is reconfigured: the accounts have just been rebased, so they are the lags negated. */
-    void noteLag(SchedulingNode node) {
-        node.lag = -node.permitTime(contendedNow);
-    }
-
-    /** Removes a node that moves to another parent. All accounts have just been rebased, so the virtual time stays 0. */
-    void moveOut(SchedulingNode node) {
-        if (node.backlogged) {
-            leave(node);
-            idleVirtualTime = 0;
-        }
-        remove(node);
-    }
-
-    /** Sets the account from the noted lag: the node may have come from another parent, with another clock. */
-    void restoreLag(SchedulingNode node) {
-        node.setPermitTime(-node.lag, contendedNow);
-    }
-
-    /** Rebases after nodes were moved in or out. A node that was never backlogged is set far behind all others again. */
-    void rebaseAfterMoves() {
-        rebase();
-        for (SchedulingNode node : all) {
-            if (!node.backlogged && node.lag > LARGEST_ACCOUNT / 2) {
-                node.setPermitTime(-LARGEST_ACCOUNT, contendedNow);
-            }
-        }
-    }
-
-    boolean isAhead(SchedulingNode node) {
-        return node.permitTime(contendedNow) > virtualTime() * node.weightUnits();
+        return virtualTime() * node.weightUnits - node.permitTime(contendedNow);
     }
 
     /** The node is idle from now on. */
     void noteIdle(SchedulingNode node) {
         node.idleSince = contendedNow;
+        present.dropIfDebtless(node);
     }
 
     /** The node is no longer idle. Its debt is forgotten if it was idle for longer than the memory. */
     void wake(SchedulingNode node) {
+        present.wake(node);
         if (hasIdledEnough(node)) {
-            double virtualTime = virtualTimeInRange();
-            setPermitTime(node, Math.min(permitTime(node), Math.round(virtualTime * node.weightUnits())));
+            long most = Math.round(virtualTimeInRange() * node.weightUnits);
+            node.setPermitTime(Math.min(node.permitTime(contendedNow), most), contendedNow);
         }
     }
 
@@ -205,7 +165,7 @@ final class SchedulingGroup {
 
     /** Whether an idle node is ahead and its debt is not forgotten yet. */
     boolean owes(SchedulingNode node) {
-        return isAhead(node) && !hasIdledEnough(node);
+        return lag(node) < 0 && !hasIdledEnough(node);
     }
 
     /**
@@ -216,7 +176,7 @@ final class SchedulingGroup {
      */
     void boundLag(SchedulingNode node, double permits) {
         double virtualTime = virtualTimeInRange();
-        long weight = node.weightUnits();
+        long weight = node.weightUnits;
         double bound = memory * permits / Math.max(runQueue.weightUnits(), weight);
         double attainedService = (double) node.permitTime(contendedNow) / weight;
         double bounded = Math.min(Math.max(attainedService, virtualTime - bound), virtualTime + bound);
@@ -233,8 +193,8 @@ final class SchedulingGroup {
             runQueue.remove(node, contendedNow);
         }
         if (!runQueue.isEmpty()) {
-            long least = Math.round(virtualTimeInRange() * node.weightUnits()) + permitNanos;
-            setPermitTime(node, Math.max(permitTime(node), least));
+            long least = Math.round(virtualTimeInRange() * node.weightUnits) + permitNanos;
+            node.setPermitTime(Math.max(node.permitTime(contendedNow), least), contendedNow);
         }
         if (node.backlogged) {
             runQueue.add(node, contendedNow);
@@ -243,7 +203,8 @@ final class SchedulingGroup {
 
     void setCollected(SchedulingNode node, int permits) {
         beforeChange(node);
-        node.setCollected(permits, contendedNow);
+        node.setPermitTime(node.permitTime(contendedNow), contendedNow);
+        node.collected = permits;
         afterChange(node);
     }
 
@@ -259,20 +220,46 @@ final class SchedulingGroup {
         }
     }
 
-    void changeInFlight(SchedulingNode node, int permits, long since) {
-        node.changeInFlight(permits, since, contendedNow);
+    // ---- while the settings and the places of the nodes change ----
+
+    /**
+     * Takes all nodes out of the run queue. The accounts are rebased, so the virtual time is 0 until {@link
+     * #fillRunQueue}, and a node that moves to another group keeps its lag with its account.
+     */
+    void emptyRunQueue() {
+        rebase();
+        all.forEach(node -> {
+            if (node.backlogged) {
+                runQueue.remove(node, contendedNow);
+            }
+        });
     }
 
-    /** The node with the smallest key among those that pass the test and can be granted a request at no cost to the parent. */
-    @Nullable
-    SchedulingNode firstWithinReservation(Predicate<SchedulingNode> test) {
-        return runQueue.firstWithinReservation(contendedNow, test);
+    /** Adds the backlogged nodes to the run queue again, with the lags that they have. */
+    void fillRunQueue() {
+        all.forEach(node -> {
+            if (node.backlogged) {
+                runQueue.add(node, contendedNow);
+            }
+        });
     }
 
-    /** The node with the smallest key. */
-    @Nullable
-    SchedulingNode first() {
-        return runQueue.first(contendedNow);
+    /** Takes over a node from another group, which has another clock. */
+    void moveHere(SchedulingNode node) {
+        SchedulingGroup from = node.siblings();
+        long permitTime = node.permitTime(from.contendedNow);
+        from.remove(node);
+        add(node);
+        node.setPermitTime(permitTime, contendedNow);
+    }
+
+    /** Rebases after nodes were moved in or out. A node that was never backlogged is set far behind all others again. */
+    void rebaseAfterMoves() {
+        List<SchedulingNode> farBehind = all.stream()
+                .filter(node -> !node.backlogged && node.permitTime(contendedNow) < -LARGEST_ACCOUNT / 2)
+                .toList();
+        rebase();
+        farBehind.forEach(node -> node.setPermitTime(-LARGEST_ACCOUNT, contendedNow));
     }
 
     // ---- time ----
@@ -301,14 +288,15 @@ final class SchedulingGroup {
         touched = false;
     }
 
-    void adjustGain() {
-        if (!runQueue.isEmpty() && gain.isDue(now) && gain.adjust(now)) {
-            afterChangeOfAll();
-        }
+    /** The gain follows the holds of the requests below the parent. */
+    void observeHold(QueuedRequest released) {
+        gain.observeHold(Math.max(0, now - released.grantedAt));
     }
 
-    void afterChangeOfAll() {
-        runQueue.afterChangeOfAll(contendedNow, gain.nanos());
+    void adjustGain() {
+        if (!runQueue.isEmpty() && gain.adjust(now)) {
+            runQueue.afterChangeOfAll(contendedNow, gain.nanos());
+        }
     }
 
     /** Rebases before an account, the sum, or the account of the heaviest node at the virtual time could overflow. */
@@ -321,17 +309,18 @@ final class SchedulingGroup {
     }
 
     /**
-     * Subtracts the virtual time from all accounts. A node that is too far behind for its account is clamped, which makes no
-     * difference: it is raised to the virtual time when it becomes backlogged.
+     * Subtracts the virtual time from all accounts. A node that is too far behind for its account is clamped, which makes
+     * no difference: it is raised to the virtual time when it becomes backlogged.
      */
     void rebase() {
         rebasedAt = contendedNow;
         double virtualTime = virtualTime();
         for (SchedulingNode node : all) {
-            double rebased = node.permitTime(contendedNow) - virtualTime * node.weightUnits();
-            node.setPermitTime(Math.round(Math.min(Math.max(rebased, -LARGEST_ACCOUNT), LARGEST_ACCOUNT)), contendedNow);
+            double rebased = node.permitTime(contendedNow) - virtualTime * node.weightUnits;
+            node.setPermitTime(
+                    Math.round(Math.min(Math.max(rebased, -LARGEST_ACCOUNT), LARGEST_ACCOUNT)), contendedNow);
         }
         idleVirtualTime = 0;
-        afterChangeOfAll();
+        runQueue.afterChangeOfAll(contendedNow, gain.nanos());
     }
 }

@@ -2,13 +2,14 @@ package io.fairgate.fairness;
 
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node of the hierarchy: the pool, a group of tenants, a tenant, or a class of a tenant's requests. Requests wait at the
- * leaves; a node with children has {@link SchedulingGroup} instead of a queue.
+ * One node of the hierarchy: the pool, a group of tenants, a tenant, or a class of a tenant's requests. Requests wait at
+ * the leaves; a node with children has {@link SchedulingGroup} instead of a queue.
  *
- * <p>What the node holds and was served is counted on the clock that it shares with its siblings. Plain fields: one thread
+ * <p>Its permit-time is counted on the clock that it shares with its siblings. Plain fields: one thread
  * at a time drives the scheduler.
  */
 final class SchedulingNode {
@@ -37,7 +38,8 @@ final class SchedulingNode {
     TenantId tenant;
 
     ShareSettings settings;
-    private long weightUnits;
+    /** The weight, in units of {@link #WEIGHT_UNIT}. */
+    long weightUnits;
     /** A cap in addition to that of the settings, which may change at any time; null for none. */
     @Nullable
     CalculatedCap calculatedCap;
@@ -61,12 +63,9 @@ final class SchedulingNode {
     /** When the node became idle, on the contended clock of its siblings. */
     long idleSince;
 
-    /** The lag in permit-nanoseconds, positive when behind; kept here only while the hierarchy is reconfigured. */
-    long lag;
-
     // The node's places in the heaps, and the key and the cost under which it is filed there.
     int placeByKey = -1;
-    int placeAmongPromised = -1;
+    int placeByPartOfGuarantee = -1;
     int placeByCost = -1;
     int placeByQueue = -1;
     int placeAmongPresent = -1;
@@ -94,26 +93,16 @@ final class SchedulingNode {
         this.configured = configured;
         this.children = children;
         if (children != null) {
-            children.setParent(this);
+            children.parent = this;
         }
     }
 
-    /** The parent; the pool has none. */
     SchedulingNode parent() {
         return siblings().parent();
     }
 
-    /** The children of the parent, of which this node is one; the pool has no siblings. */
     SchedulingGroup siblings() {
-        SchedulingGroup those = siblings;
-        if (those == null) {
-            throw new IllegalStateException("the pool has no siblings");
-        }
-        return those;
-    }
-
-    boolean isLeaf() {
-        return children == null;
+        return Objects.requireNonNull(siblings, "the pool has no siblings");
     }
 
     boolean isPool() {
@@ -138,10 +127,6 @@ final class SchedulingNode {
     int cap() {
         int most = settings.maxInFlight();
         return calculatedCap == null ? most : Math.min(most, Math.max(calculatedCap.permits, settings.guaranteed()));
-    }
-
-    long weightUnits() {
-        return weightUnits;
     }
 
     static long weightUnits(ShareSettings settings) {
@@ -170,22 +155,12 @@ final class SchedulingNode {
     }
 
     /**
-     * Changes {@link #inFlight}, after charging the time until now at the old number. Every change by a request goes through
-     * here.
-     *
-     * @param permits the difference, positive or negative
-     * @param since when these permits were granted
+     * Changes {@link #inFlight} by permits granted at {@code since}, after charging the time until now at the old number.
      */
     void changeInFlight(int permits, long since, long contendedNow) {
         setPermitTime(permitTime(contendedNow), contendedNow);
         grantedAt += (long) permits * since;
         inFlight += permits;
-    }
-
-    /** Sets the number of permits that are collected for a request of the node, from now on. */
-    void setCollected(int permits, long contendedNow) {
-        setPermitTime(permitTime(contendedNow), contendedNow);
-        collected = permits;
     }
 
     /** Resets the counts before {@link #count} adds up the children; the account must have been brought forward before. */
@@ -216,7 +191,7 @@ final class SchedulingNode {
     }
 
     double key(long contendedNow, long gain) {
-        return (double) (permitTime(contendedNow) + gain * inFlight) / weightUnits();
+        return (double) (permitTime(contendedNow) + gain * inFlight) / weightUnits;
     }
 
     // ---- occupied permits and costs ----
@@ -242,17 +217,15 @@ final class SchedulingNode {
         return Math.max(used + n, settings.reserved()) - Math.max(used, settings.reserved());
     }
 
-    boolean capAllows(long n) {
-        return n <= room();
-    }
-
     /** Permits that the cap still allows; {@link Long#MAX_VALUE} without a cap. */
     long room() {
         int cap = cap();
         return cap == ShareSettings.UNBOUNDED ? Long.MAX_VALUE : (long) cap - used();
     }
 
-    /** The smallest cost to the parent of a grant at or below the node; {@link #NOTHING_WAITS} when there is no candidate. */
+    /**
+     * The smallest cost to the parent of a grant at or below the node; {@link #NOTHING_WAITS} when there is no candidate.
+     */
     long leastCost() {
         if (children == null) {
             QueuedRequest head = queue.head();
@@ -264,8 +237,8 @@ final class SchedulingNode {
     // ---- the guarantee ----
 
     /**
-     * Whether the next request is within the node's guarantee as a whole. For a node with children this only says that it may
-     * be: its next request is not known before the search goes down to it.
+     * Whether the next request is within the node's guarantee as a whole. For a node with children this only says that it
+     * may be: its next request is not known before the search goes down to it.
      */
     boolean isPromised() {
         if (settings.guaranteed() == 0) {
@@ -292,10 +265,5 @@ final class SchedulingNode {
     void countPass(long collection, int n) {
         passed = (passedCollection == collection ? passed : 0) + n;
         passedCollection = collection;
-    }
-
-    @Override
-    public String toString() {
-        return "%s (holds %d, waiting %d)".formatted(tenant == null ? name : tenant, inFlight, waiting);
     }
 }

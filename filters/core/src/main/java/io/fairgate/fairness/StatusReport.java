@@ -6,45 +6,43 @@ import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a {@link PoolStatus} from the scheduler's state, of the nodes that {@code nodes} selects. An idle node matters to the
- * others only by what it reserves.
+ * Makes a {@link PoolStatus} from the scheduler's state, of the nodes that {@code selection} selects. An idle node
+ * matters to the others only by what it reserves.
  */
 final class StatusReport {
 
     private final HierarchyWalks walks;
-    private final Function<SchedulingGroup, List<SchedulingNode>> nodes;
-    private final Map<SchedulingGroup, List<SchedulingNode>> looked = new HashMap<>();
+    private final Function<SchedulingGroup, List<SchedulingNode>> selection;
+    private final Map<SchedulingGroup, List<SchedulingNode>> selected = new HashMap<>();
     private final Map<SchedulingNode, Wanted> wanted = new HashMap<>();
+    /** The permits that each tenant and each group is entitled to. */
     private final Map<SchedulingNode, Double> entitled = new HashMap<>();
-    private final List<SchedulingNode> tenants = new ArrayList<>();
-    private final List<SchedulingNode> groups = new ArrayList<>();
 
-    /** @param nodes selects the children of a node to report: at least all that are not idle */
-    StatusReport(HierarchyWalks walks, Function<SchedulingGroup, List<SchedulingNode>> nodes) {
+    /** @param selection selects the children of a node to report: at least all that are not idle */
+    StatusReport(HierarchyWalks walks, Function<SchedulingGroup, List<SchedulingNode>> selection) {
         this.walks = walks;
-        this.nodes = nodes;
+        this.selection = selection;
+        entitle(walks.top, walks.permits - wantedByChildren(walks.top).idle());
     }
 
     private List<SchedulingNode> nodes(SchedulingGroup siblings) {
-        return looked.computeIfAbsent(siblings, those -> {
+        return selected.computeIfAbsent(siblings, those -> {
             walks.tick(those);
-            return nodes.apply(those);
+            return selection.apply(those);
         });
     }
 
     PoolStatus make() {
-        entitle(walks.top, forAll());
-        collect(walks.top);
         QueuedRequest collecting = walks.top.collected.request;
         return new PoolStatus(
                 walks.permits,
@@ -52,33 +50,13 @@ final class StatusReport {
                 walks.pool.waiting,
                 collecting == null ? 0 : collecting.permits(),
                 Duration.ofNanos(walks.top.gain.nanos()),
-                inOrder(tenants, node -> tenant(node, Objects.requireNonNull(node.tenant))),
-                inOrder(groups, this::group));
+                inOrder(node -> node.tenant != null, node -> tenant(node, Objects.requireNonNull(node.tenant))),
+                inOrder(node -> node.tenant == null, this::group));
     }
 
-    /** The permits that a node is entitled to. */
+    /** The permits that a tenant or a group is entitled to. */
     double share(SchedulingNode node) {
-        if (node.isPool()) {
-            return forAll();
-        }
-        List<SchedulingNode> all = nodes(node.siblings());
-        return shares(all, share(node.parent()))[all.indexOf(node)];
-    }
-
-    private double forAll() {
-        return walks.permits - wantedByChildren(walks.top).idle();
-    }
-
-    /** Adds the nodes to the lists of tenants and groups, and goes down into the groups. */
-    private void collect(SchedulingGroup siblings) {
-        for (SchedulingNode node : nodes(siblings)) {
-            if (node.tenant != null) {
-                tenants.add(node);
-            } else if (node.children != null) {
-                groups.add(node);
-                collect(node.children);
-            }
-        }
+        return entitled.getOrDefault(node, 0.0);
     }
 
     private TenantStatus tenant(SchedulingNode node, TenantId id) {
@@ -88,25 +66,20 @@ final class StatusReport {
                 node.weight(),
                 node.inFlight,
                 node.waiting,
-                entitled.getOrDefault(node, 0.0),
-                Duration.ofNanos(node.heldNanos(walks.now())),
+                share(node),
+                Duration.ofNanos(node.heldNanos(walks.now)),
                 lag(node));
     }
 
     private GroupStatus group(SchedulingNode node) {
         return new GroupStatus(
-                node.name,
-                groupOf(node),
-                node.weight(),
-                node.inFlight,
-                node.waiting,
-                entitled.getOrDefault(node, 0.0),
-                lag(node));
+                node.name, groupOf(node), node.weight(), node.inFlight, node.waiting, share(node), lag(node));
     }
 
-    /** The status of each node, in the order in which the nodes were made. */
-    private static <T> List<T> inOrder(List<SchedulingNode> nodes, Function<SchedulingNode, T> status) {
-        return nodes.stream()
+    /** The status of each node that passes the test, in the order in which the nodes were made. */
+    private <T> List<T> inOrder(Predicate<SchedulingNode> test, Function<SchedulingNode, T> status) {
+        return entitled.keySet().stream()
+                .filter(test)
                 .sorted(Comparator.comparingLong(node -> node.ordinal))
                 .map(status)
                 .toList();
@@ -136,17 +109,11 @@ final class StatusReport {
     private record Wanted(double asked, double idle) {}
 
     private Wanted wanted(SchedulingNode node) {
-        Wanted known = wanted.get(node);
-        if (known != null) {
-            return known;
-        }
         Wanted children = node.children == null
                 ? new Wanted(node.inFlight + (double) node.queue.permits(), 0)
                 : wantedByChildren(node.children);
         double asked = Math.min(node.cap() - children.idle(), children.asked());
-        Wanted result = new Wanted(asked, Math.max(children.idle(), node.settings.reserved() - asked));
-        wanted.put(node, result);
-        return result;
+        return new Wanted(asked, Math.max(children.idle(), node.settings.reserved() - asked));
     }
 
     private Wanted wantedByChildren(SchedulingGroup siblings) {
@@ -154,6 +121,7 @@ final class StatusReport {
         double idle = siblings.reserved;
         for (SchedulingNode node : nodes(siblings)) {
             Wanted one = wanted(node);
+            wanted.put(node, one);
             asked += one.asked();
             idle += one.idle() - node.keeps();
         }
@@ -162,7 +130,8 @@ final class StatusReport {
 
     private void entitle(SchedulingGroup siblings, double capacity) {
         List<SchedulingNode> all = nodes(siblings);
-        double[] shares = shares(all, capacity);
+        double[] shares = WaterFilling.shares(
+                Math.max(0, capacity), all.stream().map(this::demand).toList());
         for (int i = 0; i < shares.length; i++) {
             SchedulingNode node = all.get(i);
             entitled.put(node, shares[i]);
@@ -172,12 +141,8 @@ final class StatusReport {
         }
     }
 
-    private double[] shares(List<SchedulingNode> all, double capacity) {
-        List<Demand> demands = new ArrayList<>(all.size());
-        for (SchedulingNode node : all) {
-            double asked = wanted(node).asked();
-            demands.add(new Demand(node.weight(), Math.min(asked, node.settings.guaranteed()), asked));
-        }
-        return WaterFilling.shares(Math.max(0, capacity), demands);
+    private Demand demand(SchedulingNode node) {
+        double asked = Objects.requireNonNull(wanted.get(node)).asked();
+        return new Demand(node.weight(), Math.min(asked, node.settings.guaranteed()), asked);
     }
 }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -119,9 +120,11 @@ class HeapAgainstScanTest {
         private final List<Item> waiting = new ArrayList<>();
         private final List<Item> holding = new ArrayList<>();
         private final List<Integer> granted = new ArrayList<>();
+        private TenantShares shares;
 
-        Side(FairScheduler scheduler) {
-            this.scheduler = scheduler;
+        Side(Pool pool, Supplier<RunQueue> runQueues) {
+            shares = HeapAgainstScanTest.shares(pool.seed(), pool);
+            scheduler = new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), 0, runQueues);
         }
 
         void apply(Step step, Pool pool, int number, long now) {
@@ -146,8 +149,14 @@ class HeapAgainstScanTest {
                         waiting.get(step.number() % waiting.size()).wanted = false;
                     }
                 }
-                case RESIZE -> scheduler.resize(pool.permits() + step.number() % (2 * pool.permits()), now);
-                case RECONFIGURE -> scheduler.reconfigure(shares(step.number(), pool), now);
+                case RESIZE -> {
+                    int permits = pool.permits() + step.number() % (2 * pool.permits());
+                    scheduler.reconfigure(permits, shares, pool.settings(), now);
+                }
+                case RECONFIGURE -> {
+                    shares = HeapAgainstScanTest.shares(step.number(), pool);
+                    scheduler.reconfigure(scheduler.permits(), shares, pool.settings(), now);
+                }
             }
             granted.clear();
             if (step.grants()) {
@@ -169,11 +178,8 @@ class HeapAgainstScanTest {
 
         Pair(Pool pool) {
             this.pool = pool;
-            TenantShares shares = shares(pool.seed(), pool);
-            this.heap = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, HeapRunQueue::new));
-            this.scan = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, ScanRunQueue::new));
+            this.heap = new Side(pool, HeapRunQueue::new);
+            this.scan = new Side(pool, ScanRunQueue::new);
         }
 
         @Override

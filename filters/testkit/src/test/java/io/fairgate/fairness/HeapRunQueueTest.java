@@ -26,7 +26,7 @@ class HeapRunQueueTest {
             for (int i = 0; i < 20; i++) {
                 SchedulingNode node = new SchedulingNode(i, promise(random), true, null);
                 node.inFlight = random.nextInt(5);
-                node.queue.append(new QueuedRequest(TenantId.of("t" + i), 1) {
+                node.queue.append(new QueuedRequest(TenantId.of("t" + i), null, 1) {
                     @Override
                     protected boolean accept() {
                         return true;

@@ -2,7 +2,6 @@ package io.fairgate.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.shares.CalculatedCaps;
 import io.fairgate.shares.ShareGroups.Group;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
@@ -16,16 +15,15 @@ class HierarchyTest {
     private static final TenantId X = TenantId.of("x");
 
     private final SchedulingGroup top = newGroup();
-    private final HierarchyWalks walks = new HierarchyWalks(new SchedulingNode(0, ShareSettings.EQUAL, true, top), top, 10, 0);
-    private final Hierarchy hierarchy = new Hierarchy(walks, HierarchyTest::newGroup);
+    private final HierarchyWalks walks = new HierarchyWalks(top, 10, 0);
+    private final Hierarchy hierarchy = new Hierarchy(walks, now -> newGroup());
 
     private static SchedulingGroup newGroup() {
-        return new SchedulingGroup(new HeapRunQueue(), new Gain(1, 0), 1_000_000_000L, 0);
+        return new SchedulingGroup(new HeapRunQueue(), new Gain(1, 0), 0);
     }
 
     private void change(TenantShares shares) {
-        hierarchy.change(shares, CalculatedCaps.of(null, 10));
-        hierarchy.updateAllRunQueues();
+        hierarchy.change(shares, shares.calculatedCaps(10), 1_000_000_000L);
     }
 
     private static QueuedRequest request(@Nullable String requestClass, int permits) {
@@ -67,16 +65,16 @@ class HierarchyTest {
         walks.touch(children);
         walks.touch(children);
         walks.touch(top);
-        assertThat(walks.touched()).as("the top is always looked at").containsExactly(children);
+        assertThat(walks.touched).as("the top is always looked at").containsExactly(children);
 
         walks.runOrStopClocks();
-        assertThat(walks.touched()).isEmpty();
+        assertThat(walks.touched).isEmpty();
         walks.touch(children);
-        assertThat(walks.touched()).containsExactly(children);
+        assertThat(walks.touched).containsExactly(children);
     }
 
     @Test
-    void a_claim_costs_its_permits_beyond_the_reservation_or_does_not_fit() {
+    void a_request_costs_its_permits_beyond_the_reservation_or_does_not_fit() {
         ShareSettings acme = ShareSettings.EQUAL.withMaxInFlight(4).withGuaranteed(3, 3);
         change(TenantShares.EQUAL
                 .withGroup("acme", Group.of(acme))
@@ -84,15 +82,17 @@ class HierarchyTest {
         SchedulingNode leaf = hierarchy.leafOf(request(null, 1));
         SchedulingNode group = leaf.parent();
 
-        assertThat(HierarchyWalks.cost(request(null, 2), leaf, leaf)).isEqualTo(2);
-        assertThat(HierarchyWalks.cost(request(null, 2), leaf, group)).as("reserved").isZero();
-        assertThat(HierarchyWalks.cost(request(null, 4), leaf, group)).as("one more").isOne();
-        assertThat(HierarchyWalks.cost(request(null, 5), leaf, leaf)).isEqualTo(5);
-        assertThat(HierarchyWalks.cost(request(null, 5), leaf, group))
-                .as("no room there")
-                .isNegative();
-        assertThat(HierarchyWalks.cost(request(null, 6), leaf, leaf))
-                .as("no room here")
-                .isNegative();
+        assertThat(cost(leaf, 2, leaf)).isEqualTo(2);
+        assertThat(cost(leaf, 2, group)).as("reserved").isZero();
+        assertThat(cost(leaf, 4, group)).as("one more").isOne();
+        assertThat(cost(leaf, 5, leaf)).isEqualTo(5);
+        assertThat(cost(leaf, 5, group)).as("no room there").isNegative();
+        assertThat(cost(leaf, 6, leaf)).as("no room here").isNegative();
+    }
+
+    private static long cost(SchedulingNode leaf, int permits, SchedulingNode upTo) {
+        QueuedRequest request = request(null, permits);
+        request.leaf = leaf;
+        return HierarchyWalks.cost(request, upTo);
     }
 }

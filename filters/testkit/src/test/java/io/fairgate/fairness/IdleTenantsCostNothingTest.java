@@ -76,7 +76,7 @@ class IdleTenantsCostNothingTest {
     @SuppressWarnings("NullAway") // to make it unreadable
     private static void makeUnreadable(SchedulingNode node) {
         node.settings = null;
-        node.siblings = new SchedulingGroup(new HeapRunQueue(), new Gain(1, 0), 1, 0);
+        node.siblings = new SchedulingGroup(new HeapRunQueue(), new Gain(1, 0), 0);
         node.configured = false;
     }
 
@@ -87,9 +87,9 @@ class IdleTenantsCostNothingTest {
     }
 
     private static FairScheduler scheduler(Shape shape, int members) throws ReflectiveOperationException {
-        FairScheduler scheduler = new FairScheduler(PERMITS, shape.shares(members), 0);
+        FairScheduler scheduler = new FairScheduler(PERMITS, shape.shares(members), FairnessSettings.USUAL, 0);
         int i = 0;
-        for (SchedulingNode node : hierarchy(scheduler).tenants()) {
+        for (SchedulingNode node : hierarchy(scheduler).tenants.values()) {
             if (i++ >= ACTIVE) {
                 makeUnreadable(node);
             }
@@ -102,7 +102,7 @@ class IdleTenantsCostNothingTest {
     void twenty_active_of_twenty_thousand_members_behave_as_if_alone(Shape shape) throws ReflectiveOperationException {
         FairScheduler many = scheduler(shape, MEMBERS);
         assertThat(life(many, shape)).isEqualTo(life(scheduler(shape, ACTIVE), shape));
-        assertThat(hierarchy(many).tenants()).hasSize(MEMBERS);
+        assertThat(hierarchy(many).tenants.values()).hasSize(MEMBERS);
     }
 
     /** Full and overflowing queues, grants, the status of the pool and of each tenant, and the refusal of all at the end. */

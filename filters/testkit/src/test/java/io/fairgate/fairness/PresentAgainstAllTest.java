@@ -113,10 +113,13 @@ class PresentAgainstAllTest {
                         waiting.get(step.number() % waiting.size()).wanted = false;
                     }
                 }
-                case RESIZE -> scheduler.resize(scene.pool.permits() + step.number() % (2 * scene.pool.permits()), now);
+                case RESIZE -> {
+                    int permits = scene.pool.permits() + step.number() % (2 * scene.pool.permits());
+                    scheduler.reconfigure(permits, shares, scene.pool.settings(), now);
+                }
                 case RECONFIGURE -> {
                     shares = scene.shares(step.number());
-                    scheduler.reconfigure(shares, now);
+                    scheduler.reconfigure(scheduler.permits(), shares, scene.pool.settings(), now);
                 }
             }
             if (step.grants()) {

@@ -56,7 +56,7 @@ final class ScanRunQueue implements RunQueue {
         for (SchedulingNode node : nodes) {
             if (!byTheirKeys || !node.isServedFirst) {
                 permitTime += node.permitTime(contendedNow);
-                weightUnits += node.weightUnits();
+                weightUnits += node.weightUnits;
             }
         }
         return (double) permitTime / weightUnits;
@@ -66,7 +66,7 @@ final class ScanRunQueue implements RunQueue {
     public long weightUnits() {
         long sum = 0;
         for (SchedulingNode node : nodes) {
-            sum += node.weightUnits();
+            sum += node.weightUnits;
         }
         return sum;
     }

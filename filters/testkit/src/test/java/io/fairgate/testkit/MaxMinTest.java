@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.offset;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.WaterFilling;
 import io.fairgate.fairness.WaterFilling.Demand;
 import io.fairgate.shares.ShareSettings;
@@ -143,7 +144,8 @@ class MaxMinTest {
                 members.put(TenantId.of("t" + i), settings);
                 demand.put(TenantId.of("t" + i), random.nextInt(3) == 0 ? asked * random.nextInt(4) : 10 * permits);
             }
-            scheduler = new FairScheduler(permits, new TenantShares(members, ShareSettings.EQUAL), 0);
+            scheduler = new FairScheduler(
+                    permits, new TenantShares(members, ShareSettings.EQUAL), FairnessSettings.USUAL, 0);
         }
 
         void fillAndChurn() {

@@ -126,7 +126,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
     private void resize(int permits) {
         // Reservations beyond the pool are a mistake in the policy, not a state of the pool.
         this.permits = (int) Math.max(permits, shares.reserved());
-        scheduler.resize(this.permits, now);
+        scheduler.reconfigure(this.permits, shares, pool.settings(), now);
         watch.resized(this.permits);
     }
 
@@ -138,7 +138,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
 
     private void reconfigure(TenantShares shares) {
         this.shares = shares;
-        scheduler.reconfigure(shares, now);
+        scheduler.reconfigure(permits, shares, pool.settings(), now);
         watch.reconfigured(shares);
     }
 

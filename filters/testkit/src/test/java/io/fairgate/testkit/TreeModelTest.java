@@ -141,7 +141,7 @@ class TreeModelTest {
                 }
                 case RECONFIGURE -> {
                     TenantShares shares = life.shares(step.number());
-                    scheduler.reconfigure(shares, now);
+                    scheduler.reconfigure(life.permits, shares, life.settings, now);
                     model.reconfigured(shares);
                 }
                 default -> {}

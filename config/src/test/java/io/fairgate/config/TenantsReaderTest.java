@@ -5,14 +5,14 @@ import static io.fairgate.config.PolicyReaderTest.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.config.model.PolicyFile;
-import io.fairgate.fairness.ShareGroups.Group;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaTerms;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.ZoneId;

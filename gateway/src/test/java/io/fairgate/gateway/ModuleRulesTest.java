@@ -29,6 +29,8 @@ class ModuleRulesTest {
         "io.fairgate.quota..",
         "io.fairgate.permit..",
         "io.fairgate.fairness..",
+        "io.fairgate.shares..",
+        "io.fairgate.status..",
         "io.fairgate.time..",
         "io.fairgate.lease.."
     };

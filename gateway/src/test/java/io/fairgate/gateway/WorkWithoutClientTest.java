@@ -3,9 +3,9 @@ package io.fairgate.gateway;
 import static io.fairgate.gateway.RunningGateway.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import java.io.IOException;

@@ -2,10 +2,10 @@ package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
-import io.fairgate.fairness.ShareGroups;
-import io.fairgate.fairness.ShareGroups.Group;
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.policy.QuotaRule;
+import io.fairgate.shares.ShareGroups;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

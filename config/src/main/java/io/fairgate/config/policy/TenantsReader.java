@@ -2,12 +2,12 @@ package io.fairgate.config.policy;
 
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
-import io.fairgate.fairness.ShareGroups.Group;
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.policy.ApiKeys;
 import io.fairgate.policy.Identification;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -5,72 +5,50 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of collecting among siblings: the free permits that are collected for one large claim, what that has cost so
- * far, and the holds that earlier collections waited for. {@link LargeClaims} has the rules. All times are nanoseconds of
+ * The state of collecting among siblings: the free permits that are collected for one large request, what that has cost so
+ * far, and the holds that earlier collections waited for. {@link LargeRequests} has the rules. All times are nanoseconds of
  * the contended clock.
  */
 final class CollectedPermits {
 
-    /** Leaves whose first claim is larger than what may be collected now. They do not compete meanwhile. */
-    final Set<Share> aside = new LinkedHashSet<>();
+    /** Leaves whose first request is larger than what may be collected now. They do not compete meanwhile. */
+    final Set<SchedulingNode> aside = new LinkedHashSet<>();
 
-    /** The claim for which permits are collected; null while none are. */
+    /** The request for which permits are collected; null while none are. */
     @Nullable
-    QueuedRequest claim;
+    QueuedRequest request;
 
     /** The number of the latest collection; the grants that pass a collection are counted under it. */
     long number;
 
-    /** Permits that idle for the claim now. */
+    /** Permits that idle for the request now. */
     int permits;
 
+    /** Whether others compete with the request now. */
+    boolean othersWait;
+
+    /** How long others have waited while permits were collected for this request. */
+    long othersWaited;
+    /** Permit-nanoseconds that idled in that time. */
+    double idled;
+
     /** Permits that were in flight when a collection last took too long, and that have not been released since. */
-    private int stillHeld;
+    int stillHeld;
     /** The number of the last grant before that. */
     private long lastGrantBefore;
 
-    private boolean othersWait;
-    private long othersWaited;
-    private double idled;
-
     void start(QueuedRequest next) {
-        claim = next;
+        request = next;
         number++;
-        permits = 0;
-        othersWait = false;
         othersWaited = 0;
         idled = 0;
     }
 
-    void noteOthers(boolean wait) {
-        othersWait = wait;
-    }
-
-    boolean othersWait() {
-        return othersWait;
-    }
-
-    /** How long others have waited while permits were collected for this claim. */
-    long othersWaited() {
-        return othersWaited;
-    }
-
-    /** Permit-nanoseconds that idled in that time. */
-    double idled() {
-        return idled;
-    }
-
     void pass(long nanos) {
-        if (claim != null && othersWait) {
+        if (request != null && othersWait) {
             othersWaited += nanos;
             idled += (double) permits * nanos;
         }
-    }
-
-    // ---- the holds that a collection has waited for in vain ----
-
-    int stillHeld() {
-        return stillHeld;
     }
 
     /** A collection has taken too long: it waited for the permits that are in flight now. */
@@ -79,25 +57,23 @@ final class CollectedPermits {
         lastGrantBefore = lastGrant;
     }
 
-    /** The permits of a grant were released; returns whether a collection had waited for them in vain. */
-    boolean cameBack(long grant, int permits) {
-        if (stillHeld == 0 || grant > lastGrantBefore) {
+    /** The permits of a request were released; returns whether a collection had waited for them in vain. */
+    boolean cameBack(QueuedRequest released) {
+        if (stillHeld == 0 || released.grant > lastGrantBefore) {
             return false;
         }
-        stillHeld -= permits;
+        stillHeld -= released.permits();
         return true;
     }
 
     /** Whether nothing is collected, no leaf is aside, and no hold of an earlier collection is left. */
     boolean isOver() {
-        return claim == null && aside.isEmpty() && stillHeld == 0;
+        return request == null && aside.isEmpty() && stillHeld == 0;
     }
 
+    /** Forgets the past collections, while nothing is collected. */
     void forget() {
-        claim = null;
-        permits = 0;
         stillHeld = 0;
-        othersWait = false;
         aside.forEach(leaf -> leaf.isAside = false);
         aside.clear();
     }

@@ -1,10 +1,16 @@
 package io.fairgate.fairness;
 
 import io.fairgate.fairness.QueuedRequest.Place;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -13,28 +19,22 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A state machine without threads, clock or signals. It has one caller at a time, and every call passes the time, in
  * nanoseconds of a clock that does not go back (if it does, time stands still until the clock has caught up).
- * {@link #enqueue}, {@link #cancel}, {@link #release}, {@link #resize} and {@link #reconfigure} change the state; only
+ * {@link #enqueue}, {@link #cancel}, {@link #release} and {@link #reconfigure} change the state; only
  * {@link #grant} grants permits, and must be called after them.
  *
  * <p>Accounts are whole numbers, so that their sums are exact and do not depend on the order of the additions
- * (docs/decisions/0011-whole-accounts-and-a-heap.md). Finding the next claim takes time in proportion to the logarithm of
- * the number of backlogged tenants ({@link HeapBacklog}).
+ * (docs/decisions/0011-whole-accounts-and-a-heap.md). Finding the next request takes time in proportion to the logarithm of
+ * the number of backlogged tenants ({@link HeapRunQueue}).
  *
- * <p>This class moves claims through their states. {@link ShareTree} holds the nodes of the hierarchy, {@link SharePath}
- * updates the nodes above a claim, {@link NextClaim} selects the next claim, and {@link LargeClaims} collects permits for a
- * claim that needs more than are free.
+ * <p>This class moves requests through their states. {@link Hierarchy} holds the nodes of the hierarchy, {@link
+ * HierarchyWalks} updates the nodes above a request, {@link NextRequest} selects the next request, and {@link
+ * LargeRequests} collects permits for a request that needs more than are free.
  */
 public final class FairScheduler {
 
-    private final SharePath path;
-    private final ShareTree tree;
-    private final NextClaim next;
-    private FairnessSettings settings = FairnessSettings.USUAL;
-
-    /** With the default settings, and a gain that follows the holds. */
-    public FairScheduler(int permits, TenantShares shares, long now) {
-        this(permits, shares, FairnessSettings.USUAL, now);
-    }
+    private final HierarchyWalks walks;
+    private final Hierarchy hierarchy;
+    private final NextRequest next;
 
     /** With a gain that follows the holds. */
     public FairScheduler(int permits, TenantShares shares, FairnessSettings settings, long now) {
@@ -46,7 +46,7 @@ public final class FairScheduler {
      * @throws IllegalArgumentException when the gain is negative
      */
     public FairScheduler(int permits, TenantShares shares, FairnessSettings settings, Duration gain, long now) {
-        this(permits, shares, settings, gain, now, HeapBacklog::new);
+        this(permits, shares, settings, gain, now, HeapRunQueue::new);
     }
 
     FairScheduler(
@@ -55,122 +55,119 @@ public final class FairScheduler {
             FairnessSettings settings,
             Duration gain,
             long now,
-            Supplier<Backlog> backlogs) {
+            Supplier<RunQueue> runQueues) {
         if (gain.isNegative()) {
             throw new IllegalArgumentException("gain: %s (expected: 0 or more)".formatted(gain));
         }
-        long memory = settings.memory().toNanos();
-        Siblings top = new Siblings(backlogs.get(), new Gain(gain.toNanos(), now), memory, now);
-        path = new SharePath(new Share(0, ShareSettings.EQUAL, true, top), top, permits, now);
-        tree = new ShareTree(path, () -> {
-            path.isFlat = false;
-            return new Siblings(
-                    backlogs.get(),
-                    new Gain(gain.toNanos(), path.now()),
-                    this.settings.memory().toNanos(),
-                    path.now());
-        });
-        next = new NextClaim(path);
+        LongFunction<SchedulingGroup> newGroup =
+                time -> new SchedulingGroup(runQueues.get(), new Gain(gain.toNanos(), time), time);
+        walks = new HierarchyWalks(newGroup.apply(now), permits, now);
+        hierarchy = new Hierarchy(walks, newGroup);
+        next = new NextRequest(walks);
         reconfigure(permits, shares, settings, now);
     }
 
-    // ---- claims ----
+    // ---- requests ----
 
     /**
-     * Whether a claim of the tenant for {@code n} permits could be granted if no permit were in flight. Permits that are
+     * Whether a request of the tenant for {@code n} permits could be granted if no permit were in flight. Permits that are
      * reserved for other tenants do not count as free.
      */
     public boolean canEverFit(TenantId tenant, int n) {
-        Share known = tree.tenant(tenant);
-        ShareSettings settings = known == null ? tree.shares().of(tenant) : known.settings;
-        return n <= tree.capAlone(settings)
-                && (known == null ? n + path.top.reserved <= path.permits : path.fitsWhenAllElseIsFree(known, n));
+        SchedulingNode known = hierarchy.tenants.get(tenant);
+        ShareSettings settings = known == null ? hierarchy.shares.of(tenant) : known.settings;
+        return n <= hierarchy.capAlone(settings)
+                && (known == null ? n + walks.top.reserved <= walks.permits : walks.fitsWhenAllElseIsFree(known, n));
     }
 
-    /** Like {@link #canEverFit(TenantId, int)}, for {@code n} permits in addition to those that the tenant has in flight. */
+    /**
+     * Like {@link #canEverFit(TenantId, int)}, for {@code n} permits in addition to those that the tenant has in flight.
+     */
     public boolean canEverFitBeside(TenantId tenant, int n) {
-        Share known = tree.tenant(tenant);
+        SchedulingNode known = hierarchy.tenants.get(tenant);
         return canEverFit(tenant, n + (known == null ? 0 : known.inFlight));
     }
 
-    /** Like {@link #canEverFit(TenantId, int)}, and also within the cap of the claim's class. */
-    public boolean canEverFit(QueuedRequest claim) {
-        return claim.permits() <= tree.shares().ofClass(claim.requestClass()).maxInFlight()
-                && canEverFit(claim.tenant(), claim.permits());
+    /** Like {@link #canEverFit(TenantId, int)}, and also within the cap of the request's class. */
+    public boolean canEverFit(QueuedRequest request) {
+        return request.permits()
+                        <= hierarchy.shares.ofClass(request.requestClass()).maxInFlight()
+                && canEverFit(request.tenant(), request.permits());
     }
 
-    /** Appends the claim to the queue of its tenant, or of its class within the tenant. */
-    public void enqueue(QueuedRequest claim, long now) {
-        requirePlace(claim, Place.OUTSIDE);
+    /** Appends the request to the queue of its tenant, or of its class within the tenant. */
+    public void enqueue(QueuedRequest request, long now) {
+        requirePlace(request, Place.OUTSIDE);
         requireNothingLent();
-        path.tick(now);
-        Share leaf = tree.leafOf(claim);
-        path.tickUpFrom(leaf);
-        claim.share = leaf;
-        claim.place = Place.WAITING;
-        leaf.queue.append(claim);
-        path.countArrival(leaf);
-        settle(leaf);
+        walks.tick(now);
+        SchedulingNode leaf = hierarchy.leafOf(request);
+        walks.tickUpFrom(leaf);
+        request.leaf = leaf;
+        request.place = Place.WAITING;
+        leaf.queue.append(request);
+        walks.changeWaiting(leaf, 1);
+        updateRunQueues(leaf);
     }
 
-    /** Takes a waiting claim out of its queue. Takes logarithmic time for each level of the hierarchy. */
-    public void cancel(QueuedRequest claim, long now) {
-        requirePlace(claim, Place.WAITING);
-        path.tick(now);
-        settle(takeOut(claim, Place.GONE));
+    /** Takes a waiting request out of its queue. Takes logarithmic time for each level of the hierarchy. */
+    public void cancel(QueuedRequest request, long now) {
+        requirePlace(request, Place.WAITING);
+        walks.tick(now);
+        updateRunQueues(takeOut(request, Place.GONE));
     }
 
-    /** Takes back the permits of a claim. */
-    public void release(QueuedRequest claim, long now) {
-        requirePlace(claim, Place.HOLDING);
-        path.tick(now);
-        Share leaf = SharePath.leafOf(claim);
-        path.tickUpFrom(leaf);
-        path.observeHold(leaf, Math.max(0, path.now() - claim.grantedAt));
-        claim.place = Place.GONE;
-        path.countRelease(leaf, claim.permits(), claim.grantedAt);
-        path.boundLags(leaf);
-        if (!path.large.isIdle()) {
-            path.large.released(claim, leaf);
+    /** Takes back the permits of a request. */
+    public void release(QueuedRequest request, long now) {
+        requirePlace(request, Place.HOLDING);
+        walks.tick(now);
+        SchedulingNode leaf = request.leaf();
+        walks.tickUpFrom(leaf);
+        request.place = Place.GONE;
+        walks.changeInFlight(
+                request, -request.permits(), (node, released) -> node.siblings().observeHold(released));
+        walks.boundLags(leaf);
+        if (!walks.large.isIdle()) {
+            walks.large.released(request);
         }
-        settle(leaf);
+        updateRunQueues(leaf);
     }
 
     /**
-     * Grants all permits that can be granted, in the order of the keys. {@code granted} gets each granted claim and must not
-     * call the scheduler.
+     * Grants all permits that can be granted, in the order of the keys. {@code granted} gets each granted request and
+     * must not call the scheduler.
      */
     public void grant(long now, Consumer<QueuedRequest> granted) {
-        path.tick(now);
-        path.adjustGains();
-        tree.followActive();
-        if (!path.large.isIdle()) {
-            path.large.endWhatTakesTooLong();
+        walks.tick(now);
+        walks.adjustGains();
+        hierarchy.followActive();
+        if (!walks.large.isIdle()) {
+            walks.large.endWhatTakesTooLong();
         }
-        for (QueuedRequest claim = next(); claim != null; claim = next()) {
-            Share leaf = SharePath.leafOf(claim);
-            if (claim.accept()) {
-                give(claim, leaf);
-                granted.accept(claim);
+        for (QueuedRequest request = next(); request != null; request = next()) {
+            SchedulingNode leaf = request.leaf();
+            if (request.accept()) {
+                give(request, leaf);
+                granted.accept(request);
             } else {
-                takeOut(claim, Place.GONE);
+                takeOut(request, Place.GONE);
             }
-            settle(leaf);
+            updateRunQueues(leaf);
         }
         next.collectWhereNothingFits();
-        path.runOrStopClocks();
-        if (!path.large.isIdle()) {
-            path.large.charge();
+        walks.runOrStopClocks();
+        if (!walks.large.isIdle()) {
+            walks.large.charge();
         }
-        tree.sweepWhenMany();
+        hierarchy.sweepWhenMany();
     }
 
     /**
-     * The claim to refuse when, after an arrival, more claims wait than {@code max-waiting} of the tenant, of the class or of a
-     * group allows; null when none does. It is the newest claim of the longest queue below the node that is over its bound.
+     * The request to refuse when, after an arrival, more requests wait than {@code max-waiting} of the tenant, of the
+     * class or of a group allows; null when none does. It is the newest request of the longest queue below the node that
+     * is over its bound.
      */
     public @Nullable QueuedRequest overOwnBound(QueuedRequest arrived) {
-        for (Share node = SharePath.leafOf(arrived); !node.isPool(); node = node.parent()) {
+        for (SchedulingNode node = arrived.leaf(); !node.isPool(); node = node.parent()) {
             if (node.waiting > node.settings.maxWaiting()) {
                 return newestOfLongest(node);
             }
@@ -179,220 +176,209 @@ public final class FairScheduler {
     }
 
     /**
-     * The claim to refuse when more than {@code maxWaiting} claims wait in the pool; null when they do not. It is the newest
-     * claim of the tenant with the longest queue per weight: a tenant that floods the queue loses its own claims, and a tenant
-     * with a short queue always finds a place. In a hierarchy the longest queue is chosen at each node, from the pool down.
+     * The request to refuse when more than {@code maxWaiting} requests wait in the pool; null when they do not. It is the
+     * newest request of the tenant with the longest queue per weight: a tenant that floods the queue loses its own
+     * requests, and a tenant with a short queue always finds a place. In a hierarchy the longest queue is chosen at each
+     * node, from the pool down.
      */
     public @Nullable QueuedRequest overPoolBound(int maxWaiting) {
-        return waiting() <= maxWaiting ? null : newestOfLongest(path.pool);
+        return waiting() <= maxWaiting ? null : newestOfLongest(walks.pool);
     }
 
     /** Goes down to a leaf, at each node to the child with the longest queue per weight. */
-    private static @Nullable QueuedRequest newestOfLongest(Share node) {
-        Share longest = node;
-        while (longest != null && longest.below != null) {
-            longest = longest.below.present.longestQueue();
+    private static @Nullable QueuedRequest newestOfLongest(SchedulingNode node) {
+        SchedulingNode longest = node;
+        while (longest != null && longest.children != null) {
+            longest = longest.children.present.longestQueue();
         }
         return longest == null ? null : longest.queue.newest();
     }
 
-    /** Whether a waiting claim waits for the cap of its tenant, of its class or of a group, and not for the pool. */
-    public boolean waitsForOwnCap(QueuedRequest claim) {
-        Share lacking = path.lacking(claim, SharePath.leafOf(claim));
+    /** Whether a waiting request waits for the cap of its tenant, of its class or of a group, and not for the pool. */
+    public boolean waitsForOwnCap(QueuedRequest request) {
+        SchedulingNode lacking = walks.lacking(request);
         return lacking != null && !lacking.isPool();
     }
 
     /**
-     * The time of the next end of a collection, in nanoseconds of the clock, or {@link Long#MAX_VALUE}. {@link #grant} must be
-     * called then even if nothing else has changed. Each call may change the time.
+     * The time of the next end of a collection, in nanoseconds of the clock, or {@link Long#MAX_VALUE}. {@link #grant}
+     * must be called then even if nothing else has changed. Each call may change the time.
      */
     public long nextEndOfCollection() {
-        return path.large.isIdle() ? LargeClaims.NEVER : path.large.nextEnd();
+        return walks.large.isIdle() ? LargeRequests.NEVER : walks.large.nextEnd();
     }
 
-    // ---- the fast path: permits that are taken without a decision of the scheduler, while no claim waits ----
+    // ---- the fast path: permits that are taken without a decision of the scheduler, while no request waits ----
 
     /**
      * Lends free permits to the fast path, which grants them one by one. The scheduler does not count lent permits in any
-     * account until {@link #takeBack} or {@link #adopt}. To be called only while no claim waits; while permits are lent,
+     * account until {@link #takeBack} or {@link #adopt}. To be called only while no request waits; while permits are lent,
      * {@code enqueue}, {@code restore} and {@code reconfigure} throw {@link IllegalStateException}.
      *
      * @return how many permits were lent, at most {@code most}
      */
     public int lend(int most) {
-        int lending = (int) Math.max(0, Math.min(most, path.available()));
-        path.lent += lending;
+        int lending = (int) Math.max(0, Math.min(most, walks.available()));
+        walks.lent += lending;
         return lending;
     }
 
     /** Takes back lent permits that the fast path has not granted. */
     public void takeBack(int permits) {
-        path.lent -= permits;
+        walks.lent -= permits;
     }
 
-    /** Counts a claim that has taken lent permits, as if they had been granted at the time {@code since}. */
-    public void adopt(QueuedRequest claim, long since, long now) {
-        requirePlace(claim, Place.OUTSIDE);
-        path.tick(now);
-        Share leaf = tree.leafOf(claim);
-        path.tickUpFrom(leaf);
-        path.lent -= claim.permits();
-        claim.share = leaf;
-        claim.place = Place.HOLDING;
-        claim.grantedAt = since;
-        claim.grant = path.nextGrant();
-        path.countHeld(leaf, claim.permits(), since, claim.grant);
+    /** Counts a request that has taken lent permits, as if they had been granted at the time {@code since}. */
+    public void adopt(QueuedRequest request, long since, long now) {
+        requirePlace(request, Place.OUTSIDE);
+        walks.tick(now);
+        SchedulingNode leaf = hierarchy.leafOf(request);
+        walks.tickUpFrom(leaf);
+        walks.lent -= request.permits();
+        request.leaf = leaf;
+        request.place = Place.HOLDING;
+        request.grantedAt = since;
+        request.grant = ++walks.grants;
+        walks.changeInFlight(request, request.permits(), (node, held) -> node.lastGrant = held.grant);
     }
 
     /**
-     * Counts permits that a claim holds already, also when the pool has fewer free: then, as after a shrink, nothing is
+     * Counts permits that a request holds already, also when the pool has fewer free: then, as after a shrink, nothing is
      * granted until enough permits are released. No permit may be lent.
      */
-    public void restore(QueuedRequest claim, long now) {
+    public void restore(QueuedRequest request, long now) {
         requireNothingLent();
-        path.lent += claim.permits();
-        adopt(claim, now, now);
-        Share leaf = SharePath.leafOf(claim);
-        path.boundLags(leaf);
-        settle(leaf);
+        walks.lent += request.permits();
+        adopt(request, now, now);
+        SchedulingNode leaf = request.leaf();
+        walks.boundLags(leaf);
+        updateRunQueues(leaf);
     }
 
     // ---- the pool ----
 
-    /** Changes the size. No permit is taken back: after a shrink nothing is granted until enough permits are released. */
-    public void resize(int permits, long now) {
-        reconfigure(permits, tree.shares(), settings, now);
-    }
-
     /**
-     * Changes the settings of tenants and their places in the hierarchy while they hold and wait for permits. How far each
-     * node is ahead or behind stays.
-     */
-    public void reconfigure(TenantShares shares, long now) {
-        reconfigure(path.permits, shares, settings, now);
-    }
-
-    /**
-     * Changes size, shares and settings at once. When it throws, nothing has changed.
+     * Changes size, shares and settings at once, while permits are held and requests wait. No permit is taken back: after
+     * a shrink nothing is granted until enough permits are released. How far each node is ahead or behind stays. When
+     * this throws, nothing has changed.
      *
      * @throws IllegalArgumentException when {@code permits} is below 1, or the calculator returns less than 1
      * @throws IllegalStateException while permits are lent
      */
     public void reconfigure(int permits, TenantShares shares, FairnessSettings settings, long now) {
-        requirePermits(permits);
+        if (permits < 1) {
+            throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
+        }
         requireNothingLent();
-        CalculatedCaps caps = CalculatedCaps.of(shares.calculator(), permits);
-        path.tick(now);
-        path.permits = permits;
-        path.maxCollect = settings.maxCollect().toNanos();
-        this.settings = settings;
-        tree.change(shares, caps);
-        tree.allSiblings()
-                .forEach(siblings -> siblings.setMemory(settings.memory().toNanos()));
-        tree.settleAll();
+        int[] caps = shares.calculatedCaps(permits);
+        walks.tick(now);
+        walks.permits = permits;
+        walks.maxCollect = settings.maxCollect().toNanos();
+        hierarchy.change(shares, caps, settings.memory().toNanos());
     }
 
     public int permits() {
-        return path.permits;
+        return walks.permits;
     }
 
     public int inFlight() {
-        return path.pool.inFlight;
+        return walks.pool.inFlight;
     }
 
     public int waiting() {
-        return path.pool.waiting;
+        return walks.pool.waiting;
     }
 
-    /** The state of every tenant and group, also of the idle ones that owe nothing. Takes time in proportion to all of them. */
+    /** Like {@link #present}, also with the tenants and groups that are idle and owe nothing. */
     public PoolStatus status(long now) {
-        path.tick(now);
-        return new StatusReport(path, siblings -> List.copyOf(siblings.all)).make();
+        walks.tick(now);
+        return new StatusReport(walks, group -> List.copyOf(group.all)).make();
     }
 
     /**
-     * Like {@link #status}, without tenants and groups that are idle and owe nothing. Takes time in proportion to n log n for
-     * the n others.
+     * The state of the tenants and groups that hold, wait or owe. Takes time in proportion to n log n for n of them, however
+     * many others are idle.
      */
     public PoolStatus present(long now) {
-        path.tick(now);
+        walks.tick(now);
         return report().make();
     }
 
     public PoolTotals totals() {
-        return new PoolTotals(path.permits, path.pool.inFlight, path.pool.waiting);
+        return new PoolTotals(walks.permits, walks.pool.inFlight, walks.pool.waiting);
     }
 
     /** The state of one tenant. Takes no longer than {@link #present}, and constant time for a tenant that is idle. */
     public TenantStanding standing(TenantId tenant, long now) {
-        Share share = tree.tenant(tenant);
-        if (share == null || share.isIdle()) {
+        SchedulingNode node = hierarchy.tenants.get(tenant);
+        if (node == null || node.isIdle()) {
             return new TenantStanding(
-                    totals(), 0, 0, 0, tree.shares().of(tenant).weight());
+                    totals(), 0, 0, 0, hierarchy.shares.of(tenant).weight());
         }
-        path.tick(now);
-        return new TenantStanding(totals(), share.inFlight, share.waiting, report().share(share), share.weight());
+        walks.tick(now);
+        return new TenantStanding(totals(), node.inFlight, node.waiting, report().share(node), node.weight());
     }
 
     private StatusReport report() {
-        return new StatusReport(path, siblings -> siblings.present.thatCount(siblings));
+        return new StatusReport(walks, group -> group.present.thatCount());
     }
 
     // ---- steps ----
 
     private @Nullable QueuedRequest next() {
-        QueuedRequest claim = next.find();
-        return claim == null && !path.large.isIdle() && path.large.bringBackOne() ? next.find() : claim;
+        QueuedRequest request = next.find();
+        return request == null && !walks.large.isIdle() && walks.large.bringBackOne() ? next.find() : request;
     }
 
-    private void give(QueuedRequest claim, Share leaf) {
-        takeOut(claim, Place.HOLDING);
-        claim.grantedAt = path.now();
-        claim.grant = path.nextGrant();
-        path.countGrant(leaf, claim.permits(), claim.grant);
-        if (path.available() < 0) {
-            throw new IllegalStateException("granted %d permits more than there are".formatted(-path.available()));
+    private void give(QueuedRequest request, SchedulingNode leaf) {
+        takeOut(request, Place.HOLDING);
+        request.grantedAt = walks.now;
+        request.grant = ++walks.grants;
+        walks.changeInFlight(request, request.permits(), FairScheduler::noteGrant);
+        if (walks.available() < 0) {
+            throw new IllegalStateException("granted %d permits more than there are".formatted(-walks.available()));
         }
-        path.boundLags(leaf);
+        walks.boundLags(leaf);
     }
 
-    private Share takeOut(QueuedRequest claim, Place to) {
-        Share leaf = SharePath.leafOf(claim);
-        path.tickUpFrom(leaf);
-        if (!path.large.isIdle()) {
-            if (to == Place.GONE) {
-                path.large.left(claim);
-            } else {
-                path.large.granted(claim);
-            }
-            path.large.comeBack(leaf);
+    /** Notes the grant at a node that does not count it yet. */
+    private static void noteGrant(SchedulingNode node, QueuedRequest granted) {
+        CollectedPermits collected = node.siblings().collected;
+        boolean isPromised = node.isPromised(granted.permits());
+        boolean isFree = node.costOf(granted.permits()) == 0;
+        node.lastGrant = granted.grant;
+        node.isServedFirst = isPromised || isFree;
+        if (collected.request != null && isPromised && !isFree) {
+            node.countPass(collected.number, granted.permits());
         }
-        leaf.queue.remove(claim);
-        path.countDeparture(leaf);
-        claim.place = to;
+    }
+
+    private SchedulingNode takeOut(QueuedRequest request, Place to) {
+        SchedulingNode leaf = request.leaf();
+        walks.tickUpFrom(leaf);
+        if (!walks.large.isIdle()) {
+            walks.large.left(request, to == Place.HOLDING);
+        }
+        leaf.queue.remove(request);
+        walks.changeWaiting(leaf, -1);
+        request.place = to;
         return leaf;
     }
 
-    private void settle(Share leaf) {
-        path.settle(leaf);
-        tree.forgetIfIdle(leaf);
-    }
-
-    private static void requirePermits(int permits) {
-        if (permits < 1) {
-            throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
-        }
+    private void updateRunQueues(SchedulingNode leaf) {
+        walks.updateRunQueues(leaf);
+        hierarchy.forgetIfIdle(leaf);
     }
 
     private void requireNothingLent() {
-        if (path.lent != 0) {
-            throw new IllegalStateException("%d permits are lent (expected: 0)".formatted(path.lent));
+        if (walks.lent != 0) {
+            throw new IllegalStateException("%d permits are lent (expected: 0)".formatted(walks.lent));
         }
     }
 
-    private static void requirePlace(QueuedRequest claim, Place expected) {
-        if (claim.place != expected) {
-            throw new IllegalStateException("claim is %s (expected: %s)".formatted(claim.place, expected));
+    private static void requirePlace(QueuedRequest request, Place expected) {
+        if (request.place != expected) {
+            throw new IllegalStateException("request is %s (expected: %s)".formatted(request.place, expected));
         }
     }
 }

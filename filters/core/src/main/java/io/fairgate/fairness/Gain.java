@@ -4,9 +4,9 @@ package io.fairgate.fairness;
  * The gain H of the key: the permit-time that one permit in flight counts for, in nanoseconds.
  *
  * <p>A smaller gain tightens the bound on permit-time, a larger one keeps the numbers in flight smoother. Unless it is
- * fixed, it is twice the mean hold, kept between 100 ms and 1 h. It is adjusted at most once a second, and only when it would
- * change by more than a quarter, because every change moves all keys. Nothing else depends on it: how long a debt is
- * remembered is a setting, independent of the workload ({@link FairnessSettings#memory}).
+ * fixed, it is twice the mean hold, kept between 100 ms and 1 h. It is adjusted at most once a second, and only when it
+ * would change by more than a quarter, because every change moves all keys. Nothing else depends on it: how long a debt
+ * is remembered is a setting, independent of the workload ({@link FairnessSettings#memory}).
  */
 final class Gain {
 
@@ -41,12 +41,11 @@ final class Gain {
         meanHold = meanHold < 0 ? holdNanos : meanHold + NEWEST * (holdNanos - meanHold);
     }
 
-    boolean isDue(long now) {
-        return !fixed && meanHold >= 0 && now - adjustedAt >= PERIOD;
-    }
-
-    /** Adjusts the gain to the mean hold; returns whether it has changed. */
+    /** Adjusts the gain to the mean hold, if it is not fixed and that is due; returns whether it has changed. */
     boolean adjust(long now) {
+        if (fixed || meanHold < 0 || now - adjustedAt < PERIOD) {
+            return false;
+        }
         adjustedAt = now;
         double wanted = Math.min(LARGEST, Math.max(SMALLEST, 2 * meanHold));
         boolean changes = Math.abs(wanted - nanos) > nanos / 4.0;

@@ -8,138 +8,103 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The children of one parent that hold permits, have waiting claims, or are idle and still owe. No step has to look at the
- * others: of many thousands of configured tenants only a few may be active.
+ * The children of one parent that hold permits, have waiting requests, or are idle and still owe. No step has to look at
+ * the others: of many thousands of configured tenants only a few may be active.
  *
- * <p>Nodes with waiting claims are in a heap by the length of their queue per weight, which changes only with their own
+ * <p>Nodes with waiting requests are in a heap by the length of their queue per weight, which changes only with their own
  * events. An idle node that owed is dropped at the first look after it owes nothing. A node that is not configured stays
- * until {@link ShareTree} forgets it, because {@link ShareTree} finds such nodes here.
+ * until {@link Hierarchy} forgets it, because {@link Hierarchy} finds such nodes here.
  */
 final class PresentNodes {
 
     private static final int ABSENT = -1;
 
-    private final List<Share> present = new ArrayList<>();
-    private final ShareHeap byQueue = new ShareHeap(new LongestQueueFirst());
+    private final List<SchedulingNode> present = new ArrayList<>();
+    private final NodeHeap byQueue = new NodeHeap(NodeHeap.Order.LONGEST_QUEUE_FIRST);
 
-    // ---- events of one node ----
-
-    /** Adds a node with the permits and waiting claims that it has. */
-    void add(Share share) {
-        if (!share.isIdle()) {
-            wake(share);
+    /** Adds a node with the permits and waiting requests that it has. */
+    void add(SchedulingNode node) {
+        if (!node.isIdle()) {
+            wake(node);
         }
-        queueChanged(share);
+        queueChanged(node);
     }
 
-    void remove(Share share) {
-        if (byQueue.contains(share)) {
-            byQueue.remove(share);
-        }
-        drop(share);
+    void remove(SchedulingNode node) {
+        byQueue.update(node, false);
+        drop(node);
     }
 
-    /** The node is about to get a permit or a waiting claim. */
-    void wake(Share share) {
-        if (share.placeAmongPresent == ABSENT) {
-            share.placeAmongPresent = present.size();
-            present.add(share);
+    /** The node is about to get a permit or a waiting request. */
+    void wake(SchedulingNode node) {
+        if (node.placeAmongPresent == ABSENT) {
+            node.placeAmongPresent = present.size();
+            present.add(node);
         }
     }
 
-    /** The node holds no permit and has no waiting claim any more. */
-    void noteIdle(Share share, boolean owes) {
-        if (share.configured && !owes) {
-            drop(share);
+    /** Drops the node if it is configured, is idle and owes nothing. */
+    void dropIfDebtless(SchedulingNode node) {
+        if (node.configured && isDebtless(node)) {
+            drop(node);
         }
     }
 
-    /** The number of claims that wait at or below the node has changed. */
-    void queueChanged(Share share) {
-        boolean isIn = byQueue.contains(share);
-        if (share.waiting > 0 && isIn) {
-            byQueue.moved(share);
-        } else if (share.waiting > 0) {
-            byQueue.add(share);
-        } else if (isIn) {
-            byQueue.remove(share);
-        }
+    /** The number of requests that wait at or below the node has changed. */
+    void queueChanged(SchedulingNode node) {
+        byQueue.update(node, node.waiting > 0);
     }
 
-    private void drop(Share share) {
-        int hole = share.placeAmongPresent;
+    private void drop(SchedulingNode node) {
+        int hole = node.placeAmongPresent;
         if (hole != ABSENT) {
-            Share last = present.remove(present.size() - 1);
-            if (last != share) {
+            SchedulingNode last = present.remove(present.size() - 1);
+            if (last != node) {
                 present.set(hole, last);
                 last.placeAmongPresent = hole;
             }
-            share.placeAmongPresent = ABSENT;
+            node.placeAmongPresent = ABSENT;
         }
     }
-
-    // ---- changes of all nodes ----
 
     /** Adds all nodes after their settings and counts may have changed: each of them may owe. */
-    void rebuild(Collection<Share> all) {
-        all.forEach(share -> {
-            wake(share);
-            queueChanged(share);
+    void rebuild(Collection<SchedulingNode> all) {
+        all.forEach(node -> {
+            wake(node);
+            queueChanged(node);
         });
+        byQueue.reorder();
     }
 
-    /** Drops configured nodes that are idle and owe nothing. */
-    void dropSettled(Siblings siblings) {
+    /** Drops all nodes that are configured, are idle and owe nothing. */
+    void dropDebtless() {
         for (int i = present.size() - 1; i >= 0; i--) {
-            Share share = present.get(i);
-            if (share.configured && isSettled(share, siblings)) {
-                drop(share);
-            }
+            dropIfDebtless(present.get(i));
         }
     }
 
-    private static boolean isSettled(Share share, Siblings siblings) {
-        return share.isIdle() && !siblings.owes(share);
+    private static boolean isDebtless(SchedulingNode node) {
+        return node.isIdle() && !node.siblings().owes(node);
     }
-
-    // ---- queries ----
 
     /** The node with the longest queue per weight; the oldest of those that tie; null when nothing waits. */
     @Nullable
-    Share longestQueue() {
+    SchedulingNode longestQueue() {
         return byQueue.top();
     }
 
     /** All nodes that hold, wait or owe, in the order in which they were made; the clock must have been brought forward. */
-    List<Share> thatCount(Siblings siblings) {
-        dropSettled(siblings);
-        return sorted(present.stream().filter(share -> !isSettled(share, siblings)));
+    List<SchedulingNode> thatCount() {
+        dropDebtless();
+        return sorted(present.stream().filter(node -> !isDebtless(node)));
     }
 
-    /** Like {@link #thatCount}, and also nodes that owe nothing: every node that {@link ShareTree} may forget is here. */
-    List<Share> inOrder() {
+    /** Like {@link #thatCount}, and also nodes that owe nothing: every node that {@link Hierarchy} may forget is here. */
+    List<SchedulingNode> inOrder() {
         return sorted(present.stream());
     }
 
-    private static List<Share> sorted(Stream<Share> shares) {
-        return shares.sorted(Comparator.comparingLong(share -> share.ordinal)).toList();
-    }
-
-    private static final class LongestQueueFirst implements ShareHeap.Order {
-        @Override
-        public boolean precedes(Share a, Share b) {
-            int order = Double.compare(a.waiting / a.weight(), b.waiting / b.weight());
-            return order > 0 || (order == 0 && a.ordinal < b.ordinal);
-        }
-
-        @Override
-        public int place(Share share) {
-            return share.placeByQueue;
-        }
-
-        @Override
-        public void setPlace(Share share, int index) {
-            share.placeByQueue = index;
-        }
+    private static List<SchedulingNode> sorted(Stream<SchedulingNode> nodes) {
+        return nodes.sorted(Comparator.comparingLong(node -> node.ordinal)).toList();
     }
 }

@@ -5,10 +5,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request for permits, from its arrival until it gives them back. A claim is its own link in the queue that it waits in:
- * leaving the queue takes constant time, and queueing allocates nothing.
+ * One request for permits, from its arrival until it gives them back. A request is its own link in the queue that it
+ * waits in: leaving the queue takes constant time, and queueing allocates nothing.
  *
- * <p>Except for the constructor's arguments, all of its state belongs to the scheduler and to the one thread that drives it.
+ * <p>Except for the constructor's arguments, all of its state belongs to the scheduler and to the one thread that drives
+ * it.
  */
 public abstract class QueuedRequest {
 
@@ -16,9 +17,9 @@ public abstract class QueuedRequest {
     private final @Nullable String requestClass;
     private final int permits;
 
-    /** The leaf at which the claim waits, or whose permits it holds. */
+    /** The leaf at which the request waits, or whose permits it holds; null before it has waited. */
     @Nullable
-    Share share;
+    SchedulingNode leaf;
 
     @Nullable
     QueuedRequest previous;
@@ -30,20 +31,15 @@ public abstract class QueuedRequest {
     long grantedAt;
     /** The number of its grant; the grants of a pool are numbered in their order. */
     long grant;
-    /** How many collections for this claim have ended without a grant. */
+    /** How many collections for this request have ended without a grant. */
     int failedCollections;
 
-    /** The state of the claim in the scheduler. It only moves forward. */
+    /** The state of the request in the scheduler. It only moves forward. */
     enum Place {
         OUTSIDE,
         WAITING,
         HOLDING,
         GONE
-    }
-
-    /** @throws IllegalArgumentException when {@code permits} is below 1 */
-    protected QueuedRequest(TenantId tenant, int permits) {
-        this(tenant, null, permits);
     }
 
     /**
@@ -71,6 +67,10 @@ public abstract class QueuedRequest {
         return permits;
     }
 
+    final SchedulingNode leaf() {
+        return Objects.requireNonNull(leaf, "a request that never waited");
+    }
+
     /** Whether the scheduler has not seen it yet. */
     public final boolean isNew() {
         return place == Place.OUTSIDE;
@@ -89,7 +89,8 @@ public abstract class QueuedRequest {
     /**
      * The scheduler is about to grant the permits.
      *
-     * @return false when the permits are not wanted any more; the claim then leaves the queue and the permits stay in the pool
+     * @return false when the permits are not wanted any more; the request then leaves the queue and the permits stay in
+     *     the pool
      */
     protected abstract boolean accept();
 }

@@ -1,9 +1,9 @@
 package io.fairgate.permit;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolTotals;
-import io.fairgate.fairness.TenantShares;
-import io.fairgate.fairness.TenantStanding;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.fairgate.permit;
 
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 
 /** Makes the pools of a program: the one place that names their backend. */
 @FunctionalInterface

@@ -1,9 +1,9 @@
 package io.fairgate.policy;
 
-import io.fairgate.fairness.ShareGroups;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.shares.ShareGroups;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,9 +1,9 @@
 package io.fairgate.policy;
 
-import io.fairgate.fairness.ShareGroups;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaOwner;
 import io.fairgate.quota.QuotaSet;
+import io.fairgate.shares.ShareGroups;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package io.fairgate.policy;
 
-import io.fairgate.fairness.ShareSettings;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -3,11 +3,11 @@ package io.fairgate.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.fairness.ShareGroups.Group;
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaSet;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,15 +2,15 @@ package io.fairgate.proofs;
 
 import static io.fairgate.proofs.Request.require;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.proofs.Request.WorkFailed;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;

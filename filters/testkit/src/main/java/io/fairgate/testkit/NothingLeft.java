@@ -2,8 +2,8 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.PoolStatus;
 import io.fairgate.permit.PermitPool;
+import io.fairgate.status.PoolStatus;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

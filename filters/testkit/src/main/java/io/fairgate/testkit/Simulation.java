@@ -35,7 +35,7 @@ public final class Simulation {
         private boolean leavesAtTheGrant;
 
         Request(Load load, long number) {
-            super(load.tenant(), load.permits());
+            super(load.tenant(), null, load.permits());
             this.load = load;
             this.number = number;
         }

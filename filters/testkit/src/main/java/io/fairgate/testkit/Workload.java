@@ -1,7 +1,7 @@
 package io.fairgate.testkit;
 
 import io.fairgate.fairness.FairnessSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;

@@ -2,17 +2,19 @@ package io.fairgate.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.SeededModel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /**
- * The scheduler with its heaps and the same rules on {@link ScanBacklog}, side by side on random steps: both grant the same
- * claims in the same order, and report the same of every tenant and group, to the last bit. Two thirds of the pools have nested
+ * The scheduler with its heaps and the same rules on {@link ScanRunQueue}, side by side on random steps: both grant the same
+ * requests in the same order, and report the same of every tenant and group, to the last bit. Two thirds of the pools have nested
  * groups and classes of requests, and tenants that move while they wait and hold. The scan adds up all accounts each time, so a
  * sum that drifted would show.
  */
@@ -112,15 +114,17 @@ class HeapAgainstScanTest {
         }
     }
 
-    /** One of the two schedulers, with its claims. */
+    /** One of the two schedulers, with its requests. */
     private static final class Side {
         private final FairScheduler scheduler;
         private final List<Item> waiting = new ArrayList<>();
         private final List<Item> holding = new ArrayList<>();
         private final List<Integer> granted = new ArrayList<>();
+        private TenantShares shares;
 
-        Side(FairScheduler scheduler) {
-            this.scheduler = scheduler;
+        Side(Pool pool, Supplier<RunQueue> runQueues) {
+            shares = HeapAgainstScanTest.shares(pool.seed(), pool);
+            scheduler = new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), 0, runQueues);
         }
 
         void apply(Step step, Pool pool, int number, long now) {
@@ -145,14 +149,20 @@ class HeapAgainstScanTest {
                         waiting.get(step.number() % waiting.size()).wanted = false;
                     }
                 }
-                case RESIZE -> scheduler.resize(pool.permits() + step.number() % (2 * pool.permits()), now);
-                case RECONFIGURE -> scheduler.reconfigure(shares(step.number(), pool), now);
+                case RESIZE -> {
+                    int permits = pool.permits() + step.number() % (2 * pool.permits());
+                    scheduler.reconfigure(permits, shares, pool.settings(), now);
+                }
+                case RECONFIGURE -> {
+                    shares = HeapAgainstScanTest.shares(step.number(), pool);
+                    scheduler.reconfigure(scheduler.permits(), shares, pool.settings(), now);
+                }
             }
             granted.clear();
             if (step.grants()) {
-                scheduler.grant(now, claim -> {
-                    granted.add(((Item) claim).number);
-                    holding.add((Item) claim);
+                scheduler.grant(now, request -> {
+                    granted.add(((Item) request).number);
+                    holding.add((Item) request);
                 });
                 waiting.removeIf(item -> !item.isWaiting());
             }
@@ -168,11 +178,8 @@ class HeapAgainstScanTest {
 
         Pair(Pool pool) {
             this.pool = pool;
-            TenantShares shares = shares(pool.seed(), pool);
-            this.heap = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, HeapBacklog::new));
-            this.scan = new Side(
-                    new FairScheduler(pool.permits(), shares, pool.settings(), pool.gain(), now, ScanBacklog::new));
+            this.heap = new Side(pool, HeapRunQueue::new);
+            this.scan = new Side(pool, ScanRunQueue::new);
         }
 
         @Override

@@ -3,7 +3,10 @@ package io.fairgate.fairness;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.shares.ShareGroups;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -71,24 +74,24 @@ class IdleTenantsCostNothingTest {
 
     /** Without settings and without a way up to the pool; any check whether it can be forgotten says yes. */
     @SuppressWarnings("NullAway") // to make it unreadable
-    private static void makeUnreadable(Share share) {
-        share.settings = null;
-        share.siblings = new Siblings(new HeapBacklog(), new Gain(1, 0), 1, 0);
-        share.configured = false;
+    private static void makeUnreadable(SchedulingNode node) {
+        node.settings = null;
+        node.siblings = new SchedulingGroup(new HeapRunQueue(), new Gain(1, 0), 0);
+        node.configured = false;
     }
 
-    private static ShareTree tree(FairScheduler scheduler) throws ReflectiveOperationException {
-        Field tree = FairScheduler.class.getDeclaredField("tree");
-        tree.setAccessible(true);
-        return (ShareTree) tree.get(scheduler);
+    private static Hierarchy hierarchy(FairScheduler scheduler) throws ReflectiveOperationException {
+        Field hierarchy = FairScheduler.class.getDeclaredField("hierarchy");
+        hierarchy.setAccessible(true);
+        return (Hierarchy) hierarchy.get(scheduler);
     }
 
     private static FairScheduler scheduler(Shape shape, int members) throws ReflectiveOperationException {
-        FairScheduler scheduler = new FairScheduler(PERMITS, shape.shares(members), 0);
+        FairScheduler scheduler = new FairScheduler(PERMITS, shape.shares(members), FairnessSettings.USUAL, 0);
         int i = 0;
-        for (Share share : tree(scheduler).tenants()) {
+        for (SchedulingNode node : hierarchy(scheduler).tenants.values()) {
             if (i++ >= ACTIVE) {
-                makeUnreadable(share);
+                makeUnreadable(node);
             }
         }
         return scheduler;
@@ -99,7 +102,7 @@ class IdleTenantsCostNothingTest {
     void twenty_active_of_twenty_thousand_members_behave_as_if_alone(Shape shape) throws ReflectiveOperationException {
         FairScheduler many = scheduler(shape, MEMBERS);
         assertThat(life(many, shape)).isEqualTo(life(scheduler(shape, ACTIVE), shape));
-        assertThat(tree(many).tenants()).hasSize(MEMBERS);
+        assertThat(hierarchy(many).tenants.values()).hasSize(MEMBERS);
     }
 
     /** Full and overflowing queues, grants, the status of the pool and of each tenant, and the refusal of all at the end. */
@@ -113,9 +116,9 @@ class IdleTenantsCostNothingTest {
             if (step % 2 == 0 && !holding.isEmpty()) {
                 scheduler.release(holding.remove(0), now);
             }
-            scheduler.grant(now, claim -> {
-                seen.add("granted " + claim.tenant());
-                holding.add(claim);
+            scheduler.grant(now, request -> {
+                seen.add("granted " + request.tenant());
+                holding.add(request);
             });
             refuse(scheduler, MOST_WAITING, now, seen);
             if (step % 50 == 0) {
@@ -124,10 +127,10 @@ class IdleTenantsCostNothingTest {
             }
         }
         refuse(scheduler, 0, now, seen);
-        for (QueuedRequest claim : holding) {
-            scheduler.release(claim, now);
+        for (QueuedRequest request : holding) {
+            scheduler.release(request, now);
         }
-        scheduler.grant(now, claim -> {});
+        scheduler.grant(now, request -> {});
         seen.add(scheduler.totals().toString());
         return seen;
     }

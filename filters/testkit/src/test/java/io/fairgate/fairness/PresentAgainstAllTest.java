@@ -3,8 +3,11 @@ package io.fairgate.fairness;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
 
-import io.fairgate.fairness.PoolStatus.GroupStatus;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.GroupStatus;
+import io.fairgate.status.PoolStatus.TenantStatus;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.SeededModel;
 import java.util.ArrayList;
@@ -83,7 +86,7 @@ class PresentAgainstAllTest {
             this.scene = scene;
             this.shares = scene.shares(scene.pool.seed());
             this.scheduler = new FairScheduler(
-                    scene.pool.permits(), shares, scene.pool.settings(), scene.pool.gain(), now, HeapBacklog::new);
+                    scene.pool.permits(), shares, scene.pool.settings(), scene.pool.gain(), now, HeapRunQueue::new);
         }
 
         @Override
@@ -110,14 +113,17 @@ class PresentAgainstAllTest {
                         waiting.get(step.number() % waiting.size()).wanted = false;
                     }
                 }
-                case RESIZE -> scheduler.resize(scene.pool.permits() + step.number() % (2 * scene.pool.permits()), now);
+                case RESIZE -> {
+                    int permits = scene.pool.permits() + step.number() % (2 * scene.pool.permits());
+                    scheduler.reconfigure(permits, shares, scene.pool.settings(), now);
+                }
                 case RECONFIGURE -> {
                     shares = scene.shares(step.number());
-                    scheduler.reconfigure(shares, now);
+                    scheduler.reconfigure(scheduler.permits(), shares, scene.pool.settings(), now);
                 }
             }
             if (step.grants()) {
-                scheduler.grant(now, claim -> holding.add((Item) claim));
+                scheduler.grant(now, request -> holding.add((Item) request));
                 waiting.removeIf(item -> !item.isWaiting());
             }
             checkLongestQueue();
@@ -126,7 +132,7 @@ class PresentAgainstAllTest {
             }
         }
 
-        // ---- the longest queue, from the waiting claims alone ----
+        // ---- the longest queue, from the waiting requests alone ----
 
         private void checkLongestQueue() {
             QueuedRequest newest = scheduler.overPoolBound(0);
@@ -152,19 +158,19 @@ class PresentAgainstAllTest {
         }
 
         /** The queues per weight of the nodes below a node. */
-        private Map<String, Double> lengths(List<Item> claims, List<String> below) {
+        private Map<String, Double> lengths(List<Item> requests, List<String> below) {
             Map<String, Integer> counts = new HashMap<>();
-            claims.forEach(item -> counts.merge(path(item).get(below.size()), 1, Integer::sum));
+            requests.forEach(item -> counts.merge(path(item).get(below.size()), 1, Integer::sum));
             Map<String, Double> lengths = new HashMap<>();
             counts.forEach((node, count) -> lengths.put(node, count / weight(node)));
             return lengths;
         }
 
-        private List<String> path(Item claim) {
+        private List<String> path(Item request) {
             List<String> path = new ArrayList<>();
-            path.add("class " + claim.leaf);
-            path.add(0, "tenant " + claim.tenant());
-            String group = shares.groups().parents().get(claim.tenant());
+            path.add("class " + request.leaf);
+            path.add(0, "tenant " + request.tenant());
+            String group = shares.groups().parents().get(request.tenant());
             while (group != null) {
                 path.add(0, "group " + group);
                 group = Objects.requireNonNull(shares.groups().byName().get(group))

@@ -1,6 +1,9 @@
 package io.fairgate.fairness;
 
-import io.fairgate.fairness.ShareGroups.Group;
+import io.fairgate.shares.ShareGroups;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package io.fairgate.testkit;
 
-import io.fairgate.fairness.ShareSettings;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -2,9 +2,6 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.ShareCalculator;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
@@ -12,6 +9,9 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.ShareCalculator;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -2,10 +2,10 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,7 +2,6 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRequest;
@@ -10,6 +9,7 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -1,10 +1,10 @@
 package io.fairgate.testkit;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.testkit.permit.PermitPoolContract;
 import reactor.core.scheduler.Scheduler;
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.fairgate.fairness.FairnessSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.testkit.EventLog.Event;
 import io.fairgate.testkit.EventLog.Kind;
 import java.time.Duration;

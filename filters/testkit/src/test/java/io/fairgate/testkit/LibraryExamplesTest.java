@@ -2,11 +2,6 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolTotals;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
-import io.fairgate.fairness.TenantStanding;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
@@ -20,6 +15,11 @@ import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolStatistics;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;

@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.offset;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.WaterFilling;
 import io.fairgate.fairness.WaterFilling.Demand;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -143,7 +144,8 @@ class MaxMinTest {
                 members.put(TenantId.of("t" + i), settings);
                 demand.put(TenantId.of("t" + i), random.nextInt(3) == 0 ? asked * random.nextInt(4) : 10 * permits);
             }
-            scheduler = new FairScheduler(permits, new TenantShares(members, ShareSettings.EQUAL), 0);
+            scheduler = new FairScheduler(
+                    permits, new TenantShares(members, ShareSettings.EQUAL), FairnessSettings.USUAL, 0);
         }
 
         void fillAndChurn() {

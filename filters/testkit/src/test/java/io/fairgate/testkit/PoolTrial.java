@@ -1,9 +1,9 @@
 package io.fairgate.testkit;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.ShareCalculator;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareCalculator;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;
@@ -126,7 +126,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
     private void resize(int permits) {
         // Reservations beyond the pool are a mistake in the policy, not a state of the pool.
         this.permits = (int) Math.max(permits, shares.reserved());
-        scheduler.resize(this.permits, now);
+        scheduler.reconfigure(this.permits, shares, pool.settings(), now);
         watch.resized(this.permits);
     }
 
@@ -138,7 +138,7 @@ final class PoolTrial implements SeededModel.Trial<Step> {
 
     private void reconfigure(TenantShares shares) {
         this.shares = shares;
-        scheduler.reconfigure(shares, now);
+        scheduler.reconfigure(permits, shares, pool.settings(), now);
         watch.reconfigured(shares);
     }
 

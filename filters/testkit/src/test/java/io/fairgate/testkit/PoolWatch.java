@@ -1,6 +1,6 @@
 package io.fairgate.testkit;
 
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import java.util.List;
 
 /** Observes the random steps of a pool. */

@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.offset;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.FairnessSettings;
-import io.fairgate.fairness.ShareCalculator;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareCalculator;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;

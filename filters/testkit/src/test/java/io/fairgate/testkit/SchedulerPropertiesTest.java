@@ -2,7 +2,7 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.ShareSettings;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,8 +3,8 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

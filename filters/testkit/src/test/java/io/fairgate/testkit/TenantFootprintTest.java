@@ -2,7 +2,6 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
@@ -15,6 +14,7 @@ import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.time.ZoneOffset;

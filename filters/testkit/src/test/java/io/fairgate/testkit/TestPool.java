@@ -2,9 +2,9 @@ package io.fairgate.testkit;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.FairnessSettings;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +16,8 @@ import java.util.Map;
 final class TestPool {
 
     final FairScheduler scheduler;
+    private final FairnessSettings settings;
+    private TenantShares shares;
     private long now;
 
     TestPool(int permits, TenantShares shares) {
@@ -23,6 +25,8 @@ final class TestPool {
     }
 
     TestPool(int permits, TenantShares shares, FairnessSettings settings) {
+        this.shares = shares;
+        this.settings = settings;
         scheduler = new FairScheduler(permits, shares, settings, Duration.ofSeconds(1), now);
     }
 
@@ -99,12 +103,13 @@ final class TestPool {
     }
 
     List<String> resize(int permits) {
-        scheduler.resize(permits, now);
+        scheduler.reconfigure(permits, shares, settings, now);
         return grant();
     }
 
     List<String> reconfigure(TenantShares shares) {
-        scheduler.reconfigure(shares, now);
+        scheduler.reconfigure(scheduler.permits(), shares, settings, now);
+        this.shares = shares;
         return grant();
     }
 

@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.offset;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.PoolStatus.GroupStatus;
-import io.fairgate.fairness.ShareGroups;
-import io.fairgate.fairness.ShareGroups.Group;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.fairness.FairnessSettings;
+import io.fairgate.shares.ShareGroups;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;
@@ -588,7 +589,7 @@ class TreeHardCasesTest {
 
     @Test
     void the_gain_within_a_group_follows_its_own_holds() {
-        FairScheduler scheduler = new FairScheduler(2, twoGroups(EQUAL), 0);
+        FairScheduler scheduler = new FairScheduler(2, twoGroups(EQUAL), FairnessSettings.USUAL, 0);
         List<String> granted = new ArrayList<>();
         long now = 0;
         List<TestClaim> first = List.of(TestClaim.of("y", 1), TestClaim.of("y", 1));

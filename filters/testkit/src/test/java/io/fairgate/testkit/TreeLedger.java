@@ -1,8 +1,8 @@
 package io.fairgate.testkit;
 
-import io.fairgate.fairness.ShareGroups.Group;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.HashMap;

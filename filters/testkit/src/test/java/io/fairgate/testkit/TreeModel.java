@@ -2,9 +2,9 @@ package io.fairgate.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

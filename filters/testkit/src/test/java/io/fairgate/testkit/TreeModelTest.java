@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.RandomTree;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.Step.Kind;
 import java.time.Duration;
@@ -141,7 +141,7 @@ class TreeModelTest {
                 }
                 case RECONFIGURE -> {
                     TenantShares shares = life.shares(step.number());
-                    scheduler.reconfigure(shares, now);
+                    scheduler.reconfigure(life.permits, shares, life.settings, now);
                     model.reconfigured(shares);
                 }
                 default -> {}

@@ -3,8 +3,9 @@ package io.fairgate.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.RandomTree;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.Step.Kind;
 import java.time.Duration;
@@ -82,7 +83,7 @@ class TreeSafetyTest {
             TenantShares shares = RandomTree.shares(life.seed, life.permits, life.tenants);
             ledger = new TreeLedger(life.permits, shares);
             holding = ledger.holding;
-            scheduler = new FairScheduler(life.permits, shares, now);
+            scheduler = new FairScheduler(life.permits, shares, FairnessSettings.USUAL, now);
         }
 
         @Override
@@ -117,7 +118,7 @@ class TreeSafetyTest {
                 }
                 case RECONFIGURE -> {
                     ledger.shares = RandomTree.shares(step.number(), life.permits, life.tenants);
-                    scheduler.reconfigure(ledger.shares, now);
+                    scheduler.reconfigure(life.permits, ledger.shares, FairnessSettings.USUAL, now);
                 }
                 default -> {}
             }

@@ -1,6 +1,5 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.fairness.TenantStanding;
 import io.fairgate.gateway.http.HttpProblem;
 import io.fairgate.lease.LeasedPools;
 import io.fairgate.permit.LeaseBounds;
@@ -8,6 +7,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.util.List;
 import java.util.Map;

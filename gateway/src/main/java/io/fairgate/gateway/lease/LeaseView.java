@@ -1,9 +1,9 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.fairness.TenantStanding;
 import io.fairgate.gateway.lease.LeaseService.Standing;
 import io.fairgate.gateway.lease.receipt.Receipts;
 import io.fairgate.lease.LeaseStatus;
+import io.fairgate.status.TenantStanding;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;

@@ -1,6 +1,5 @@
 package io.fairgate.gateway.throttle;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
@@ -11,6 +10,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -1,13 +1,13 @@
 package io.fairgate.gateway.throttle;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolTotals;
-import io.fairgate.fairness.TenantShares;
-import io.fairgate.fairness.TenantStanding;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -3,7 +3,6 @@ package io.fairgate.gateway.throttle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.gateway.throttle.Locks.Lock;
 import io.fairgate.gateway.throttle.Locks.Patience;
 import io.fairgate.lease.FencingTokens;
@@ -12,6 +11,7 @@ import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.ForwardingScheduler;
 import io.fairgate.testkit.NothingLeft;

@@ -1,7 +1,5 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
@@ -11,10 +9,12 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;

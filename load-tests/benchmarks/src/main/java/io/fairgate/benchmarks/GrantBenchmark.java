@@ -1,8 +1,9 @@
 package io.fairgate.benchmarks;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.QueuedRequest;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -34,7 +35,7 @@ public class GrantBenchmark {
     @Param({"10", "10000"})
     public int tenants = 10;
 
-    private final FairScheduler scheduler = new FairScheduler(PERMITS, TenantShares.EQUAL, 0);
+    private final FairScheduler scheduler = new FairScheduler(PERMITS, TenantShares.EQUAL, FairnessSettings.USUAL, 0);
     private final Deque<QueuedRequest> held = new ArrayDeque<>();
     private long now;
 

@@ -1,15 +1,16 @@
 package io.fairgate.benchmarks;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
@@ -102,7 +103,8 @@ record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, d
         for (int i = 0; i < count; i++) {
             members.put(ids.get(i), ShareSettings.ofWeight(1 + i % 4));
         }
-        FairScheduler scheduler = new FairScheduler(1, new TenantShares(members, ShareSettings.EQUAL), 0);
+        FairScheduler scheduler =
+                new FairScheduler(1, new TenantShares(members, ShareSettings.EQUAL), FairnessSettings.USUAL, 0);
         ids.forEach(id -> scheduler.enqueue(new WantedClaim(id), 0));
         return scheduler;
     }

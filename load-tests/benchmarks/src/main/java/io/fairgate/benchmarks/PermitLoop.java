@@ -1,10 +1,10 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import reactor.core.CoreSubscriber;

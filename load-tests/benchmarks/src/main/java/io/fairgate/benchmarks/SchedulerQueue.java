@@ -1,8 +1,9 @@
 package io.fairgate.benchmarks;
 
 import io.fairgate.fairness.FairScheduler;
+import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.QueuedRequest;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 
 /** The queue of the scheduler alone. */
@@ -10,7 +11,7 @@ final class SchedulerQueue implements WaitingQueue {
 
     private static final TenantId TENANT = TenantId.of("acme");
 
-    private final FairScheduler scheduler = new FairScheduler(1, TenantShares.EQUAL, 0);
+    private final FairScheduler scheduler = new FairScheduler(1, TenantShares.EQUAL, FairnessSettings.USUAL, 0);
     private final QueuedRequest[] claims;
     private long now;
 

@@ -1,11 +1,11 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.github.resilience4j.bulkhead.Bulkhead;
 import io.github.resilience4j.bulkhead.BulkheadConfig;
 import java.util.concurrent.Semaphore;

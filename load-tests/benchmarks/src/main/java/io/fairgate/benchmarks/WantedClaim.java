@@ -7,7 +7,7 @@ import io.fairgate.tenant.TenantId;
 final class WantedClaim extends QueuedRequest {
 
     WantedClaim(TenantId tenant) {
-        super(tenant, 1);
+        super(tenant, null, 1);
     }
 
     @Override

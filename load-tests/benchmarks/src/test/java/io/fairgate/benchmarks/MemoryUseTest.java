@@ -3,10 +3,10 @@ package io.fairgate.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import java.lang.management.ManagementFactory;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;

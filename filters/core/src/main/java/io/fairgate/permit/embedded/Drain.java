@@ -1,10 +1,10 @@
 package io.fairgate.permit.embedded;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
+import io.fairgate.shares.TenantShares;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;

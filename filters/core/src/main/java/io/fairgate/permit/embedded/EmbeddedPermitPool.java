@@ -1,15 +1,15 @@
 package io.fairgate.permit.embedded;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolTotals;
-import io.fairgate.fairness.TenantShares;
-import io.fairgate.fairness.TenantStanding;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.fairgate.permit.embedded;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.QueuedRequest;
-import io.fairgate.fairness.TenantShares;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.Set;
 import java.util.function.Consumer;

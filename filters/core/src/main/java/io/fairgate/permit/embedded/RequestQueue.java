@@ -2,9 +2,9 @@ package io.fairgate.permit.embedded;
 
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.QueuedRequest;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
+import io.fairgate.shares.TenantShares;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

@@ -5,7 +5,6 @@ import static io.fairgate.testkit.lease.LeaseScene.TERM;
 import static io.fairgate.testkit.lease.LeaseScene.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
@@ -17,6 +16,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
 import io.fairgate.testkit.lease.LeasesContract;

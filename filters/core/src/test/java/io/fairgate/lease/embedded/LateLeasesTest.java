@@ -1,6 +1,5 @@
 package io.fairgate.lease.embedded;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.Leases;
@@ -8,6 +7,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.testkit.TestTime;
 import io.fairgate.testkit.lease.LateLeases;
 import io.fairgate.testkit.lease.LeasesContract;

@@ -2,7 +2,6 @@ package io.fairgate.lease.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.LeaseId;
@@ -12,6 +11,7 @@ import io.fairgate.lease.Leases;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.time.MonotonicScheduler;

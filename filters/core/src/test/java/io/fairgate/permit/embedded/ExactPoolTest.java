@@ -3,10 +3,10 @@ package io.fairgate.permit.embedded;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.PoolTotals;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
-import io.fairgate.fairness.TenantStanding;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;

@@ -1,8 +1,8 @@
 package io.fairgate.permit.embedded;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.shares.TenantShares;
 
 /** Waiters that are put somewhere and found there, and to which nothing happens. */
 final class Waiters {

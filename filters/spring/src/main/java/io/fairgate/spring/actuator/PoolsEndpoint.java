@@ -1,10 +1,10 @@
 package io.fairgate.spring.actuator;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolStatus.GroupStatus;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.GroupStatus;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

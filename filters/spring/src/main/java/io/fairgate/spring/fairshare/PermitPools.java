@@ -1,13 +1,13 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.fairness.PoolTotals;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.policy.Policy;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.spring.policy.PolicyParticipant;
+import io.fairgate.status.PoolTotals;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;

@@ -2,8 +2,6 @@ package io.fairgate.spring.metrics;
 
 import static io.fairgate.spring.metrics.TenantSeries.OTHER;
 
-import io.fairgate.fairness.PoolStatus.TenantStatus;
-import io.fairgate.fairness.ShareGroups;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
@@ -11,9 +9,11 @@ import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
 import io.fairgate.quota.QuotasUnavailableException;
+import io.fairgate.shares.ShareGroups;
 import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.PolicyParticipant;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;

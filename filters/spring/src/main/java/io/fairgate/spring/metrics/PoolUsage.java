@@ -2,10 +2,10 @@ package io.fairgate.spring.metrics;
 
 import static io.fairgate.spring.metrics.FairgateMeters.poolAndTenant;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;

@@ -1,6 +1,5 @@
 package io.fairgate.spring.refusal;
 
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PoolSettings;
@@ -10,6 +9,7 @@ import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaTerms.HeaderStyle;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.QuotasUnavailableException;
+import io.fairgate.shares.ShareSettings;
 import io.netty.handler.timeout.ReadTimeoutException;
 import java.io.IOException;
 import java.util.List;

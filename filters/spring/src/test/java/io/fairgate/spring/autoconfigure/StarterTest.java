@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.fairness.PoolStatus.TenantStatus;
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.policy.ApiKeyHash;
 import io.fairgate.policy.Policy;
@@ -18,6 +17,7 @@ import io.fairgate.spring.fairshare.FairShareGatewayFilterFactory;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.refusal.RefusalHandler;
 import io.fairgate.spring.settings.DurationSetting;
+import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package io.fairgate.spring.fairshare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.PoolStatus;
 import io.fairgate.spring.OwnLoop;
+import io.fairgate.status.PoolStatus;
 import io.fairgate.testkit.NothingLeft;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -3,7 +3,7 @@ package io.fairgate.spring.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.fairness.ShareSettings;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;

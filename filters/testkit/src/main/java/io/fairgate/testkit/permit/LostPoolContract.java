@@ -2,12 +2,12 @@ package io.fairgate.testkit.permit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolUnavailableException;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -2,14 +2,14 @@ package io.fairgate.testkit.permit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.PoolStatus.TenantStatus;
-import io.fairgate.fairness.PoolTotals;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantStanding;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.status.PoolStatus;
+import io.fairgate.status.PoolStatus.TenantStatus;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import org.junit.jupiter.api.Test;
 

@@ -1,9 +1,9 @@
 package io.fairgate.testkit.permit;
 
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.shares.TenantShares;
 import io.fairgate.testkit.TestTime;
 import reactor.core.scheduler.Scheduler;
 

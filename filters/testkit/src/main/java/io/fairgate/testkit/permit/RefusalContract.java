@@ -2,11 +2,11 @@ package io.fairgate.testkit.permit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.fairness.ShareSettings;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
+import io.fairgate.shares.ShareSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,13 +3,13 @@ package io.fairgate.testkit.permit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.fairgate.fairness.PoolStatus;
-import io.fairgate.fairness.ShareSettings;
-import io.fairgate.fairness.TenantShares;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.status;
 
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.shares;
 
 /**
  * Calculates a cap that applies to each tenant from the number of active tenants. For programs that define shares by a

@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.status;
 
 /**
  * The totals of a pool at one moment.

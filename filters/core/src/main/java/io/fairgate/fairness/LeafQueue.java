@@ -2,8 +2,8 @@ package io.fairgate.fairness;
 
 import org.jspecify.annotations.Nullable;
 
-/** The waiting claims of one leaf, first come, first served: a doubly linked list through the claims themselves. */
-final class ClaimQueue {
+/** The waiting requests of one leaf, first come, first served: a doubly linked list through the requests themselves. */
+final class LeafQueue {
 
     private @Nullable QueuedRequest head;
     private @Nullable QueuedRequest tail;
@@ -19,25 +19,25 @@ final class ClaimQueue {
         return tail;
     }
 
-    /** The sum of the permits that the waiting claims ask for. */
+    /** The sum of the permits that the waiting requests ask for. */
     long permits() {
         return permits;
     }
 
-    void append(QueuedRequest claim) {
-        claim.previous = tail;
+    void append(QueuedRequest request) {
+        request.previous = tail;
         if (tail == null) {
-            head = claim;
+            head = request;
         } else {
-            tail.next = claim;
+            tail.next = request;
         }
-        tail = claim;
-        permits += claim.permits();
+        tail = request;
+        permits += request.permits();
     }
 
-    void remove(QueuedRequest claim) {
-        QueuedRequest before = claim.previous;
-        QueuedRequest after = claim.next;
+    void remove(QueuedRequest request) {
+        QueuedRequest before = request.previous;
+        QueuedRequest after = request.next;
         if (before == null) {
             head = after;
         } else {
@@ -48,8 +48,8 @@ final class ClaimQueue {
         } else {
             after.previous = before;
         }
-        claim.previous = null;
-        claim.next = null;
-        permits -= claim.permits();
+        request.previous = null;
+        request.next = null;
+        permits -= request.permits();
     }
 }

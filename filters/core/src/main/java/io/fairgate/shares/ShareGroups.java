@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.shares;
 
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,9 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
 
     /** The most groups that may be nested in each other. */
     public static final int MAX_NESTING = 6;
+
+    /** No name of a group: these are not empty. */
+    private static final String NO_GROUP = "";
 
     public static final ShareGroups NONE = new ShareGroups(Map.of(), Map.of());
 
@@ -84,16 +88,14 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
     /** The groups that a tenant is in, from the nearest to the outermost. */
     List<Group> above(TenantId tenant) {
         List<Group> above = new ArrayList<>();
-        String name = parents.get(tenant);
-        while (name != null) {
-            Group group = byName.get(name);
-            name = null;
-            if (group != null) {
-                above.add(group);
-                name = group.parent();
-            }
+        for (String name = parents.get(tenant); name != null; name = parentOf(name, byName)) {
+            above.add(group(name));
         }
         return above;
+    }
+
+    private Group group(String name) {
+        return Objects.requireNonNull(byName.get(name));
     }
 
     ShareGroups withGroup(String name, Group group) {
@@ -114,16 +116,7 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
 
     /** Permits that stay free for members and groups while all of them are idle. */
     long reserved(Map<TenantId, ShareSettings> members) {
-        Map<String, Long> within = reservedWithin(members);
-        long reserved = 0;
-        for (Map.Entry<TenantId, ShareSettings> member : members.entrySet()) {
-            reserved +=
-                    parents.containsKey(member.getKey()) ? 0 : member.getValue().reserved();
-        }
-        for (Map.Entry<String, Group> group : byName.entrySet()) {
-            reserved += group.getValue().parent() == null ? kept(group.getKey(), within) : 0;
-        }
-        return reserved;
+        return reservedWithin(members).getOrDefault(NO_GROUP, 0L);
     }
 
     void requireReservationsFit(Map<TenantId, ShareSettings> members) {
@@ -144,27 +137,19 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
         });
     }
 
-    /** For each group, the sum of the reservations of the members and groups directly in it. */
+    /** For each group and for {@link #NO_GROUP}, what the members and groups directly in it keep free. */
     private Map<String, Long> reservedWithin(Map<TenantId, ShareSettings> members) {
         Map<String, Long> within = new HashMap<>();
-        parents.forEach((tenant, group) -> within.merge(
-                group, (long) members.getOrDefault(tenant, ShareSettings.EQUAL).reserved(), Long::sum));
+        members.forEach((tenant, settings) ->
+                within.merge(parents.getOrDefault(tenant, NO_GROUP), (long) settings.reserved(), Long::sum));
         // The deepest groups first, so that the sum of a group is complete before it is added to its parent's.
         List<String> names = new ArrayList<>(byName.keySet());
         names.sort((a, b) -> Integer.compare(depth(b), depth(a)));
         for (String name : names) {
-            String parent = parentOf(name, byName);
-            if (parent != null) {
-                within.merge(parent, kept(name, within), Long::sum);
-            }
+            long keeps = Math.max(group(name).settings().reserved(), within.getOrDefault(name, 0L));
+            within.merge(Objects.requireNonNullElse(group(name).parent(), NO_GROUP), keeps, Long::sum);
         }
         return within;
-    }
-
-    private long kept(String name, Map<String, Long> within) {
-        Group group = byName.get(name);
-        long own = group == null ? 0 : group.settings().reserved();
-        return Math.max(own, within.getOrDefault(name, 0L));
     }
 
     private int depth(String name) {

@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.status;
 
 /**
  * The state of one tenant in a pool at one moment.

@@ -1,32 +1,34 @@
 package io.fairgate.fairness;
 
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node of the hierarchy: the pool, a group of tenants, a tenant, or a class of a tenant's requests. Claims wait at the
- * leaves; a node with children has {@link Siblings} instead of a queue.
+ * One node of the hierarchy: the pool, a group of tenants, a tenant, or a class of a tenant's requests. Requests wait at
+ * the leaves; a node with children has {@link SchedulingGroup} instead of a queue.
  *
- * <p>What the node holds and was served is counted on the clock that it shares with its siblings. Plain fields: one thread
+ * <p>Its permit-time is counted on the clock that it shares with its siblings. Plain fields: one thread
  * at a time drives the scheduler.
  */
-final class Share {
+final class SchedulingNode {
 
     /** Weights are counted in millionths: sums of whole numbers are exact and do not depend on their order. */
     static final double WEIGHT_UNIT = 1e-6;
 
-    /** The cost of a grant at a node with no waiting claim. */
+    /** The cost of a grant at a node with no waiting request. */
     static final long NOTHING_WAITS = Long.MAX_VALUE;
 
     final long ordinal;
-    final ClaimQueue queue = new ClaimQueue();
+    final LeafQueue queue = new LeafQueue();
 
     /** The children; null for a leaf. */
-    final @Nullable Siblings below;
+    final @Nullable SchedulingGroup children;
 
     /** The children of the parent, of which this node is one; null for the pool. */
     @Nullable
-    Siblings siblings;
+    SchedulingGroup siblings;
 
     /** The name of the group or of the class of requests; empty for requests without a class. */
     String name = "";
@@ -36,7 +38,8 @@ final class Share {
     TenantId tenant;
 
     ShareSettings settings;
-    private long weightUnits;
+    /** The weight, in units of {@link #WEIGHT_UNIT}. */
+    long weightUnits;
     /** A cap in addition to that of the settings, which may change at any time; null for none. */
     @Nullable
     CalculatedCap calculatedCap;
@@ -45,13 +48,13 @@ final class Share {
     boolean configured;
 
     int inFlight;
-    /** Free permits that are collected for a claim at or below the node: its account counts them as if it held them. */
+    /** Free permits that are collected for a request at or below the node: its account counts them as if it held them. */
     int collected;
-    /** Claims that wait at or below the node. */
+    /** Requests that wait at or below the node. */
     int waiting;
 
     boolean backlogged;
-    /** Whether the first claim of this leaf is larger than what may be collected now ({@link LargeClaims}). */
+    /** Whether the first request of this leaf is larger than what may be collected now ({@link LargeRequests}). */
     boolean isAside;
     /** Whether the node's last grant was due to a guarantee or a reservation, and not to its key. */
     boolean isServedFirst;
@@ -60,66 +63,53 @@ final class Share {
     /** When the node became idle, on the contended clock of its siblings. */
     long idleSince;
 
-    /** The lag in permit-nanoseconds, positive when behind; kept here only while the hierarchy is reconfigured. */
-    long lag;
-
     // The node's places in the heaps, and the key and the cost under which it is filed there.
     int placeByKey = -1;
-    int placeAmongPromised = -1;
+    int placeByPartOfGuarantee = -1;
     int placeByCost = -1;
     int placeByQueue = -1;
     int placeAmongPresent = -1;
     double filedKey;
     long filedCost;
 
-    /** Permit-nanoseconds used on the contended clock of its siblings until {@link #servedAt} on that clock. */
-    private long served;
+    /** Permit-nanoseconds used on the contended clock of its siblings until {@link #chargedUntil} on that clock. */
+    private long permitTime;
 
-    private long servedAt;
+    private long chargedUntil;
 
     /** The sum of the times at which the permits in flight were granted; it may wrap around, differences do not. */
     private long grantedAt;
 
-    /** Permits granted to the node while permits were collected for a larger claim: in {@link #passedCollection}. */
+    /** Permits granted to the node while permits were collected for a larger request: in {@link #passedCollection}. */
     private int passed;
 
     /** The number of that collection. */
     private long passedCollection;
 
-    Share(long ordinal, ShareSettings settings, boolean configured, @Nullable Siblings below) {
+    SchedulingNode(long ordinal, ShareSettings settings, boolean configured, @Nullable SchedulingGroup children) {
         this.ordinal = ordinal;
         this.settings = settings;
         this.weightUnits = weightUnits(settings);
         this.configured = configured;
-        this.below = below;
-        if (below != null) {
-            below.setParent(this);
+        this.children = children;
+        if (children != null) {
+            children.parent = this;
         }
     }
 
-    /** The parent; the pool has none. */
-    Share parent() {
+    SchedulingNode parent() {
         return siblings().parent();
     }
 
-    /** The children of the parent, of which this node is one; the pool has no siblings. */
-    Siblings siblings() {
-        Siblings those = siblings;
-        if (those == null) {
-            throw new IllegalStateException("the pool has no siblings");
-        }
-        return those;
-    }
-
-    boolean isLeaf() {
-        return below == null;
+    SchedulingGroup siblings() {
+        return Objects.requireNonNull(siblings, "the pool has no siblings");
     }
 
     boolean isPool() {
         return siblings == null;
     }
 
-    /** Whether the node neither holds permits nor has waiting claims. */
+    /** Whether the node neither holds permits nor has waiting requests. */
     boolean isIdle() {
         return inFlight == 0 && waiting == 0;
     }
@@ -139,28 +129,24 @@ final class Share {
         return calculatedCap == null ? most : Math.min(most, Math.max(calculatedCap.permits, settings.guaranteed()));
     }
 
-    long weightUnits() {
-        return weightUnits;
-    }
-
     static long weightUnits(ShareSettings settings) {
         return Math.max(1, Math.round(settings.weight() / WEIGHT_UNIT));
     }
 
     // ---- the account ----
 
-    long served(long contendedNow) {
-        return served + rate() * (contendedNow - servedAt);
+    long permitTime(long contendedNow) {
+        return permitTime + rate() * (contendedNow - chargedUntil);
     }
 
-    /** The permits that the account counts: those in flight, and those collected for a claim of the node. */
+    /** The permits that the account counts: those in flight, and those collected for a request of the node. */
     long rate() {
         return (long) inFlight + collected;
     }
 
-    void setServed(long value, long contendedNow) {
-        served = value;
-        servedAt = contendedNow;
+    void setPermitTime(long value, long contendedNow) {
+        permitTime = value;
+        chargedUntil = contendedNow;
     }
 
     /** Permit-nanoseconds for which the permits in flight have been held so far. */
@@ -169,22 +155,12 @@ final class Share {
     }
 
     /**
-     * Changes {@link #inFlight}, after charging the time until now at the old number. Every change by a claim goes through
-     * here.
-     *
-     * @param permits the difference, positive or negative
-     * @param since when these permits were granted
+     * Changes {@link #inFlight} by permits granted at {@code since}, after charging the time until now at the old number.
      */
     void changeInFlight(int permits, long since, long contendedNow) {
-        setServed(served(contendedNow), contendedNow);
+        setPermitTime(permitTime(contendedNow), contendedNow);
         grantedAt += (long) permits * since;
         inFlight += permits;
-    }
-
-    /** Sets the number of permits that are collected for a claim of the node, from now on. */
-    void setCollected(int permits, long contendedNow) {
-        setServed(served(contendedNow), contendedNow);
-        collected = permits;
     }
 
     /** Resets the counts before {@link #count} adds up the children; the account must have been brought forward before. */
@@ -194,20 +170,20 @@ final class Share {
         grantedAt = 0;
     }
 
-    void count(Share child) {
+    void count(SchedulingNode child) {
         inFlight += child.inFlight;
         waiting += child.waiting;
         grantedAt += child.grantedAt;
     }
 
     /** Copies the account and the counts of the node that this one replaces. */
-    void continueFrom(Share other) {
+    void continueFrom(SchedulingNode other) {
         inFlight = other.inFlight;
         collected = other.collected;
         waiting = other.waiting;
         lastGrant = other.lastGrant;
-        served = other.served;
-        servedAt = other.servedAt;
+        permitTime = other.permitTime;
+        chargedUntil = other.chargedUntil;
         grantedAt = other.grantedAt;
         isServedFirst = other.isServedFirst;
         passed = other.passed;
@@ -215,14 +191,14 @@ final class Share {
     }
 
     double key(long contendedNow, long gain) {
-        return (double) (served(contendedNow) + gain * inFlight) / weightUnits();
+        return (double) (permitTime(contendedNow) + gain * inFlight) / weightUnits;
     }
 
     // ---- occupied permits and costs ----
 
     /** Permits that the node or the nodes below it hold or keep reserved. */
     private long used() {
-        return below == null ? inFlight : below.occupied;
+        return children == null ? inFlight : children.occupied;
     }
 
     /** Permits that the parent cannot give to other children: those used, and those reserved for the node as a whole. */
@@ -232,7 +208,7 @@ final class Share {
 
     /** The permits that the node occupies while no permit is held at or below it. */
     long keeps() {
-        return below == null ? settings.reserved() : Math.max(below.reserved, settings.reserved());
+        return children == null ? settings.reserved() : Math.max(children.reserved, settings.reserved());
     }
 
     /** The cost to the parent of a grant that costs {@code n} at this node; at a leaf {@code n} is the permits granted. */
@@ -241,37 +217,35 @@ final class Share {
         return Math.max(used + n, settings.reserved()) - Math.max(used, settings.reserved());
     }
 
-    boolean capAllows(long n) {
-        return n <= room();
-    }
-
     /** Permits that the cap still allows; {@link Long#MAX_VALUE} without a cap. */
     long room() {
         int cap = cap();
         return cap == ShareSettings.UNBOUNDED ? Long.MAX_VALUE : (long) cap - used();
     }
 
-    /** The smallest cost to the parent of a grant at or below the node; {@link #NOTHING_WAITS} when there is no candidate. */
+    /**
+     * The smallest cost to the parent of a grant at or below the node; {@link #NOTHING_WAITS} when there is no candidate.
+     */
     long leastCost() {
-        if (below == null) {
+        if (children == null) {
             QueuedRequest head = queue.head();
             return head == null ? NOTHING_WAITS : costOf(head.permits());
         }
-        return below.backlog.isEmpty() ? NOTHING_WAITS : costOf(below.backlog.leastCost());
+        return children.runQueue.isEmpty() ? NOTHING_WAITS : costOf(children.runQueue.leastCost());
     }
 
     // ---- the guarantee ----
 
     /**
-     * Whether the next claim is within the node's guarantee as a whole. For a node with children this only says that it may
-     * be: its next claim is not known before the search goes down to it.
+     * Whether the next request is within the node's guarantee as a whole. For a node with children this only says that it
+     * may be: its next request is not known before the search goes down to it.
      */
     boolean isPromised() {
         if (settings.guaranteed() == 0) {
             return false;
         }
         QueuedRequest head = queue.head();
-        return below == null ? head != null && isPromised(head.permits()) : isPromised(1);
+        return children == null ? head != null && isPromised(head.permits()) : isPromised(1);
     }
 
     /** Whether {@code n} more permits are within the guarantee. */
@@ -283,7 +257,7 @@ final class Share {
         return (double) inFlight / settings.guaranteed();
     }
 
-    /** Whether the node may be granted {@code n} permits while permits are collected for a larger claim. */
+    /** Whether the node may be granted {@code n} permits while permits are collected for a larger request. */
     boolean mayPass(long collection, int n) {
         return (passedCollection == collection ? passed : 0) + n <= settings.guaranteed();
     }
@@ -291,10 +265,5 @@ final class Share {
     void countPass(long collection, int n) {
         passed = (passedCollection == collection ? passed : 0) + n;
         passedCollection = collection;
-    }
-
-    @Override
-    public String toString() {
-        return "%s (holds %d, waiting %d)".formatted(tenant == null ? name : tenant, inFlight, waiting);
     }
 }

@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.shares;
 
 /**
  * The settings of one tenant, group or class in a pool.

@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.shares;
 
 import io.fairgate.tenant.TenantId;
 import java.util.Collections;
@@ -80,7 +80,7 @@ public record TenantShares(
     }
 
     /** The settings of a class within its tenant; {@code EQUAL} for null and for a class that is not configured. */
-    ShareSettings ofClass(@Nullable String requestClass) {
+    public ShareSettings ofClass(@Nullable String requestClass) {
         return requestClass == null ? ShareSettings.EQUAL : classes.getOrDefault(requestClass, ShareSettings.EQUAL);
     }
 
@@ -117,7 +117,29 @@ public record TenantShares(
             throw new IllegalArgumentException(
                     "permits: %d (expected: at least %d, which the tenants reserve)".formatted(permits, reserved()));
         }
-        var unused = CalculatedCaps.of(calculator, permits);
+        var unused = calculatedCaps(permits);
+    }
+
+    /**
+     * The cap of every tenant for each number of active tenants from 1 on; the last one is for larger numbers as well.
+     * Calculated in advance, because no code of a user runs while permits are granted.
+     *
+     * @throws IllegalArgumentException when the calculator returns less than 1
+     */
+    public int[] calculatedCaps(int permits) {
+        if (calculator == null) {
+            return new int[] {ShareSettings.UNBOUNDED};
+        }
+        int[] caps = new int[Math.min(permits, ShareCalculator.MOST_TENANTS)];
+        for (int i = 0; i < caps.length; i++) {
+            caps[i] = calculator.maxInFlight(permits, i + 1);
+            if (caps[i] < 1) {
+                throw new IllegalArgumentException(
+                        "calculator: %d for %d permits and %d active tenants (expected: >= 1)"
+                                .formatted(caps[i], permits, i + 1));
+            }
+        }
+        return caps;
     }
 
     // ---- copies with one change ----

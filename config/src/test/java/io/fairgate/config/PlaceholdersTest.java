@@ -97,7 +97,7 @@ class PlaceholdersTest {
                 "${} | ${NAME} with the name of an environment variable, or ${file:PATH}; write $\\{ for a literal ${",
                 "${TOKEN | a closing }; write $\\{ for a literal ${",
             })
-    void what_there_is_not_is_a_mistake_at_its_key(String permits, String expected) {
+    void a_missing_variable_or_file_is_a_mistake_at_its_key(String permits, String expected) {
         InvalidPolicyException invalid =
                 catchThrowableOfType(InvalidPolicyException.class, () -> read(policy("'" + permits + "'", "")));
         assertThat(invalid.mistakes())

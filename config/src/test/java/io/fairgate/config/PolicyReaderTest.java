@@ -64,7 +64,7 @@ class PolicyReaderTest {
     }
 
     @Test
-    void what_is_leased_of_a_pool_has_bounds_of_its_own() {
+    void leases_of_a_pool_have_bounds_of_their_own() {
         assertThat(read(IDENTIFY + " }\npools: { a: { permits: 1, lease: { max-ttl: 1m, max-hold: 2h } },"
                                 + " b: { permits: 1, lease: { max-hold: 1h } }, c: { permits: 1 } }")
                         .policy()

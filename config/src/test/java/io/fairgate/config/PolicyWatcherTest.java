@@ -64,7 +64,7 @@ class PolicyWatcherTest {
     }
 
     @Test
-    void what_is_there_at_first_is_told_for_it_may_have_changed_since_it_was_read() throws Exception {
+    void the_first_look_reports_the_file_because_it_may_have_changed_since_it_was_read() throws Exception {
         Files.writeString(file, "one");
         watch();
         awaitTold("one");
@@ -157,7 +157,7 @@ class PolicyWatcherTest {
     }
 
     @Test
-    void whoever_throws_is_told_again() throws Exception {
+    void a_listener_that_throws_is_called_again() throws Exception {
         Files.writeString(file, "one");
         watcher.close();
         watcher = PolicyWatcher.start(file, EVERY, () -> {

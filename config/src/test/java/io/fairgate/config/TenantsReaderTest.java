@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class TenantsReaderTest {
 
     @Test
-    void what_is_reserved_is_guaranteed_as_well() {
+    void reserved_permits_are_guaranteed_as_well() {
         TenantPolicy acme = member("{ reserved: 3 }", "{ plan: gold }");
 
         assertThat(acme.share()).isEqualTo(ShareSettings.EQUAL.withGuaranteed(3, 3));

@@ -56,7 +56,7 @@ class WarningsTest {
                 "'0.0.0.0/1,128.0.0.0/1'",
                 "'::/1, 8000::/2, c000::/2, ::1'",
             })
-    void so_are_those_whose_peers_state_the_cost_of_a_request(String networks) {
+    void networks_that_may_give_the_cost_and_include_every_address_are_warned_about(String networks) {
         assertThat(warnings("[10.0.0.0/8]", "trusted-from: " + networks))
                 .containsExactly("p.yml:13: routes[0].filters[0].args.trusted-from: warning: these networks cover every"
                         + " address, so any client can send this header and state the cost of its requests");

@@ -33,7 +33,7 @@ class CostArgumentsTest {
                 "rules: \"GET /a = 1,\\nGET /b = 2\"",
                 "trusted-from: 10.0.0.0/8",
             })
-    void what_it_may_say_is_fine_for_the_reader_and_for_the_schema(String argument) throws IOException {
+    void valid_arguments_pass_the_reader_and_the_schema(String argument) throws IOException {
         String policy = """
                 tenants: { identify: [ { header: X-Tenant-Id, trusted-from: [127.0.0.0/8] } ] }
                 routes:

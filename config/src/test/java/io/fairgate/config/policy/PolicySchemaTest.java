@@ -64,7 +64,7 @@ class PolicySchemaTest {
     }
 
     @Test
-    void what_the_reference_says_of_one_filter_is_not_said_of_all() throws IOException {
+    void the_description_of_one_filter_is_not_that_of_all_filters() throws IOException {
         JsonNode route = JsonMapper.shared().readTree(FILE.toFile()).at("/properties/routes/items/properties");
         assertThat(route.at("/filters/description").stringValue()).startsWith("What changes a request");
         for (String steps : List.of("filters", "predicates")) {
@@ -81,7 +81,7 @@ class PolicySchemaTest {
     }
 
     @Test
-    void what_the_reader_refuses_is_invalid_unless_a_schema_cannot_know() throws Exception {
+    void a_policy_that_the_reader_refuses_is_invalid_unless_a_schema_cannot_know() throws Exception {
         TreeSet<String> unseen = new TreeSet<>();
         try (Stream<Path> bad = Files.list(Path.of("src/test/resources/bad"))) {
             for (Path policy : bad.toList()) {

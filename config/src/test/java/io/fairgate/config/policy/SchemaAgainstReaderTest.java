@@ -57,7 +57,7 @@ class SchemaAgainstReaderTest {
     }
 
     @Test
-    void it_is_never_stricter_than_the_reader_and_misses_the_same_keys_and_the_reader_uses_each_key() {
+    void the_schema_is_never_stricter_than_the_reader_and_both_know_the_same_keys() {
         reference = PolicyReader.read("policy.yml", yaml.dump(policy));
         vary(policy, "");
 

@@ -179,7 +179,7 @@ class AcquisitionTest {
     }
 
     @Test
-    void what_a_lost_answer_may_have_opened_is_given_back_before_the_error() {
+    void a_lease_that_a_lost_answer_may_have_opened_is_released_before_the_error() {
         network.next("POST", network.answerLost());
         Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS));
 

@@ -38,7 +38,7 @@ class HeldLeaseTest {
     }
 
     @Test
-    void what_fails_is_tried_again_within_the_time() {
+    void a_failed_call_is_repeated_within_the_time() {
         Lease lease = scene.acquire(OPTIONS);
         network.next(
                 "PUT",
@@ -84,7 +84,7 @@ class HeldLeaseTest {
     }
 
     @Test
-    void it_is_lost_when_its_time_is_over_but_for_the_margin() {
+    void a_lease_is_lost_at_its_expiry_less_the_margin() {
         Lease lease = scene.acquire(OPTIONS);
         Signals<Void> lost = scene.subscribe(lease.lost());
         network.always(call -> network.requestLost());

@@ -70,7 +70,7 @@ class LeaseClientExamplesTest {
     }
 
     @Test
-    void what_does_not_work_out() {
+    void errors_of_leases() {
         LeaseClient client = LeaseClient.to(loopback.uri());
         String other = loopback.server.grantToAnother("orders", 2, Duration.ofMinutes(1));
         // example

@@ -16,7 +16,7 @@ class RefusedAcquisitionTest {
     private final Network network = scene.network;
 
     @Test
-    void what_is_refused_for_now_is_asked_for_again_when_the_server_says_so() {
+    void a_temporary_refusal_is_repeated_when_the_server_says_so() {
         network.next(
                 "POST",
                 network.answering(ModelServer.problem(429, "quota-exceeded", "2")),
@@ -55,7 +55,7 @@ class RefusedAcquisitionTest {
     }
 
     @Test
-    void what_a_proxy_says_keeps_the_key() {
+    void a_refusal_by_a_proxy_keeps_the_key() {
         network.next("POST", network.answering(ApiResponse.of(503, "1", "busy".getBytes(StandardCharsets.UTF_8))));
         network.next("POST", network.answering(ApiResponse.of(502, null, new byte[0])));
         Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS.withMaxWait(s(30))));

@@ -132,7 +132,7 @@ class RestoredLeaseTest {
     }
 
     @Test
-    void what_the_server_does_not_take_back_is_lost_at_once() {
+    void a_lease_that_the_server_does_not_restore_is_lost_at_once() {
         Lease lease = scene.acquire(OPTIONS);
         Signals<Void> lost = scene.subscribe(lease.lost());
         scene.server.restart(s(0));

@@ -47,7 +47,7 @@ class FencingTokensTest {
     }
 
     @Test
-    void they_follow_the_clock_in_microseconds_and_grow_where_it_does_not() {
+    void tokens_follow_the_clock_in_microseconds_and_grow_when_it_does_not() {
         FencingTokens tokens = new FencingTokens(() -> now);
         long first = tokens.next();
         assertThat(first).isEqualTo(now.toEpochMilli() * 1000).isLessThan(1L << 53);

@@ -23,7 +23,7 @@ class SchedulerModelTest {
     }
 
     @Test
-    void it_grants_in_the_same_order_with_calculated_caps() {
+    void the_order_of_grants_is_that_of_the_model_with_calculated_caps() {
         Function<Random, RandomPool> pool = pool();
         new SeededModel<Step>(1_000, 200).check(random -> pool.apply(random).withCalculator(random));
         assertThat(compared()).as("grants compared").isGreaterThan(SeededModel.partOf(20_000));

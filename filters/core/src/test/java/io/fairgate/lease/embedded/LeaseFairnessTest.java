@@ -135,7 +135,7 @@ class LeaseFairnessTest {
     }
 
     @Test
-    void who_keeps_one_lease_and_asks_for_the_whole_pool_costs_others_one_wait() {
+    void a_holder_of_one_lease_that_requests_the_whole_pool_costs_other_tenants_one_wait() {
         EmbeddedPermitPool pool = pool(4, TenantShares.EQUAL);
         Leases leases = leases(pool);
         LeaseId kept = ask(leases, 1);

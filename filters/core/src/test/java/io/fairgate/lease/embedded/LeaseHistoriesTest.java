@@ -64,7 +64,7 @@ class LeaseHistoriesTest {
     }
 
     @Test
-    void what_eight_holders_see_is_what_a_counting_semaphore_shows() throws Exception {
+    void eight_concurrent_holders_see_a_counting_semaphore() throws Exception {
         SplittableRandom random = new SplittableRandom(42);
         for (int i = 0; i < HISTORIES; i++) {
             CountingHistory history = new CountingHistory(PERMITS);

@@ -173,7 +173,7 @@ class JournalOnTestDiskTest {
     }
 
     @Test
-    void what_a_failed_write_lost_is_written_with_the_next_record() throws Exception {
+    void usage_of_a_failed_write_is_written_with_the_next_record() throws Exception {
         disk.failWith(new IOException("No space left on device"));
         assertThat(passes(charge(300, DAILY))).isTrue();
         awaitWritten();

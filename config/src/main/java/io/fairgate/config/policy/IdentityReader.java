@@ -25,7 +25,7 @@ final class IdentityReader {
     private static final String WAYS = Stream.of(Kind.values()).map(Kind::key).collect(Collectors.joining(", "));
 
     /** Stands for a list with mistakes, so that the rest can be read. */
-    private static final List<Cidr> ANY_NETWORKS = List.of(Cidr.parse("127.0.0.0/8"));
+    private static final List<Cidr> PLACEHOLDER_NETWORKS = List.of(Cidr.parse("127.0.0.0/8"));
 
     private IdentityReader() {}
 
@@ -142,6 +142,6 @@ final class IdentityReader {
                 ? List.of()
                 : TrustedNetworks.read(networks, section.items("trusted-from"), "choose its tenant");
         return section.accepted(way -> new IdentitySource.Header(
-                way.text("header", "X-Tenant-Id"), trusted.isEmpty() ? ANY_NETWORKS : trusted));
+                way.text("header", "X-Tenant-Id"), trusted.isEmpty() ? PLACEHOLDER_NETWORKS : trusted));
     }
 }

@@ -1,5 +1,6 @@
 package io.fairgate.policy;
 
+import io.fairgate.policy.CredentialHeader.Forwarding;
 import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.List;
@@ -41,6 +42,7 @@ public sealed interface IdentitySource {
      */
     record Header(CredentialHeader header, List<Cidr> trustedFrom) implements IdentitySource {
         public Header {
+            requireForwarding(header, header.forwarding() == Forwarding.REPLACED);
             trustedFrom = List.copyOf(trustedFrom);
             if (trustedFrom.isEmpty()) {
                 throw new IllegalArgumentException(
@@ -49,7 +51,7 @@ public sealed interface IdentitySource {
         }
 
         public Header(String name, List<Cidr> trustedFrom) {
-            this(new CredentialHeader(name, null, CredentialHeader.Forwarding.REPLACED), trustedFrom);
+            this(new CredentialHeader(name, null, Forwarding.REPLACED), trustedFrom);
         }
 
         @Override
@@ -67,6 +69,10 @@ public sealed interface IdentitySource {
      * there is one.
      */
     record ApiKey(CredentialHeader header) implements IdentitySource {
+        public ApiKey {
+            requireForwarding(header, header.forwarding() != Forwarding.REPLACED);
+        }
+
         @Override
         public Kind kind() {
             return Kind.API_KEY;
@@ -79,6 +85,10 @@ public sealed interface IdentitySource {
      */
     record Jwt(CredentialHeader header, TokenRules rules, KeySetLocation keys) implements IdentitySource {
         public static final String DEFAULT_HEADER = "Authorization";
+
+        public Jwt {
+            requireForwarding(header, header.forwarding() != Forwarding.REPLACED);
+        }
 
         /** @param forward whether the upstream gets the token as well */
         public Jwt(String header, boolean forward, TokenRules rules, KeySetLocation keys) {
@@ -129,6 +139,14 @@ public sealed interface IdentitySource {
 
     private static String inPolicy(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The gateway writes the header that names the tenant itself, and no other header. */
+    private static void requireForwarding(CredentialHeader header, boolean isFit) {
+        if (!isFit) {
+            throw new IllegalArgumentException("header: %s of %s (expected: %s only for a plain header)"
+                    .formatted(header.forwarding(), header.name(), Forwarding.REPLACED));
+        }
     }
 
     /** Whether both sources would read the same credential. */

@@ -32,9 +32,9 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
 
     private static final ConfigurationPropertyName OURS = ConfigurationPropertyName.of("fairgate");
 
-    /** The code that reads what is below these refuses unknown names itself: keys of the policy, and names of pools. */
+    /** The code that reads what is below this refuses unknown names of pools itself. */
     private static final List<ConfigurationPropertyName> CHECKED_ELSEWHERE =
-            List.of(OURS.append("policy"), ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels"));
+            List.of(ConfigurationPropertyName.of(LeaseSettings.THROTTLE + ".levels"));
 
     private static final Set<String> FOREIGN = Set.of(
             StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,

@@ -6,7 +6,6 @@ import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
-import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -203,7 +202,7 @@ final class Acquisition {
                     lease, new OpenLease.Grant(from, held, token, step.now - requestedAt, step.now)));
             long lasts =
                     ledger.boundedNanos(lease, ttl == null ? Duration.ofNanos(lease.expiresAt - step.now) : ttl);
-            ledger.expireAt(lease, Math.max(step.now + lasts, lease.extendedUntil));
+            ledger.expireAt(lease, ledger.bounded(lease, Math.max(step.now + lasts, lease.extendedUntil)));
             LeaseStatus status = ledger.status(lease, step.now);
             for (String from : taken.keySet()) {
                 LeaseStatus.Held held = Objects.requireNonNull(status.held(from));
@@ -213,15 +212,19 @@ final class Acquisition {
         });
     }
 
-    /** A pool has refused. The lease stays open: its holder may ask again, and it expires if the holder does not. */
+    /**
+     * A pool has refused, or cannot be reached. The lease stays open: its holder may ask again, and it expires if the holder
+     * does not.
+     */
     private void refused(Throwable why) {
-        RefusalReason reason = why instanceof PermitRefusedException refused ? refused.reason() : RefusalReason.DRAINING;
         ledger.run(step -> {
             if (isWanted()) {
                 LeaseStatus status = ledger.status(lease, step.now);
                 leave(step);
-                ledger.publish(
-                        step, listener -> listener.refused(status, Objects.requireNonNull(status.waiting()), reason));
+                if (why instanceof PermitRefusedException refused) {
+                    LeaseStatus.Waiting asked = Objects.requireNonNull(status.waiting());
+                    ledger.publish(step, listener -> listener.refused(status, asked, refused.reason()));
+                }
             }
             step.after(() -> answer.fail(why));
         });

@@ -105,7 +105,7 @@ public final class EmbeddedLeases implements Leases {
         Duration ttl = request.ttl();
         if (ttl != null) {
             long expiry = step.now + request.answerWithin().toNanos() + ledger.boundedNanos(lease, ttl);
-            ledger.expireAt(lease, Math.max(lease.expiresAt, expiry));
+            ledger.expireAt(lease, Math.max(lease.expiresAt, ledger.bounded(lease, expiry)));
         }
         return waiting;
     }
@@ -117,7 +117,7 @@ public final class EmbeddedLeases implements Leases {
             if (lease == null) {
                 return null;
             }
-            ledger.expireAt(lease, step.now + ledger.boundedNanos(lease, ttl));
+            ledger.expireAt(lease, ledger.bounded(lease, step.now + ledger.boundedNanos(lease, ttl)));
             lease.extendedUntil = lease.expiresAt;
             Duration lasts = Duration.ofNanos(lease.expiresAt - step.now);
             LeaseStatus status = ledger.status(lease, step.now);

@@ -203,12 +203,16 @@ final class LeaseLedger {
                 .reduce(ttl.toNanos(), Math::min);
     }
 
-    /** Changes the expiry, but not beyond the maximum hold of the lease and of its pools. */
-    void expireAt(OpenLease lease, long when) {
-        byExpiry.remove(lease);
-        lease.expiresAt = lease.grants.stream()
+    /** The time, but not beyond the maximum hold of the lease and of its pools. */
+    long bounded(OpenLease lease, long when) {
+        return lease.grants.stream()
                 .mapToLong(grant -> grant.at() + pools.bounds(grant.pool()).maxHold().toNanos())
                 .reduce(Math.min(when, lease.endsAt), Math::min);
+    }
+
+    void expireAt(OpenLease lease, long when) {
+        byExpiry.remove(lease);
+        lease.expiresAt = when;
         byExpiry.add(lease);
     }
 

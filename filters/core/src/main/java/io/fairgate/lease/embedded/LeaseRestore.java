@@ -47,7 +47,7 @@ final class LeaseRestore {
             } else {
                 long grantedAt = step.now - before.heldFor().toNanos();
                 ledger.addGrant(lease, new OpenLease.Grant(pool, held, token, 0, grantedAt));
-                ledger.expireAt(lease, lease.expiresAt);
+                ledger.expireAt(lease, ledger.bounded(lease, lease.expiresAt));
             }
         });
     }

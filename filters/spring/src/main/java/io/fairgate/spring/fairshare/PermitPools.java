@@ -128,7 +128,9 @@ public final class PermitPools implements PolicyParticipant {
         next.pools().forEach((name, settings) -> {
             PermitPool pool = pools.get(name);
             if (pool != null) {
-                var unused = pool.reconfigure(settings, shares).subscribe();
+                var unused = pool.reconfigure(settings, shares)
+                        .subscribe(
+                                done -> {}, failure -> log.error("Pool {} keeps its former settings.", name, failure));
             }
         });
         current = next;
@@ -160,7 +162,7 @@ public final class PermitPools implements PolicyParticipant {
                         () -> {
                             var unused = pool.totals()
                                     .map(totals -> totals.inFlight() + totals.waiting() == 0)
-                                    .onErrorReturn(PoolUnavailableException.class, false)
+                                    .onErrorReturn(false)
                                     .subscribe(isEmpty -> goIfEmpty(pool, isEmpty));
                         },
                         KEPT_AT_LEAST.toNanos(),

@@ -57,12 +57,13 @@ final class RemovedTenants implements PolicyParticipant, DisposableBean {
     /** Checks periodically from the first removal on: a request in flight may recreate what was dropped. */
     @Override
     public synchronized void commit(Policy next) {
-        owners = ownersOf(next);
         Set<String> named = namesOf(next);
-        if (timer.get() == null && !named.containsAll(tenants)) {
+        Set<QuotaOwner> owning = ownersOf(next);
+        if (timer.get() == null && !(named.containsAll(tenants) && owning.containsAll(owners))) {
             checkLater();
         }
         tenants = named;
+        owners = owning;
     }
 
     private static Set<QuotaOwner> ownersOf(Policy policy) {

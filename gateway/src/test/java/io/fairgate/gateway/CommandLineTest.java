@@ -229,7 +229,10 @@ class CommandLineTest {
                                 .endsWith("; did you mean log-files.directory?)"),
                         line -> assertThat(line)
                                 .startsWith("fairgate.quotas.jurnal: unknown setting ")
-                                .endsWith("; did you mean quotas.journal?)"));
+                                .endsWith("; did you mean quotas.journal?)"),
+                        line -> assertThat(line)
+                                .as("the policy of the program is in a file")
+                                .startsWith("fairgate.policy.enabled: unknown setting "));
     }
 
     @Test

@@ -146,7 +146,7 @@ class PolicyPropertiesTest {
             tenants.identify[0].header!, tenants.identify[0].trusted-from! | tenants.identify                            | missing (expected: a list of ways to identify a tenant, such as - header: X-Tenant-Id)
             tenants.identify[0].trusted-from=                         | tenants.identify[0].trusted-from            | nothing (expected: a list of the networks
             tenants.identify[0].trusted-from=here                     | tenants.identify[0].trusted-from[0]         | here (expected: a network such as
-            tenants.identify[0].api-key.header=X                      | tenants.identify[0].api-key                 | beside header (expected: one way per item of the list)
+            tenants.identify[0].api-key.header=X                      | tenants.identify[0].api-key                 | beside header (expected: one way for each item of the list)
             tenants.identify[1].api-key=                              | tenants.identify[1].api-key.header          | missing (expected: the name of the header that carries the key, such as X-Api-Key)
             tenants.identify[1].api-key.scheme=Key                    | tenants.identify[1].api-key.header          | missing (expected: the name of the header that carries the key, such as X-Api-Key)
             tenants.identify[1].api-key.header=X, tenants.identify[1].api-key.scheme= | tenants.identify[1].api-key.scheme          | nothing (expected: a word

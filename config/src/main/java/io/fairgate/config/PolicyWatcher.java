@@ -46,8 +46,7 @@ public final class PolicyWatcher implements AutoCloseable {
      * @param contents their checksum, because some file systems store modification times in steps of two seconds; what
      *     went wrong where they cannot be read, which the listener will find out as well
      */
-    private record FileState(
-            Path target, @Nullable Object key, FileTime modified, Object contents) {
+    private record FileState(Path target, @Nullable Object key, FileTime modified, Object contents) {
 
         static FileState of(Path file) {
             try (InputStream in = Files.newInputStream(file)) {
@@ -55,8 +54,7 @@ public final class PolicyWatcher implements AutoCloseable {
                 BasicFileAttributes attributes = Files.readAttributes(target, BasicFileAttributes.class);
                 CRC32C checksum = new CRC32C();
                 checksum.update(in.readNBytes(PolicyReader.MAX_BYTES + 1));
-                return new FileState(
-                        target, attributes.fileKey(), attributes.lastModifiedTime(), checksum.getValue());
+                return new FileState(target, attributes.fileKey(), attributes.lastModifiedTime(), checksum.getValue());
             } catch (IOException e) {
                 return new FileState(Path.of(""), null, FileTime.fromMillis(0), e.toString());
             }

@@ -394,7 +394,8 @@ class ClientOnServerTest {
         LeaseClient client = client();
         assertRefused(client.withLease(LeaseOptions.of("pool", 3), this::work), 409, "never-fits");
         assertRefused(client.withLease(LeaseOptions.of("pond"), this::work), 404, "unknown-pool");
-        LeaseClientSettings port = LeaseClientSettings.at(URI.create("http://127.0.0.1:" + LeasingTenant.port(gateway)));
+        LeaseClientSettings port =
+                LeaseClientSettings.at(URI.create("http://127.0.0.1:" + LeasingTenant.port(gateway)));
         assertRefused(client(port).withLease(ONE_IN_TIME, this::work), 401, "missing");
         assertRefused(
                 client(port.withCredential("X-Tenant-Id", () -> "x")).withLease(ONE_IN_TIME, this::work),

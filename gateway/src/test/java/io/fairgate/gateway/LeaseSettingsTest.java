@@ -30,7 +30,9 @@ class LeaseSettingsTest {
                             gateway.start(POLICY, LeasingTenant.ON, "--fairgate.leases.port=" + taken.getLocalPort()))
                     .isInstanceOf(StartFailedException.class);
             assertThat(output.getErr())
-                    .contains("Cannot bind port " + taken.getLocalPort() + " (address in use)", "--fairgate.leases.port=PORT");
+                    .contains(
+                            "Cannot bind port " + taken.getLocalPort() + " (address in use)",
+                            "--fairgate.leases.port=PORT");
         }
     }
 

@@ -14,7 +14,8 @@ import java.util.Map;
 
 /** Reads the API keys and certificate names of members. No mistake repeats a value, which may be a key. */
 final class CredentialsReader {
-    private static final String DIGEST = "sha256: and 64 hexadecimal digits in lower case, as fairgate api-key prints them";
+    private static final String DIGEST =
+            "sha256: and 64 hexadecimal digits in lower case, as fairgate api-key prints them";
     private static final String NOT_SHOWN = "not shown, because it may be a key";
 
     private final IdentityReader.Ways ways;

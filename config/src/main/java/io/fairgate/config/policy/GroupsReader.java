@@ -36,9 +36,8 @@ final class GroupsReader {
                 }
             }
         });
-        groups.replaceAll((name, group) -> group.parent() == null || groups.containsKey(group.parent())
-                ? group
-                : Group.of(group.settings()));
+        groups.replaceAll((name, group) ->
+                group.parent() == null || groups.containsKey(group.parent()) ? group : Group.of(group.settings()));
         sections.forEach(this::requireTree);
     }
 

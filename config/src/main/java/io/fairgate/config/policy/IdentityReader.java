@@ -1,6 +1,5 @@
 package io.fairgate.config.policy;
 
-import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.Cidr;
@@ -48,7 +47,9 @@ final class IdentityReader {
         for (Map.Entry<IdentitySource, Value> other : others.entrySet()) {
             if (source.collidesWith(other.getKey())) {
                 item.mistake(
-                        source.header() == null ? "the same way again" : source.header().name() + " again",
+                        source.header() == null
+                                ? "the same way again"
+                                : source.header().name() + " again",
                         "one item for each header and scheme; %s has this one"
                                 .formatted(other.getValue().place()));
                 return false;
@@ -62,8 +63,7 @@ final class IdentityReader {
                 .filter(kind -> section.get(kind.key()) != null)
                 .toList();
         if (given.size() > 1) {
-            section.mistake(
-                    given.get(1).key(), "beside " + given.get(0).key(), "one way for each item of the list");
+            section.mistake(given.get(1).key(), "beside " + given.get(0).key(), "one way for each item of the list");
             return null;
         }
         if (given.isEmpty()) {
@@ -101,8 +101,8 @@ final class IdentityReader {
     }
 
     private static @Nullable IdentitySource certificate(Section section) {
-        return section.accepted(certificate ->
-                new IdentitySource.ClientCertificate(certificate.word("name", CertificateName.SAN_URI)));
+        return section.accepted(
+                certificate -> new IdentitySource.ClientCertificate(certificate.word("name", CertificateName.SAN_URI)));
     }
 
     private static @Nullable IdentitySource token(Section section) {

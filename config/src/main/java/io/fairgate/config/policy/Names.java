@@ -42,7 +42,9 @@ final class Names {
         String shown = value.shown().startsWith("\"") ? value.shown() : '"' + value.shown() + '"';
         value.mistake(
                 "unknown %s %s".formatted(kind, shown),
-                known.isEmpty() ? "no %s, because the policy defines none".formatted(kind) : Suggestions.oneOf(name, known));
+                known.isEmpty()
+                        ? "no %s, because the policy defines none".formatted(kind)
+                        : Suggestions.oneOf(name, known));
         return false;
     }
 }

@@ -12,12 +12,12 @@ import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.PropertyNodes;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
-import io.fairgate.shares.ShareGroups.Group;
-import io.fairgate.shares.ShareSettings;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.Enforcement;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaTerms;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -110,12 +110,14 @@ public final class PolicyFileReader {
                         groups,
                         tenants.classes(),
                         new QuotaTerms(
-                                tenants.groupQuotas(), section.word("rate-limit-headers", QuotaTerms.HeaderStyle.DRAFT)),
+                                tenants.groupQuotas(),
+                                section.word("rate-limit-headers", QuotaTerms.HeaderStyle.DRAFT)),
                         new Enforcement(section.truth("enforce", true), dryRunPools),
                         inMetrics);
             } catch (IllegalArgumentException e) {
                 InvalidValue invalid = InvalidValue.of(e);
-                String part = invalid.key().substring(0, Math.max(0, invalid.key().lastIndexOf('.')));
+                String part =
+                        invalid.key().substring(0, Math.max(0, invalid.key().lastIndexOf('.')));
                 Section refused = parts.remove(part);
                 if (refused == null) {
                     throw e;

@@ -10,7 +10,6 @@ import static io.fairgate.config.yaml.KeyType.PART;
 import static io.fairgate.config.yaml.KeyType.TEXT;
 import static io.fairgate.config.yaml.KeyType.TRUTH;
 
-import io.fairgate.config.yaml.Key;
 import io.fairgate.config.yaml.KeyType.Text;
 import io.fairgate.config.yaml.KeyType.Whole;
 import io.fairgate.config.yaml.KeyType.Word;
@@ -76,9 +75,7 @@ final class PolicyKeys {
             of("groups", NAMED, "a mapping of groups by name"),
             of("classes", NAMED, "a mapping of classes of requests by name"));
     static final KnownKeys IDENTITY = new KnownKeys(
-                    "tenants.identify[]",
-                    of("header", TEXT, HEADER),
-                    of("trusted-from", NOT_EMPTY_LIST, TRUSTED_FROM))
+                    "tenants.identify[]", of("header", TEXT, HEADER), of("trusted-from", NOT_EMPTY_LIST, TRUSTED_FROM))
             .and(Stream.of(Kind.values())
                     .filter(kind -> kind != Kind.HEADER)
                     .map(kind -> of(kind.key(), PART))
@@ -96,7 +93,8 @@ final class PolicyKeys {
             of("audience", TEXT, "a value of aud in the tokens").required(),
             of("claim", TEXT, "the claim that holds the tenant's id"),
             of("algorithms", NOT_EMPTY_LIST, "a list with at least one of " + String.join(", ", TokenRules.ALGORITHMS)),
-            of("jwks", TEXT, "the location of the issuer's public keys: a URL or a file").required(),
+            of("jwks", TEXT, "the location of the issuer's public keys: a URL or a file")
+                    .required(),
             of("refresh", DURATION),
             of("skew", DURATION),
             of("forward", TRUTH));
@@ -148,13 +146,13 @@ final class PolicyKeys {
             of("on-client-left", new Word(OnClientLeft.class)),
             of("lease", PART),
             of("enforce", TRUTH));
-    static final KnownKeys LEASE =
-            new KnownKeys("pools.*.lease", of("max-ttl", DURATION), of("max-hold", DURATION));
+    static final KnownKeys LEASE = new KnownKeys("pools.*.lease", of("max-ttl", DURATION), of("max-hold", DURATION));
 
     static final KnownKeys ROUTE = new KnownKeys(
             "routes[]",
             of("id", TEXT, "a unique name").required(),
-            of("uri", TEXT, "the URI of the upstream, such as http://localhost:9000").required(),
+            of("uri", TEXT, "the URI of the upstream, such as http://localhost:9000")
+                    .required(),
             of("predicates", NOT_EMPTY_LIST, "a list of at least one predicate, such as Path=/orders/**")
                     .required(),
             of("filters", LIST, "a list of filters"),
@@ -187,7 +185,8 @@ final class PolicyKeys {
             FAIR_SHARE,
             new KnownKeys(
                     "routes[].filters[].args",
-                    of("pool", TEXT, "the name of a pool, such as FairShare=orders").required(),
+                    of("pool", TEXT, "the name of a pool, such as FairShare=orders")
+                            .required(),
                     of("permits", new Whole(1, PoolSettings.MAX_PERMITS)),
                     of("max-hold", DURATION),
                     of("on-client-left", new Word(OnClientLeft.class)),
@@ -206,5 +205,6 @@ final class PolicyKeys {
             TENANT,
             new KnownKeys(
                     "routes[].predicates[].args",
-                    of("tenants", PART, "ids of members, such as Tenant=acme,globex").required()));
+                    of("tenants", PART, "ids of members, such as Tenant=acme,globex")
+                            .required()));
 }

@@ -90,10 +90,12 @@ record RouteComponent(String name, @Nullable Section arguments) {
         if (pool != null
                 && permits != null
                 && arguments.integer("permits", 1) > pool.settings().permits()) {
-            permits.mistake("1 to %d, the size of pool %s".formatted(pool.settings().permits(), name));
+            permits.mistake(
+                    "1 to %d, the size of pool %s".formatted(pool.settings().permits(), name));
         }
         Value maxHold = arguments.get("max-hold");
-        if (maxHold != null && arguments.duration("max-hold", Duration.ofSeconds(1)).compareTo(Duration.ZERO) <= 0) {
+        if (maxHold != null
+                && arguments.duration("max-hold", Duration.ofSeconds(1)).compareTo(Duration.ZERO) <= 0) {
             maxHold.mistake("more than 0");
         }
     }

@@ -160,7 +160,8 @@ final class TenantsReader {
     }
 
     /** The part of a plan that has no mistakes. */
-    private record Plan(Section section, ShareSettings share, @Nullable String parent, List<QuotaRule> quotas) {}
+    private record Plan(
+            Section section, ShareSettings share, @Nullable String parent, List<QuotaRule> quotas) {}
 
     /**
      * The part of {@code tenants} that has no mistakes, with the names of all tenants and classes that routes may name;

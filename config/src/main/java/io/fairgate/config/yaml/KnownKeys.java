@@ -20,15 +20,13 @@ public record KnownKeys(String place, List<Key> keys) {
     }
 
     public KnownKeys and(List<Key> more) {
-        return new KnownKeys(
-                place, Stream.concat(keys.stream(), more.stream()).toList());
+        return new KnownKeys(place, Stream.concat(keys.stream(), more.stream()).toList());
     }
 
     public KnownKeys without(String... names) {
         List<String> left = List.of(names);
         return new KnownKeys(
-                place,
-                keys.stream().filter(key -> !left.contains(key.name())).toList());
+                place, keys.stream().filter(key -> !left.contains(key.name())).toList());
     }
 
     public List<String> names() {

@@ -183,7 +183,10 @@ public final class Section {
             } catch (IllegalArgumentException e) {
                 InvalidValue invalid = InvalidValue.of(e);
                 if (typed.remove(invalid.key()) == null) {
-                    mistake(invalid.key(), "%s %s".formatted(invalid.found(), origin).strip(), invalid.expected());
+                    mistake(
+                            invalid.key(),
+                            "%s %s".formatted(invalid.found(), origin).strip(),
+                            invalid.expected());
                     return null;
                 }
                 mistake(invalid.key(), invalid);

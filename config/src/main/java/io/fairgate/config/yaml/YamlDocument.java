@@ -53,7 +53,8 @@ public final class YamlDocument {
                     lineOf(parser), String.valueOf(e.getMessage()), "at most %d levels".formatted(MAX_NESTING));
         } catch (IllegalArgumentException e) {
             // SnakeYAML throws these for escapes that are cut off or beyond Unicode.
-            throw mistakes.unreadable(stream.getLine() + 1, "an invalid escape", "an escape such as \"\\x41\" or \"\\u0041\"");
+            throw mistakes.unreadable(
+                    stream.getLine() + 1, "an invalid escape", "an escape such as \"\\x41\" or \"\\u0041\"");
         }
         if (yaml.indexOf('&') >= 0) { // without an anchor there is no alias
             Expansion.check(root, mistakes);

@@ -79,7 +79,9 @@ class ReferenceFileTest {
                 }
                 boolean isOfSpring = known.equals(PolicyKeys.FILTER) || known.equals(PolicyKeys.PREDICATE);
                 if (!isOfSpring
-                        && !Pattern.compile("(?m)^ *#.*\\n *(- )?" + key + ":").matcher(reference).find()) {
+                        && !Pattern.compile("(?m)^ *#.*\\n *(- )?" + key + ":")
+                                .matcher(reference)
+                                .find()) {
                     notExplained.add(key);
                 }
             }

@@ -28,10 +28,28 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class SchemaAgainstReaderTest {
 
-    private static final List<Object> ODD =
-            List.of(
-            -1, 0, 7, 1_000_001, 0.5, 1e15, true, false, "", "x y", "5s", "PT1H", "day", "close", "legacy", "UTC", "free",
-            "acme-corp", "san-dns", List.of(), Map.of());
+    private static final List<Object> ODD = List.of(
+            -1,
+            0,
+            7,
+            1_000_001,
+            0.5,
+            1e15,
+            true,
+            false,
+            "",
+            "x y",
+            "5s",
+            "PT1H",
+            "day",
+            "close",
+            "legacy",
+            "UTC",
+            "free",
+            "acme-corp",
+            "san-dns",
+            List.of(),
+            Map.of());
 
     /** Lists without which, and with any odd value of which, the policy is refused. */
     private static final Set<String> REQUIRED = Set.of(".tenants.identify", ".tenants.identify[0].trusted-from");
@@ -63,7 +81,9 @@ class SchemaAgainstReaderTest {
 
         assertThat(tooStrict).isEmpty();
         assertThat(notMissed).isEmpty();
-        assertThat(notUsed).as("keys that PolicyKeys declares and no reader uses").isEmpty();
+        assertThat(notUsed)
+                .as("keys that PolicyKeys declares and no reader uses")
+                .isEmpty();
         assertThat(tried).isGreaterThan(1000);
     }
 
@@ -81,7 +101,8 @@ class SchemaAgainstReaderTest {
                 }
                 entries.remove(key);
                 isUsed |= changesThePolicy(below + " left out");
-                boolean isChecked = !(value instanceof Map) && !below.startsWith(".routes") && !REQUIRED.contains(below);
+                boolean isChecked =
+                        !(value instanceof Map) && !below.startsWith(".routes") && !REQUIRED.contains(below);
                 if (!isUsed && isChecked) {
                     notUsed.add(below);
                 }
@@ -113,7 +134,8 @@ class SchemaAgainstReaderTest {
             }
             return !read.policy().equals(reference.policy());
         } catch (InvalidPolicyException e) {
-            if (isValid && e.mistakes().stream().anyMatch(mistake -> mistake.found().equals("missing"))) {
+            if (isValid
+                    && e.mistakes().stream().anyMatch(mistake -> mistake.found().equals("missing"))) {
                 notMissed.add(what + " -> " + e.getMessage());
             }
             return false;

@@ -26,7 +26,8 @@ class SuggestionsTest {
     @Test
     void a_short_word_is_not_near_because_it_is_short() {
         assertThat(Suggestions.nearest("a", List.of("b"))).isNull();
-        assertThat(Suggestions.nearest("colour", List.of("permits", "max-wait"))).isNull();
+        assertThat(Suggestions.nearest("colour", List.of("permits", "max-wait")))
+                .isNull();
     }
 
     @Test

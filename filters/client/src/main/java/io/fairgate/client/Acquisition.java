@@ -178,7 +178,8 @@ final class Acquisition {
         }
         HeldLease granted = new HeldLease(api, options, state, attempt.sentAt());
         if (!granted.isHeld()) {
-            return retry(null, LeaseException.unreachable(new IOException("the response came after the lease had expired")));
+            return retry(
+                    null, LeaseException.unreachable(new IOException("the response came after the lease had expired")));
         }
         lease = granted;
         if (isReleased) {

@@ -61,7 +61,8 @@ record ApiResponse(int status, @Nullable Duration retryAfter, JsonNode body) {
             return null;
         }
         Duration expiresIn = Duration.ofMillis(expires.asLong(0));
-        return new LeaseState(id, isHeld, token.asLong(0), expiresIn, body.path("receipt").stringValue(null));
+        return new LeaseState(
+                id, isHeld, token.asLong(0), expiresIn, body.path("receipt").stringValue(null));
     }
 
     /**
@@ -71,5 +72,10 @@ record ApiResponse(int status, @Nullable Duration retryAfter, JsonNode body) {
      * @param expiresIn counted from the moment when the server made the response
      * @param receipt proves to the server after a restart that the lease was held; null when the server issues no receipts
      */
-    record LeaseState(String id, boolean isHeld, long token, Duration expiresIn, @Nullable String receipt) {}
+    record LeaseState(
+            String id,
+            boolean isHeld,
+            long token,
+            Duration expiresIn,
+            @Nullable String receipt) {}
 }

@@ -216,8 +216,8 @@ final class HeldLease implements Lease {
     private void update(LeaseState reported, long sentAt) {
         token = reported.token();
         receipt = reported.receipt();
-        ttlNanos =
-                Math.max(0, Math.min(reported.expiresIn().toNanos(), options.ttl().toNanos()));
+        ttlNanos = Math.max(
+                0, Math.min(reported.expiresIn().toNanos(), options.ttl().toNanos()));
         lostAt = sentAt + ttlNanos - Math.min(ttlNanos / MARGIN, LONGEST_MARGIN_NANOS);
         pauseNanos = sentAt + ttlNanos / EXTEND - api.now();
     }

@@ -138,9 +138,7 @@ final class LeaseApi {
         Throwable failure = failed.failure();
         boolean maySucceed = failure instanceof IOException || failure instanceof LeaseException;
         int failures = (int) failed.totalRetries() + 1;
-        return maySucceed && failures < RELEASE_ATTEMPTS
-                ? pause(backoffNanos(failures))
-                : Mono.error(failure);
+        return maySucceed && failures < RELEASE_ATTEMPTS ? pause(backoffNanos(failures)) : Mono.error(failure);
     }
 
     private Mono<ApiResponse> send(ApiRequest request) {

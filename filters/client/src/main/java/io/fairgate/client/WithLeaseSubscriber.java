@@ -62,7 +62,8 @@ final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
     /** The caller has cancelled and gets no more signals. */
     private volatile boolean isCancelled;
 
-    WithLeaseSubscriber(Acquisition acquisition, Function<Lease, ? extends Publisher<T>> work, CoreSubscriber<? super T> actual) {
+    WithLeaseSubscriber(
+            Acquisition acquisition, Function<Lease, ? extends Publisher<T>> work, CoreSubscriber<? super T> actual) {
         this.acquisition = acquisition;
         this.work = work;
         this.actual = actual;

@@ -54,6 +54,7 @@ class LeaseOptionsTest {
                 () -> LeaseClientSettings.at(URI.create("http://acme:secret@localhost")),
                 "uri: with user information (expected: a credential in a header)");
         assertRefused(() -> LeaseClientSettings.at(good).withConnections(0), "connections: 0 (expected: >= 1)");
-        assertRefused(() -> LeaseClientSettings.at(good).withCredential(" ", () -> "x"), "header: blank (expected: a name)");
+        assertRefused(
+                () -> LeaseClientSettings.at(good).withCredential(" ", () -> "x"), "header: blank (expected: a name)");
     }
 }

@@ -102,12 +102,7 @@ final class Loopback implements AutoCloseable {
                 ? null
                 : JSON.readValue(request.body, new TypeReference<Map<String, Object>>() {});
         return new ApiRequest(
-                request.method,
-                request.path,
-                request.fields.get("Idempotency-Key"),
-                body,
-                false,
-                Duration.ZERO);
+                request.method, request.path, request.fields.get("Idempotency-Key"), body, false, Duration.ZERO);
     }
 
     private static Publisher<Void> write(HttpServerResponse response, ApiResponse answer) {

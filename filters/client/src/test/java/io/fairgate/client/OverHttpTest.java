@@ -145,8 +145,8 @@ class OverHttpTest {
 
     @Test
     void a_waiting_acquisition_delays_no_extension() {
-        try (LeaseClient narrow =
-                LeaseClient.to(LeaseClientSettings.at(loopback.uri()).withConnections(1).withTime(time))) {
+        try (LeaseClient narrow = LeaseClient.to(
+                LeaseClientSettings.at(loopback.uri()).withConnections(1).withTime(time))) {
             Lease lease = value(narrow.acquire(LeaseOptions.of("a", 2)));
             Disposable waiting = narrow.acquire(OPTIONS).subscribe();
             until(() -> loopback.server.waiting() == 1);
@@ -161,8 +161,8 @@ class OverHttpTest {
 
     @Test
     void an_acquisition_that_waits_for_a_connection_can_be_cancelled() {
-        try (LeaseClient narrow =
-                LeaseClient.to(LeaseClientSettings.at(loopback.uri()).withConnections(1).withTime(time))) {
+        try (LeaseClient narrow = LeaseClient.to(
+                LeaseClientSettings.at(loopback.uri()).withConnections(1).withTime(time))) {
             String other = loopback.server.grantToAnother("a", 2, Duration.ofMinutes(5));
             Disposable first = narrow.acquire(OPTIONS).subscribe();
             until(() -> loopback.server.waiting() == 1);

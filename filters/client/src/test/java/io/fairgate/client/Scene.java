@@ -55,8 +55,8 @@ final class Scene {
 
     <T> Signals<T> subscribe(Publisher<T> publisher) {
         Signals<T> signals = new Signals<>();
-        signals.subscription =
-                Flux.from(publisher).subscribe(signals.values::add, e -> signals.error = e, () -> signals.isComplete = true);
+        signals.subscription = Flux.from(publisher)
+                .subscribe(signals.values::add, e -> signals.error = e, () -> signals.isComplete = true);
         return signals;
     }
 

@@ -127,7 +127,8 @@ class WithLeaseTest {
     @Test
     void a_loss_cancels_the_work_and_is_an_error_before_another_holder_has_the_permits() {
         TestPublisher<String> work = TestPublisher.create();
-        Signals<String> signals = scene.subscribe(scene.client.withLease(LeaseOptions.of("a", 2), lease -> work.mono()));
+        Signals<String> signals =
+                scene.subscribe(scene.client.withLease(LeaseOptions.of("a", 2), lease -> work.mono()));
         network.always(call -> network.requestLost());
         scene.passSeconds(28.9);
         work.assertNotCancelled();

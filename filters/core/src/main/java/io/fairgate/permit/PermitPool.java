@@ -72,8 +72,9 @@ public interface PermitPool {
     default <T> Mono<T> withPermit(Mono<T> work) {
         return Mono.deferContextual(context -> {
             TenantId tenant = context.<TenantId>getOrEmpty(TENANT)
-                    .orElseThrow(() -> new IllegalStateException(
-                            "no tenant in the context (expected: .contextWrite(c -> c.put(PermitPool.TENANT, tenantId)))"));
+                    .orElseThrow(
+                            () -> new IllegalStateException(
+                                    "no tenant in the context (expected: .contextWrite(c -> c.put(PermitPool.TENANT, tenantId)))"));
             return withPermit(PermitRequest.of(tenant), work);
         });
     }

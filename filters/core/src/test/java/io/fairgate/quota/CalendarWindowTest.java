@@ -1,6 +1,5 @@
 package io.fairgate.quota;
 
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.quota.Quota.CalendarUnit;

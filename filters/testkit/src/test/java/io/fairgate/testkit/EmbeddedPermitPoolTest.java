@@ -126,7 +126,9 @@ class EmbeddedPermitPoolTest {
     /** Also records errors that come after it has cancelled. */
     private static final class RecordsErrors implements CoreSubscriber<Integer> {
         final List<Throwable> errors = new ArrayList<>();
-        @Nullable Subscription subscription;
+
+        @Nullable
+        Subscription subscription;
 
         @Override
         public void onSubscribe(Subscription subscription) {

@@ -143,9 +143,7 @@ class LibraryExamplesTest {
         PermitPool pool = new EmbeddedPermitPool("database", PoolSettings.ofPermits(10), TenantShares.EQUAL);
         // example
         Leases leases = new EmbeddedLeases(
-                Map.of("database", pool)::get,
-                MonotonicScheduler.INSTANCE,
-                new FencingTokens(InstantSource.system()));
+                Map.of("database", pool)::get, MonotonicScheduler.INSTANCE, new FencingTokens(InstantSource.system()));
         LeaseId job = LeaseId.random();
         LeaseTerm term = new LeaseTerm(Duration.ofSeconds(30), Duration.ofHours(1));
         LeaseRequest two = LeaseRequest.of("database", 2, Duration.ofSeconds(5), Duration.ofSeconds(30));

@@ -43,7 +43,9 @@ public final class ApiKeyCommand implements Callable<Integer> {
             // A digest protects only a key that cannot be guessed.
             command.commandLine()
                     .getErr()
-                    .printf("The key has %d characters (expected: at least %d random characters)%n", key.length(), SHORTEST);
+                    .printf(
+                            "The key has %d characters (expected: at least %d random characters)%n",
+                            key.length(), SHORTEST);
             return 1;
         }
         if (!given) {

@@ -26,7 +26,8 @@ import picocli.CommandLine.Unmatched;
  */
 @Command(
         name = "check",
-        description = "Checks a policy file: prints every mistake, and warnings about settings that are rarely intended.",
+        description =
+                "Checks a policy file: prints every mistake, and warnings about settings that are rarely intended.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class)
 public final class CheckCommand implements Callable<Integer> {

@@ -65,7 +65,8 @@ final class DemoTraffic {
     }
 
     private Outcome outcome(List<Long> latencies) {
-        List<Long> sorted = latencies.stream().filter(nanos -> nanos != FAILED).sorted().toList();
+        List<Long> sorted =
+                latencies.stream().filter(nanos -> nanos != FAILED).sorted().toList();
         return new Outcome(tenant, sorted, latencies.size() - sorted.size());
     }
 

@@ -108,9 +108,7 @@ public final class LeaseApiServer implements SmartLifecycle {
             if (leases.open() == 0) {
                 return Mono.just(true);
             }
-            return access.isDraining()
-                    ? pools.totals().map(totals -> totals.waiting() == 0)
-                    : Mono.just(false);
+            return access.isDraining() ? pools.totals().map(totals -> totals.waiting() == 0) : Mono.just(false);
         });
     }
 

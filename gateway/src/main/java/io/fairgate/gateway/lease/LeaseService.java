@@ -85,7 +85,8 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
     /** Opens the lease, also when the call is cancelled meanwhile: a repeated call continues with it. */
     private Mono<Boolean> opened(LeaseEntry mine) {
         AcquireLease request = mine.request();
-        Mono<Boolean> opened = register.leases().open(mine.id(), request.tenant(), request.holder(), term(request))
+        Mono<Boolean> opened = register.leases()
+                .open(mine.id(), request.tenant(), request.holder(), term(request))
                 // It may have taken effect. Calls that wait for it begin anew.
                 .doOnError(unreachable -> {
                     register.remove(mine);
@@ -108,8 +109,7 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
         }
         return register.find(mine.id()) == null
                 ? register.isFull()
-                        .flatMap(isFull ->
-                                isFull ? Mono.error(LeaseProblems.TOO_MANY) : Mono.just(register.add(mine)))
+                        .flatMap(isFull -> isFull ? Mono.error(LeaseProblems.TOO_MANY) : Mono.just(register.add(mine)))
                 : Mono.just(register.add(mine));
     }
 

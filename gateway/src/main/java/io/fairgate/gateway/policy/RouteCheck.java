@@ -69,11 +69,13 @@ public final class RouteCheck implements SmartInitializingSingleton {
     List<Mistake> namesAndArguments(PolicyRoutes candidate) {
         RouteArguments ofFilters = new RouteArguments("filter", filters);
         RouteArguments ofPredicates = new RouteArguments("predicate", predicates);
-        return ofEach(candidate, (component, mistakes) -> (component.isFilter ? ofFilters : ofPredicates)
-                .check(
-                        component.name,
-                        component.args,
-                        (found, expected) -> mistakes.add(component.mistake(found, expected))));
+        return ofEach(
+                candidate,
+                (component, mistakes) -> (component.isFilter ? ofFilters : ofPredicates)
+                        .check(
+                                component.name,
+                                component.args,
+                                (found, expected) -> mistakes.add(component.mistake(found, expected))));
     }
 
     private static void throwIfAny(List<Mistake> mistakes) {
@@ -108,8 +110,7 @@ public final class RouteCheck implements SmartInitializingSingleton {
             int index = 0;
             for (FilterDefinition filter : route.definition().getFilters()) {
                 Place place = Place.of(file, route.declaration(), true, index++);
-                check.accept(
-                        new Component(place, true, String.valueOf(filter.getName()), filter.getArgs()), mistakes);
+                check.accept(new Component(place, true, String.valueOf(filter.getName()), filter.getArgs()), mistakes);
             }
             index = 0;
             for (PredicateDefinition predicate : route.definition().getPredicates()) {

@@ -29,7 +29,8 @@ record UpstreamConnections(HttpClientProperties settings) {
         Integer connections = settings.getPool().getMaxConnections();
         // Connection pools of other types open as many connections as needed.
         return settings.getPool().getType() == PoolType.FIXED && connections != null
-                ? tooMany(PolicyRoutes.of(file, policy.routes()), policy.policy().pools(), connections)
+                ? tooMany(
+                        PolicyRoutes.of(file, policy.routes()), policy.policy().pools(), connections)
                 : List.of();
     }
 
@@ -37,8 +38,7 @@ record UpstreamConnections(HttpClientProperties settings) {
     private static List<Warning> tooMany(PolicyRoutes routes, Map<String, PoolSettings> pools, int connections) {
         Map<String, List<PolicyRoute>> withPools = routes.routes().stream()
                 .filter(route -> poolOf(route) != null)
-                .collect(Collectors.groupingBy(
-                        UpstreamConnections::upstream, LinkedHashMap::new, Collectors.toList()));
+                .collect(Collectors.groupingBy(UpstreamConnections::upstream, LinkedHashMap::new, Collectors.toList()));
         List<Warning> warnings = new ArrayList<>();
         withPools.forEach((upstream, sharing) -> {
             List<String> names = sharing.stream()

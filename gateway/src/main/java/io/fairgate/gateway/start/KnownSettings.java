@@ -72,7 +72,8 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
             }
         }
         if (!unknown.isEmpty()) {
-            throw new UnknownException(unknown.stream().map(KnownSettings::mistake).collect(Collectors.joining("\n")));
+            throw new UnknownException(
+                    unknown.stream().map(KnownSettings::mistake).collect(Collectors.joining("\n")));
         }
     }
 

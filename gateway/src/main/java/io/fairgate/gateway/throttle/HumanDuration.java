@@ -20,8 +20,9 @@ final class HumanDuration {
 
     private static final String SPACE = "\\p{javaWhitespace}\\p{javaSpaceChar}";
     /** A whole number, a fraction and a unit; possessive, so that a long text takes no longer than its length. */
-    private static final Pattern SPAN = Pattern.compile(
-            "\\G([0-9%1$s]++)(?:\\.([0-9%1$s]++))?+([A-Za-zµ]++)[%1$s]*+".formatted(SPACE));
+    private static final Pattern SPAN =
+            Pattern.compile("\\G([0-9%1$s]++)(?:\\.([0-9%1$s]++))?+([A-Za-zµ]++)[%1$s]*+".formatted(SPACE));
+
     private static final Pattern SPACES = Pattern.compile("[%s]+".formatted(SPACE));
 
     private static final int MOST_DECIMALS = 19;

@@ -133,7 +133,9 @@ record Locks(Peers peers, LockCharges charges, Scheduler time) {
                 })
                 .onErrorReturn(Changed.class, true)
                 .flatMap(held -> held
-                        ? peers.require(peer).flatMap(status -> charges.paid(status, request.permits().keySet()))
+                        ? peers.require(peer)
+                                .flatMap(status ->
+                                        charges.paid(status, request.permits().keySet()))
                         : Mono.just(false));
     }
 

@@ -27,8 +27,11 @@ record Peers(Leases leases, Semaphores semaphores, ThrottleSettings settings) {
     Mono<Long> create(PeerOwner owner, Duration expiresIn) {
         return requireRoom(owner)
                 .then(Mono.defer(() -> {
-                            PeerId peer = new PeerId(owner, ThreadLocalRandom.current().nextLong());
-                            return open(peer, expiresIn).filter(isOpen -> isOpen).thenReturn(peer.number());
+                            PeerId peer = new PeerId(
+                                    owner, ThreadLocalRandom.current().nextLong());
+                            return open(peer, expiresIn)
+                                    .filter(isOpen -> isOpen)
+                                    .thenReturn(peer.number());
                         })
                         .repeatWhenEmpty(attempts -> attempts));
     }

@@ -86,9 +86,7 @@ final class Restores {
     }
 
     private Mono<Boolean> heldAfterAll(PeerId peer, Set<String> semaphores) {
-        return Flux.fromIterable(semaphores)
-                .concatMap(peers::settled)
-                .then(peers.isNothingPending(peer));
+        return Flux.fromIterable(semaphores).concatMap(peers::settled).then(peers.isNothingPending(peer));
     }
 
     private void count(PeerOwner owner, Map<String, Integer> locks, boolean isHeld) {

@@ -63,7 +63,9 @@ public record ThrottleFile(
         Key all = new Key(root, List.of("semaphores"));
         List<Declared> semaphores = new ArrayList<>();
         if (all.value() instanceof TomlTable table) {
-            table.keySet().stream().sorted().forEach(name -> semaphores.add(all.below(name).declared(name)));
+            table.keySet().stream()
+                    .sorted()
+                    .forEach(name -> semaphores.add(all.below(name).declared(name)));
         } else if (all.value() != null) {
             throw all.wrong("a table");
         }

@@ -19,7 +19,9 @@ record ThrottleMetrics(Leases leases, Semaphores semaphores, Restores restores) 
                 .concatMap(semaphore -> semaphore
                         .pool()
                         .inFlight()
-                        .zipWith(leases.waiting(semaphore.name()), (inFlight, pending) -> new Row(semaphore, inFlight, pending)))
+                        .zipWith(
+                                leases.waiting(semaphore.name()),
+                                (inFlight, pending) -> new Row(semaphore, inFlight, pending)))
                 .collectList()
                 .map(this::page);
     }

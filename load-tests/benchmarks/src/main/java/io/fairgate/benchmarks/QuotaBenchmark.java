@@ -1,9 +1,8 @@
 package io.fairgate.benchmarks;
 
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;

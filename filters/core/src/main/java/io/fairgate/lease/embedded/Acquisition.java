@@ -198,10 +198,9 @@ final class Acquisition {
                 lease.endsAt = step.now + lease.maxHoldNanos;
             }
             long token = ledger.tokens.next();
-            taken.forEach((from, held) -> ledger.addGrant(
-                    lease, new OpenLease.Grant(from, held, token, step.now - requestedAt, step.now)));
-            long lasts =
-                    ledger.boundedNanos(lease, ttl == null ? Duration.ofNanos(lease.expiresAt - step.now) : ttl);
+            taken.forEach((from, held) ->
+                    ledger.addGrant(lease, new OpenLease.Grant(from, held, token, step.now - requestedAt, step.now)));
+            long lasts = ledger.boundedNanos(lease, ttl == null ? Duration.ofNanos(lease.expiresAt - step.now) : ttl);
             ledger.expireAt(lease, ledger.bounded(lease, Math.max(step.now + lasts, lease.extendedUntil)));
             LeaseStatus status = ledger.status(lease, step.now);
             for (String from : taken.keySet()) {

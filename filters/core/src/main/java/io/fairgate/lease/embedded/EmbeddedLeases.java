@@ -186,7 +186,8 @@ public final class EmbeddedLeases implements Leases {
 
     @Override
     public Flux<LeaseId> ids(TenantId tenant) {
-        return locked(step -> ledger.leases(tenant).stream().map(lease -> lease.id).toList())
+        return locked(step ->
+                        ledger.leases(tenant).stream().map(lease -> lease.id).toList())
                 .flatMapIterable(ids -> ids);
     }
 

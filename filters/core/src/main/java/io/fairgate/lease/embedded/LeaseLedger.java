@@ -135,7 +135,8 @@ final class LeaseLedger {
     }
 
     static IllegalArgumentException unknownPool(String name) {
-        return new IllegalArgumentException("unknown pool \"%s\" (expected: the name of an existing pool)".formatted(name));
+        return new IllegalArgumentException(
+                "unknown pool \"%s\" (expected: the name of an existing pool)".formatted(name));
     }
 
     void publish(LedgerStep step, Consumer<LeaseListener> event) {
@@ -153,14 +154,13 @@ final class LeaseLedger {
 
     void addGrant(OpenLease lease, OpenLease.Grant grant) {
         holding += lease.grants.isEmpty() ? 1 : 0;
-        lease.grants = List.of(
-                Stream.concat(lease.grants.stream(), Stream.of(grant)).toArray(OpenLease.Grant[]::new));
+        lease.grants =
+                List.of(Stream.concat(lease.grants.stream(), Stream.of(grant)).toArray(OpenLease.Grant[]::new));
     }
 
     /** Removes the grant and releases its permits. */
     void removeGrant(OpenLease lease, OpenLease.Grant grant, LedgerStep step) {
-        lease.grants =
-                lease.grants.stream().filter(each -> !each.equals(grant)).toList();
+        lease.grants = lease.grants.stream().filter(each -> !each.equals(grant)).toList();
         holding -= lease.grants.isEmpty() ? 1 : 0;
         step.after(grant.permits()::release);
     }
@@ -206,7 +206,8 @@ final class LeaseLedger {
     /** The time, but not beyond the maximum hold of the lease and of its pools. */
     long bounded(OpenLease lease, long when) {
         return lease.grants.stream()
-                .mapToLong(grant -> grant.at() + pools.bounds(grant.pool()).maxHold().toNanos())
+                .mapToLong(grant ->
+                        grant.at() + pools.bounds(grant.pool()).maxHold().toNanos())
                 .reduce(Math.min(when, lease.endsAt), Math::min);
     }
 

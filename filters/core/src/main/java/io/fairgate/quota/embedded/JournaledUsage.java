@@ -42,6 +42,8 @@ final class JournaledUsage extends WindowUsage {
         if (written != null) {
             window = written.window();
             used = written.used();
+            windowNow = written.window();
+            usedNow = used;
         }
     }
 
@@ -97,7 +99,9 @@ final class JournaledUsage extends WindowUsage {
     /** The journal has a chunk more than what is used, and a new usage would find that. */
     @Override
     boolean isNothing(ClockReading now) {
-        return isOver(now) && !isWriting && (submitted == null || now.wallMillis >= submitted.window().endMillis());
+        return isOver(now)
+                && !isWriting
+                && (submitted == null || now.wallMillis >= submitted.window().endMillis());
     }
 
     private long chunk() {

@@ -128,7 +128,8 @@ class LeaseFairnessTest {
 
     private static LeaseId ask(Leases leases, int permits) {
         LeaseId id = LeaseId.random();
-        leases.open(id, BATCH, "batch", new LeaseTerm(Duration.ofHours(1), Duration.ofHours(1))).block();
+        leases.open(id, BATCH, "batch", new LeaseTerm(Duration.ofHours(1), Duration.ofHours(1)))
+                .block();
         var unused = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, Duration.ofHours(1)), status -> {})
                 .subscribe();
         return id;

@@ -41,8 +41,8 @@ class LeaseFootprintTest {
     private final AtomicInteger timersRun = new AtomicInteger();
     private final EmbeddedPermitPool pool = nothingLeft.watch(
             new EmbeddedPermitPool("pool", PoolSettings.ofPermits(MANY), TenantShares.EQUAL, time, PoolListener.NONE));
-    private final Leases leases = new EmbeddedLeases(
-            Map.of("pool", pool)::get, counted(time), new FencingTokens(() -> Instant.EPOCH));
+    private final Leases leases =
+            new EmbeddedLeases(Map.of("pool", pool)::get, counted(time), new FencingTokens(() -> Instant.EPOCH));
 
     private Scheduler counted(Scheduler timers) {
         return new ForwardingScheduler(timers) {

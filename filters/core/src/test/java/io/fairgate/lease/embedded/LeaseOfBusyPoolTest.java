@@ -52,7 +52,8 @@ class LeaseOfBusyPoolTest {
     @Test
     void a_call_that_cannot_wait_gets_what_is_free() {
         LeaseId id = LeaseId.random();
-        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1))).block();
+        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)))
+                .block();
         LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
         assertThat(leases.acquire(id, one, status -> {}).block()).isTrue();
         leases.release(id).block();
@@ -62,7 +63,8 @@ class LeaseOfBusyPoolTest {
     @Test
     void a_call_that_cannot_wait_and_comes_before_the_pool_was_asked_gets_what_is_free() {
         LeaseId id = LeaseId.random();
-        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1))).block();
+        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)))
+                .block();
         LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
         List<Boolean> second = new ArrayList<>();
         busy.beforeItIsAsked = () -> leases.acquire(id, one, status -> {}).subscribe(second::add);
@@ -96,7 +98,10 @@ class LeaseOfBusyPoolTest {
         leases.open(id, ACME, "next", term).block();
         busy.restored.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
         assertThat(pool.inFlight().block()).isZero();
-        assertThat(leases.status(id).block()).isNotNull().extracting(LeaseStatus::held).isEqualTo(List.of());
+        assertThat(leases.status(id).block())
+                .isNotNull()
+                .extracting(LeaseStatus::held)
+                .isEqualTo(List.of());
         leases.release(id).block();
     }
 

@@ -3,15 +3,15 @@ package io.fairgate.permit.embedded;
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.status.PoolTotals;
-import io.fairgate.shares.ShareSettings;
-import io.fairgate.shares.TenantShares;
-import io.fairgate.status.TenantStanding;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.status.PoolTotals;
+import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.NothingLeft;
 import io.fairgate.testkit.TestTime;
@@ -134,8 +134,7 @@ class ExactPoolTest {
     void an_idle_tenant_is_not_in_the_status_even_after_it_held_permits() {
         TenantId a = TenantId.of("a");
         TenantStanding idle = new TenantStanding(new PoolTotals(3, 0, 0), 0, 0, 0, 2);
-        PermitPool pool = pool(
-                PoolSettings.ofPermits(3), TenantShares.EQUAL.withMember(a, ShareSettings.ofWeight(2)));
+        PermitPool pool = pool(PoolSettings.ofPermits(3), TenantShares.EQUAL.withMember(a, ShareSettings.ofWeight(2)));
         take(pool, "a", 1).release();
         assertThat(pool.standing(a).block()).isEqualTo(idle);
         assertThat(NothingLeft.statusOf(pool).tenants()).isEmpty();

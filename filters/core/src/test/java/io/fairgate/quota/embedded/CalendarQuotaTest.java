@@ -1,9 +1,8 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.Quota;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
 import io.fairgate.quota.QuotaDecision.Balance;
 import java.time.Duration;

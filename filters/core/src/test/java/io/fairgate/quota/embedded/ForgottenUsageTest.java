@@ -1,15 +1,14 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.journal.TestDisk;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
-
 import static io.fairgate.quota.embedded.JournaledQuotas.SHARED;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fairgate.quota.embedded.JournaledQuotas.Request;
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.embedded.JournaledQuotas.Request;
+import io.fairgate.quota.journal.TestDisk;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.stream.IntStream;

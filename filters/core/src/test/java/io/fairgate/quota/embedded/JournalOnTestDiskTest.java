@@ -1,20 +1,19 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.journal.TestDisk;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.journal.JournalListener;
-import io.fairgate.quota.journal.JournalRecord;
-import io.fairgate.quota.QuotaSet;
-import io.fairgate.quota.journal.UsageJournal;
-import io.fairgate.quota.journal.UsageKey;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.journal.JournalListener;
+import io.fairgate.quota.journal.JournalRecord;
+import io.fairgate.quota.journal.TestDisk;
+import io.fairgate.quota.journal.UsageJournal;
+import io.fairgate.quota.journal.UsageKey;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -338,6 +337,20 @@ class JournalOnTestDiskTest {
         while (!written.isDone() && disk.writes() < 3) {
             Thread.onSpinWait();
         }
+        assertThat(usedOnDisk()).isGreaterThanOrEqualTo(50);
+    }
+
+    @Test
+    void a_usage_of_an_earlier_process_keeps_its_record_before_its_first_decision() throws Exception {
+        assertThat(passes(charge(50, SMALL))).isTrue();
+        awaitWritten();
+        QuotaOwner acme = QuotaOwner.tenant(VirtualQuotas.ACME);
+        Account account = new Account(acme, journal);
+        JournaledUsage found = new JournaledUsage(journal, UsageKey.of(acme, SMALL), account);
+        synchronized (account) {
+            found.follow();
+        }
+        awaitWritten();
         assertThat(usedOnDisk()).isGreaterThanOrEqualTo(50);
     }
 

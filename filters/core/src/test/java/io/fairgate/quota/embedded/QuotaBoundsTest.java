@@ -1,15 +1,14 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.journal.TestDisk;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
-import io.fairgate.quota.journal.Deaf;
-import io.fairgate.quota.journal.UsageJournal;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.journal.Deaf;
+import io.fairgate.quota.journal.TestDisk;
+import io.fairgate.quota.journal.UsageJournal;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,10 +1,9 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.Quota;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
 import java.time.Duration;
 import java.util.Random;

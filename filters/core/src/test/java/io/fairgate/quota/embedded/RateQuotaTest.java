@@ -1,13 +1,12 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.OwnedQuota;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.OwnedQuota;
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaOwner;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -1,11 +1,10 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaSet;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

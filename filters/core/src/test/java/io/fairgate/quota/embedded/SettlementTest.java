@@ -1,14 +1,13 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaSet;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import org.junit.jupiter.api.Test;

@@ -1,17 +1,15 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
-import io.fairgate.quota.Quotas;
-import io.fairgate.quota.OwnedQuota;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.quota.OwnedQuota;
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;

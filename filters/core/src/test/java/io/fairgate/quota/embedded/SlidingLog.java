@@ -1,7 +1,6 @@
 package io.fairgate.quota.embedded;
 
 import io.fairgate.quota.Quota;
-
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,13 +1,12 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaSet;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,18 +1,17 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.journal.UnusableJournalException;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.journal.JournalListener;
-import io.fairgate.quota.QuotaSet;
-import io.fairgate.quota.journal.UsageJournal;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.journal.JournalListener;
+import io.fairgate.quota.journal.UnusableJournalException;
+import io.fairgate.quota.journal.UsageJournal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

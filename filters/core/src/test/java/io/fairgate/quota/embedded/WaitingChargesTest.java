@@ -1,20 +1,19 @@
 package io.fairgate.quota.embedded;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.journal.TestDisk;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.journal.JournalRecord;
-import io.fairgate.quota.QuotaSet;
-import io.fairgate.quota.OwnedQuota;
-
 import static io.fairgate.quota.embedded.JournaledQuotas.CHUNK;
 import static io.fairgate.quota.embedded.JournaledQuotas.LONGEST;
 import static io.fairgate.quota.embedded.JournaledQuotas.SHARED;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.OwnedQuota;
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.QuotaOwner;
+import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.embedded.JournaledQuotas.Request;
+import io.fairgate.quota.journal.JournalRecord;
+import io.fairgate.quota.journal.TestDisk;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;

@@ -1,14 +1,12 @@
 package io.fairgate.quota.journal;
 
-import io.fairgate.quota.CalendarWindow;
-
-import io.fairgate.quota.QuotaOwner;
-import io.fairgate.quota.Quota;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fairgate.quota.CalendarWindow;
+import io.fairgate.quota.Quota;
 import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaOwner;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -190,9 +188,7 @@ class JournalFileTest {
     @Test
     void a_rewrite_drops_old_windows_but_keeps_totals_and_the_last_window() throws IOException {
         JournalRecord total = new JournalRecord(
-                new UsageKey(new QuotaOwner(QuotaOwner.Kind.TENANT, "acme"), "all", "total"),
-                CalendarWindow.ALWAYS,
-                7);
+                new UsageKey(new QuotaOwner(QuotaOwner.Kind.TENANT, "acme"), "all", "total"), CalendarWindow.ALWAYS, 7);
         JournalRecord tomorrow = new JournalRecord(key("globex"), TOMORROW, 5);
         try (JournalFile file = JournalFile.open(file(), () -> wall)) {
             wall = Instant.parse("2026-03-12T00:00:00Z");

@@ -1,14 +1,13 @@
 package io.fairgate.quota.journal;
 
-import io.fairgate.quota.QuotaDecision;
-import io.fairgate.quota.QuotaCharge;
-import io.fairgate.quota.Quota;
-import io.fairgate.quota.QuotaSet;
-import io.fairgate.tenant.TenantId;
-import io.fairgate.quota.embedded.EmbeddedQuotas;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
+import io.fairgate.tenant.TenantId;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

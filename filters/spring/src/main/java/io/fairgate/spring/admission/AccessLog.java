@@ -29,8 +29,7 @@ import reactor.core.scheduler.Scheduler;
  *
  * @param records the log to write to; null when the access log is off
  */
-record AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time)
-        implements DisposableBean {
+record AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time) implements DisposableBean {
 
     /** Runs the request, and writes a record when it ends. */
     Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {

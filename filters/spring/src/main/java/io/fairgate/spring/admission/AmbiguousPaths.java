@@ -28,7 +28,10 @@ record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters re
 
     /** Throws {@link NotAdmittedException} when the path is ambiguous; in a dry run it only notes that. */
     void requireUnambiguous(ServerWebExchange exchange) {
-        if (mayPass || !AMBIGUOUS.matcher(exchange.getRequest().getURI().getRawPath()).find()) {
+        if (mayPass
+                || !AMBIGUOUS
+                        .matcher(exchange.getRequest().getURI().getRawPath())
+                        .find()) {
             return;
         }
         boolean enforced = policy.current().enforcement().isOn();

@@ -1,7 +1,7 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusedException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;

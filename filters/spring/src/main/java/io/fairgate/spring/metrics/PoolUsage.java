@@ -99,8 +99,7 @@ final class PoolUsage {
         Map<String, PoolStatus> before = latest.pools();
         return Flux.fromIterable(pools.all())
                 .flatMap(pool -> pool.snapshot()
-                        .onErrorReturn(
-                                PoolUnavailableException.class, before.getOrDefault(pool.name(), NOTHING))
+                        .onErrorReturn(PoolUnavailableException.class, before.getOrDefault(pool.name(), NOTHING))
                         .map(status -> Map.entry(pool.name(), status)))
                 .collectMap(Map.Entry::getKey, Map.Entry::getValue);
     }

@@ -30,7 +30,8 @@ record CostHeader(String header, List<Cidr> trustedFrom, long max) {
             throw mistake("trusted-from", null, "the networks whose peers may send the header");
         }
         Stream<String> networks = Arrays.stream(trustedFrom.split(",", -1));
-        return new CostHeader(header, networks.map(each -> Cidr.parse(each.strip())).toList(), max);
+        return new CostHeader(
+                header, networks.map(each -> Cidr.parse(each.strip())).toList(), max);
     }
 
     /** The units in the header; null when it holds no number or the peer is not trusted. */

@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param response how the response gives the cost; null when the cost is known before
  */
 public record RequestQuotas(
-        TenantPolicy tenant, QuotaSet quotas, long units, @Nullable ResponseCost response) {
+        TenantPolicy tenant,
+        QuotaSet quotas,
+        long units,
+        @Nullable ResponseCost response) {
 
     /** Whether there is nothing to decide. */
     boolean areUnlimited() {

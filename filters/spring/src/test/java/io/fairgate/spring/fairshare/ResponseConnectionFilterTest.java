@@ -1,10 +1,9 @@
 package io.fairgate.spring.fairshare;
 
-import io.fairgate.spring.OwnLoop;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CLIENT_RESPONSE_CONN_ATTR;
 
+import io.fairgate.spring.OwnLoop;
 import io.netty.channel.Channel;
 import java.time.Duration;
 import java.util.List;

@@ -3,8 +3,8 @@ package io.fairgate.spring.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.quota.Quotas;
+import io.fairgate.quota.embedded.EmbeddedQuotas;
 import io.fairgate.spring.OwnLoop;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.metrics.Meter;

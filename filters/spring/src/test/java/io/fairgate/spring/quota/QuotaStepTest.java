@@ -3,7 +3,6 @@ package io.fairgate.spring.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.fairgate.shares.ShareSettings;
 import io.fairgate.policy.Cidr;
 import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
@@ -11,6 +10,7 @@ import io.fairgate.policy.QuotaRule;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.quota.Quota;
 import io.fairgate.quota.embedded.EmbeddedQuotas;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.spring.exchange.RouteRules;
 import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.IdentityRefusedException.Reason;

@@ -59,8 +59,7 @@ class RecordLogTest {
     }
 
     @Test
-    void a_blocked_log_blocks_no_thread_and_lost_records_are_counted_and_reported_once()
-            throws InterruptedException {
+    void a_blocked_log_blocks_no_thread_and_lost_records_are_counted_and_reported_once() throws InterruptedException {
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         for (int i = 0; i < 10_000; i++) {
             audit.add(Map.of("event", "e" + i));

@@ -106,7 +106,8 @@ abstract class LeaseRestoreContract extends LeaseTopic {
     void a_restored_lease_is_bounded_by_the_pools_whose_permits_it_holds() {
         scene.bounds.put("other", new LeaseBounds(MINUTE, MINUTE.multipliedBy(3)));
         LeaseId id = LeaseId.random();
-        assertThat(scene.answer(restore(id, LONG, before(Map.of("pool", 1, "other", 1))))).isTrue();
+        assertThat(scene.answer(restore(id, LONG, before(Map.of("pool", 1, "other", 1)))))
+                .isTrue();
         assertThat(scene.left(id)).isEqualTo(MINUTE);
         assertThat(scene.answer(leases.extend(id, HOUR))).isEqualTo(MINUTE);
         scene.release(id);
@@ -117,11 +118,13 @@ abstract class LeaseRestoreContract extends LeaseTopic {
         scene.bounds.put("pool", new LeaseBounds(HOUR, HOUR));
         LeaseId id = LeaseId.random();
         Map<String, Integer> one = Map.of("pool", 1);
-        assertThat(scene.answer(restore(id, LONG, new HeldBefore(one, HOUR.minus(MINUTE), 0)))).isTrue();
+        assertThat(scene.answer(restore(id, LONG, new HeldBefore(one, HOUR.minus(MINUTE), 0))))
+                .isTrue();
         assertThat(scene.left(id)).isEqualTo(MINUTE);
         assertThat(scene.answer(leases.extend(id, HOUR))).isEqualTo(MINUTE);
         scene.release(id);
-        assertThat(scene.answer(restore(id, LONG, new HeldBefore(one, HOUR, 0)))).isTrue();
+        assertThat(scene.answer(restore(id, LONG, new HeldBefore(one, HOUR, 0))))
+                .isTrue();
         assertThat(scene.exists(id)).as("over already").isFalse();
     }
 }

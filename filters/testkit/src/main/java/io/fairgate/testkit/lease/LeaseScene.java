@@ -69,7 +69,8 @@ public final class LeaseScene {
 
     /** Subscribes to an acquisition, which may wait. */
     public CompletableFuture<Boolean> acquire(LeaseId id, LeaseRequest request) {
-        CompletableFuture<Boolean> answer = leases.acquire(id, request, status -> {}).toFuture();
+        CompletableFuture<Boolean> answer =
+                leases.acquire(id, request, status -> {}).toFuture();
         backend.runDue(time);
         return answer;
     }

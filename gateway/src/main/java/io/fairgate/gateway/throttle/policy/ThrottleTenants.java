@@ -51,8 +51,9 @@ record ThrottleTenants(
             return access.identify(exchange, otherwise);
         }
         return access.identify(info.shownTo(policy.current().identification().sources(), exchange))
-                .flatMap(caller ->
-                        caller.named().value().equals(info.tenant()) ? Mono.just(caller) : Mono.error(new HttpProblem(
+                .flatMap(caller -> caller.named().value().equals(info.tenant())
+                        ? Mono.just(caller)
+                        : Mono.error(new HttpProblem(
                                 403, "contradiction", "The credentials of the request name different tenants.")));
     }
 

@@ -19,20 +19,22 @@ import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.refusal.DecisionLog;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions;
+import io.fairgate.spring.refusal.Decisions.Origin;
 import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.http.HttpMethod;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Mono;
 
 /** The step alone, without a gateway around it. */
 class QuotaStepTest {
@@ -112,10 +114,10 @@ class QuotaStepTest {
         policy.replace(withMember("acme", ONE_IN_DRY_RUN));
         TenantPolicy tenant = policy.current().tenants().get(0);
         for (int i = 0; i < 3; i++) {
-            ServerWebExchange exchange = exchange();
-            RequestQuotas request = quotasOf(exchange, tenant);
-            step.checkBeforeWaiting(exchange, request, true).block();
-            step.charge(exchange, request, admitted -> Mono.empty()).block();
+            RequestQuotas request = quotasOf(exchange(), tenant);
+            Origin origin = new Origin(tenant, null, "orders", HttpMethod.GET, "/", new ArrayList<>());
+            step.check(() -> origin, request).block();
+            step.charge(() -> origin, request).block();
         }
         assertThat(decisions.latest(9)).extracting(Decision::quotas).containsExactly(List.of("dry"), List.of("dry"));
         assertThat(counted("quota", false)).isEqualTo(2);

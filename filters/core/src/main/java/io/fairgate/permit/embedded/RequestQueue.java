@@ -23,7 +23,7 @@ final class RequestQueue {
     private final FastPath fastPath;
     private final Deadlines deadlines;
     private final Dispatcher dispatcher;
-    private final Consumer<QueuedRequest> granted = request -> granted((Waiter) request);
+    private final Consumer<QueuedRequest> granted = this::granted;
     private final Consumer<Waiter> adopt = this::adopt;
 
     /** The requests that were queued in this round. */
@@ -135,7 +135,8 @@ final class RequestQueue {
         }
     }
 
-    private void granted(Waiter waiter) {
+    private void granted(QueuedRequest request) {
+        Waiter waiter = (Waiter) request;
         resume(waiter);
         deadlines.set(waiter, waiter.endOfHold(now));
     }

@@ -134,6 +134,7 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
     }
 
     /** By the drain, or by the subscribing thread when too many requests were submitted. */
+    @SuppressWarnings("EnumOrdinal") // The number is not kept anywhere, and REASONS has the same order.
     boolean refuse(RefusalReason reason) {
         return move(State.WAITING, State.REFUSED + reason.ordinal());
     }

@@ -42,6 +42,8 @@ final class JournaledUsage extends WindowUsage {
         if (written != null) {
             window = written.window();
             used = written.used();
+            windowNow = written.window();
+            usedNow = used;
         }
     }
 

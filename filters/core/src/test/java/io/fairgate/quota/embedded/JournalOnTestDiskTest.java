@@ -341,6 +341,20 @@ class JournalOnTestDiskTest {
         assertThat(usedOnDisk()).isGreaterThanOrEqualTo(50);
     }
 
+    @Test
+    void a_usage_of_an_earlier_process_keeps_its_record_before_its_first_decision() throws Exception {
+        assertThat(passes(charge(50, SMALL))).isTrue();
+        awaitWritten();
+        QuotaOwner acme = QuotaOwner.tenant(VirtualQuotas.ACME);
+        Account account = new Account(acme, journal);
+        JournaledUsage found = new JournaledUsage(journal, UsageKey.of(acme, SMALL), account);
+        synchronized (account) {
+            found.follow();
+        }
+        awaitWritten();
+        assertThat(usedOnDisk()).isGreaterThanOrEqualTo(50);
+    }
+
     private long usedOnDisk() {
         return disk.live().values().stream().mapToLong(JournalRecord::used).sum();
     }

@@ -7,11 +7,11 @@ package io.fairgate.config.yaml;
  */
 public record Key(String name, KeyType type, String meaning, boolean isRequired) {
 
-    public static Key of(String name, KeyType type) {
-        return of(name, type, "");
+    public static Key key(String name, KeyType type) {
+        return key(name, type, "");
     }
 
-    public static Key of(String name, KeyType type, String meaning) {
+    public static Key key(String name, KeyType type, String meaning) {
         return new Key(name, type, meaning, false);
     }
 

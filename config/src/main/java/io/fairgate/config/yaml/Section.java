@@ -84,7 +84,11 @@ public final class Section {
         return new Section(value, arguments, known);
     }
 
-    /** @param origin where the inherited values come from, for mistakes */
+    /**
+     * Takes the values of another section for the keys that this one does not have.
+     *
+     * @param origin where they come from, for mistakes
+     */
     public void inherit(Section inherited, String origin) {
         this.inherited = inherited;
         this.origin = origin;

@@ -153,6 +153,6 @@ public sealed interface IdentitySource {
     default boolean collidesWith(IdentitySource other) {
         CredentialHeader header = header();
         CredentialHeader others = other.header();
-        return header == null || others == null ? equals(other) : header.overlaps(others);
+        return (header == null || others == null) ? equals(other) : header.overlaps(others);
     }
 }

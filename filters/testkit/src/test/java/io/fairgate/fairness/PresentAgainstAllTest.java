@@ -55,7 +55,7 @@ class PresentAgainstAllTest {
 
     private static final class Item extends QueuedRequest {
         /** The class in which it waits, which was configured when it arrived. */
-        private final String leaf;
+        private final String className;
 
         private boolean wanted = true;
 
@@ -64,7 +64,7 @@ class PresentAgainstAllTest {
                     TenantId.of("t" + step.tenant()),
                     step.requestClass() == 0 ? null : "c" + step.requestClass(),
                     step.number());
-            leaf = shares.classes().containsKey("c" + step.requestClass()) ? "c" + step.requestClass() : "";
+            className = shares.classes().containsKey("c" + step.requestClass()) ? "c" + step.requestClass() : "";
         }
 
         @Override
@@ -168,7 +168,7 @@ class PresentAgainstAllTest {
 
         private List<String> path(Item request) {
             List<String> path = new ArrayList<>();
-            path.add("class " + request.leaf);
+            path.add("class " + request.className);
             path.add(0, "tenant " + request.tenant());
             String group = shares.groups().parents().get(request.tenant());
             while (group != null) {

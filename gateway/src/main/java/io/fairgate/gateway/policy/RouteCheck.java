@@ -142,9 +142,9 @@ public final class RouteCheck implements SmartInitializingSingleton {
         String name = component.name;
         try {
             if (component.isFilter) {
-                build(Objects.requireNonNull(filters.get(name)), component);
+                buildFilter(Objects.requireNonNull(filters.get(name)), component);
             } else {
-                build(Objects.requireNonNull(predicates.get(name)), component);
+                buildPredicate(Objects.requireNonNull(predicates.get(name)), component);
             }
         } catch (RuntimeException e) {
             String message = rootMessage(e);
@@ -159,11 +159,11 @@ public final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
-    private <C> void build(GatewayFilterFactory<C> factory, Component component) {
+    private <C> void buildFilter(GatewayFilterFactory<C> factory, Component component) {
         factory.apply(bound(factory, component));
     }
 
-    private <C> void build(RoutePredicateFactory<C> factory, Component component) {
+    private <C> void buildPredicate(RoutePredicateFactory<C> factory, Component component) {
         factory.applyAsync(bound(factory, component));
     }
 

@@ -17,7 +17,7 @@ final class NotAdmittedException extends RefusedException {
     }
 
     boolean isFor(Refusal other) {
-        return refusal == other;
+        return refusal.equals(other);
     }
 
     @Override

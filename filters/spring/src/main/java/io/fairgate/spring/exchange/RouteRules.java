@@ -24,6 +24,7 @@ public record RouteRules(@Nullable Route route, List<RouteRule> all) {
     private static final String ATTRIBUTE = RouteRules.class.getName();
 
     /** The rules of the request's route, kept with the exchange. A request that is forwarded internally takes another route. */
+    @SuppressWarnings("ReferenceEquality") // Another instance of the route is only searched again.
     public static RouteRules of(ServerWebExchange exchange) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
         RouteRules known = exchange.getAttribute(ATTRIBUTE);

@@ -45,7 +45,7 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
         TenantPolicy tenant = Exchanges.tenant(exchange);
         if (refusal.isFailure()) {
             counter.failed(Exchanges.pool(exchange), tenant, refusal.reason());
-        } else if (refusal == Refusal.BACKEND_LOST) {
+        } else if (refusal.equals(Refusal.BACKEND_LOST)) {
             counter.refused(tenant == null ? null : tenant.id(), refusal.reason(), true);
         }
         // A response that has begun cannot be replaced, and must not look complete, so its connection is closed.

@@ -97,7 +97,7 @@ class ReferenceFileTest {
         String text = Files.readString(REFERENCE).replaceAll("\\s*#\\s*", " ");
 
         assertThat(text)
-                .contains("all tenants together. Requests, at least 0. Default: " + PoolSettings.DEFAULT_MAX_WAITING)
+                .contains("that wait for a permit. Requests, at least 0. Default: " + PoolSettings.DEFAULT_MAX_WAITING)
                 .contains("Default: " + PoolSettings.DEFAULT_MAX_WAIT.toSeconds() + "s.")
                 .contains("Default: " + PoolSettings.DEFAULT_MAX_HOLD.toSeconds() + "s.")
                 .contains("1 to " + PoolSettings.MAX_PERMITS + ".")
@@ -110,8 +110,8 @@ class ReferenceFileTest {
                         + TokenRules.DEFAULT_SKEW.toSeconds() + "s.")
                 .contains(KeySetLocation.MIN_REFRESH.toSeconds() + "s to " + KeySetLocation.MAX_REFRESH.toDays()
                         + "d. Default: " + KeySetLocation.DEFAULT_REFRESH.toMinutes() + "m.")
-                .contains("carries it, in Authorization after Bearer. Default: " + IdentitySource.Jwt.DEFAULT_HEADER)
-                .contains("`none` for no header. Default: " + Identification.DEFAULT_FORWARD_AS);
+                .contains("in Authorization it follows Bearer. Default: " + IdentitySource.Jwt.DEFAULT_HEADER)
+                .contains("`none` for no such header. Default: " + Identification.DEFAULT_FORWARD_AS);
     }
 
     /** Names that an operator makes up are {@code *}, as in {@link KnownKeys#place}. */

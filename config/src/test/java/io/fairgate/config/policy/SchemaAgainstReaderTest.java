@@ -46,13 +46,16 @@ class SchemaAgainstReaderTest {
             "legacy",
             "UTC",
             "free",
+            "gold",
+            "week",
             "acme-corp",
             "san-dns",
             List.of(),
             Map.of());
 
     /** Lists without which, and with any odd value of which, the policy is refused. */
-    private static final Set<String> REQUIRED = Set.of(".tenants.identify", ".tenants.identify[0].trusted-from");
+    private static final Set<String> REQUIRED =
+            Set.of(".tenants.identify", ".tenants.identify[0].trusted-from", ".tenants.members.initech.plan");
 
     private final Yaml yaml = new Yaml();
     private final JsonMapper json = new JsonMapper();
@@ -71,7 +74,9 @@ class SchemaAgainstReaderTest {
 
     @BeforeEach
     void load() throws IOException {
-        policy.putAll(yaml.load(Files.readString(Path.of("fairgate.yml"))));
+        // With a member that overrides nothing of its plan, so that a change of the plan shows.
+        String member = "  members:\n    initech: { plan: free }\n";
+        policy.putAll(yaml.load(Files.readString(Path.of("fairgate.yml")).replaceFirst("(?m)^  members:\n", member)));
     }
 
     @Test

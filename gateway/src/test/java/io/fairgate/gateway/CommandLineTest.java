@@ -228,11 +228,11 @@ class CommandLineTest {
                                 .startsWith("fairgate.log-files.dir: unknown setting (expected: one of access-log, ")
                                 .endsWith("; did you mean log-files.directory?)"),
                         line -> assertThat(line)
-                                .startsWith("fairgate.quotas.jurnal: unknown setting ")
-                                .endsWith("; did you mean quotas.journal?)"),
-                        line -> assertThat(line)
                                 .as("the policy of the program is in a file")
-                                .startsWith("fairgate.policy.enabled: unknown setting "));
+                                .startsWith("fairgate.policy.enabled: unknown setting "),
+                        line -> assertThat(line)
+                                .startsWith("fairgate.quotas.jurnal: unknown setting ")
+                                .endsWith("; did you mean quotas.journal?)"));
     }
 
     @Test

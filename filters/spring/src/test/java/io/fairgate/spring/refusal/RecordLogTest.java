@@ -94,6 +94,8 @@ class RecordLogTest {
         ListAppender<ILoggingEvent> sentences = new ListAppender<>();
         sentences.start();
         own.addAppender(sentences);
+        // Another test's application may have turned the root logger off.
+        own.setLevel(Level.INFO);
         RecordLog audit = new RecordLog(RecordLog.AUDIT, lostRecords, logger);
         try {
             for (int i = 0; i < 3; i++) {
@@ -120,6 +122,7 @@ class RecordLogTest {
                                     .isEqualTo("The audit log is written again; 3 records were lost."));
             assertThat(sentences.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.ERROR, Level.INFO);
         } finally {
+            own.setLevel(null);
             own.detachAppender(sentences);
         }
     }

@@ -231,7 +231,7 @@ class DrainIT {
         stream.readUntil("first");
         assertThat(gateway.terminate().awaitExit()).isZero();
         assertThat(gateway.out())
-                .contains("1 bean still running after timeout of 2000ms: [fairgateDrain]")
+                .contains("1 bean still running after timeout of 2000ms: [fairgateGracefulShutdown]")
                 .contains("aborted with one or more requests still active");
     }
 }

@@ -30,8 +30,8 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Cancellation</b> of a call ends the wait for its answer, and leaves open whether the call takes effect.
  *
- * <p><b>Errors</b> that a method does not name come from a backend that cannot be reached; then it is unknown whether the
- * call took effect. Every call may be repeated.
+ * <p><b>Errors.</b> A backend in another process can be out of reach: then the calls error with
+ * {@link LeasesUnavailableException}, and it is unknown whether a call took effect. Every call may be repeated.
  */
 public interface Leases {
 

@@ -175,7 +175,7 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
     Mono<Standing> status(LeaseEntry entry) {
         return entry.opened()
                 .then(standing(entry))
-                .onErrorMap(unpaid -> LeaseProblems.EXPIRED)
+                .onErrorMap(failure -> failure == entry.refusal(), unpaid -> LeaseProblems.EXPIRED)
                 .switchIfEmpty(Mono.error(LeaseProblems.EXPIRED));
     }
 

@@ -1,5 +1,6 @@
 package io.fairgate.spring.refusal;
 
+import io.fairgate.lease.LeasesUnavailableException;
 import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PoolSettings;
@@ -34,7 +35,9 @@ final class Refusals {
             return refused.refusal(policy);
         } else if (failure instanceof PermitRefusedException permit) {
             return permit(permit, policy);
-        } else if (failure instanceof PoolUnavailableException || failure instanceof QuotasUnavailableException) {
+        } else if (failure instanceof PoolUnavailableException
+                || failure instanceof QuotasUnavailableException
+                || failure instanceof LeasesUnavailableException) {
             return Refusal.BACKEND_LOST;
         } else if (failure instanceof HoldExpiredException) {
             return Refusal.of(

@@ -50,7 +50,8 @@ class SchedulerModelTest {
             return;
         }
         assertThat(followed).as("grants decided by rounding").isLessThan(compared() / 50);
-        // While permits are collected for another, a tie may end the collection of either request, which is not visible.
+        // While permits are collected for another, a tie may end the collection of either request, which is not
+        // visible.
         assertThat(lost).as("models that gave up before the end").isLessThan(models.size() / 4);
     }
 }

@@ -172,7 +172,8 @@ class TreeSafetyTest {
         }
 
         private boolean canEverFit(TestRequest request) {
-            return request.permits() <= ledger.capOfClass(request) && scheduler.canEverFit(request.tenant(), request.permits());
+            return request.permits() <= ledger.capOfClass(request)
+                    && scheduler.canEverFit(request.tenant(), request.permits());
         }
 
         private void granted(TestRequest request) {
@@ -182,8 +183,8 @@ class TreeSafetyTest {
             assertThat(request.wanted).isTrue();
             assertThat(waiting)
                     .as("waiting for longer than %s", request)
-                    .noneMatch(
-                            other -> other.wanted && other.number < request.number && ledger.isInOneQueue(other, request));
+                    .noneMatch(other ->
+                            other.wanted && other.number < request.number && ledger.isInOneQueue(other, request));
             assertThat(ledger.exceededBy(request)).as("after %s", request).isNull();
         }
 

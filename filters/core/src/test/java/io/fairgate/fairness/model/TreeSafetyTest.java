@@ -35,7 +35,9 @@ class TreeSafetyTest {
             return new Life(permits, 1 + random.nextInt(7), 1 + random.nextInt(permits + 1), random.nextInt());
         });
         assertThat(grants).isGreaterThan(SeededModel.partOf(20_000));
-        assertThat(grantsOfEndedCollections).isGreaterThan(SeededModel.partOf(50));
+        if (SeededModel.runsAll()) {
+            assertThat(grantsOfEndedCollections).isGreaterThan(50);
+        }
     }
 
     private final class Life implements SeededModel.Scenario<Step> {

@@ -84,7 +84,7 @@ class WarningsTest {
     }
 
     @Test
-    void networks_that_leave_somebody_out_are_not_told_of() {
+    void networks_that_exclude_some_peers_cause_no_warning() {
         assertThat(warnings("[0.0.0.0/1, 128.0.0.0/2, 127.0.0.0/8]", "trusted-from: '0.0.0.0/1, 8000::/1'"))
                 .isEmpty();
     }

@@ -69,7 +69,7 @@ class ApiKeyTest {
             after a scheme, and a tab      | 'Authorization: Key\tOFB'               | 200 | b
             beside another scheme          | 'Authorization: Basic eDp5~X-Api-Key: NEW' | 200 | a
             a key in the policy's form     | 'X-Api-Key: HASH'                       | 401 | invalid-key
-            a key that nobody has          | 'X-Api-Key: fg_nobodys-0123456789012'   | 401 | invalid-key
+            a key of no tenant             | 'X-Api-Key: fg_nobodys-0123456789012'   | 401 | invalid-key
             a key in other letters         | 'X-Api-Key: FG_NEW-KEY-OF-A-0123456789' | 401 | invalid-key
             a key and more                 | 'X-Api-Key: NEW1'                       | 401 | invalid-key
             a key and another, in one line | 'X-Api-Key: NEW,OLD'                    | 401 | invalid-key
@@ -89,7 +89,7 @@ class ApiKeyTest {
             no scheme                      | 'Authorization: NEW'                    | 401 | missing
             two tenants, two ways          | 'X-Api-Key: NEW~Authorization: Key OFB' | 403 | contradiction
             a header of another            | 'X-Tenant-Id: b~X-Api-Key: NEW'         | 403 | contradiction
-            a header of nobody             | 'X-Tenant-Id: nobody~X-Api-Key: NEW'    | 403 | contradiction
+            a header of no tenant          | 'X-Tenant-Id: nobody~X-Api-Key: NEW'    | 403 | contradiction
             a header of no trusted peer    | 'X-Edge-Tenant: a~X-Api-Key: NEW'       | 403 | untrusted-peer
             """)
     void a_key_names_its_tenant_and_other_identities_must_agree(
@@ -157,13 +157,13 @@ class ApiKeyTest {
 
     @Test
     void every_refusal_is_in_the_audit_log_and_no_key_is_logged(CapturedOutput output) throws Exception {
-        String nobodys = "fg_nobodys-0123456789012";
-        assertThat(audited(output, raw("X-Api-Key: " + nobodys)))
+        String unknownKey = "fg_nobodys-0123456789012";
+        assertThat(audited(output, raw("X-Api-Key: " + unknownKey)))
                 .contains(
                         "\"event\":\"identity-refused\"", "\"decision\":\"", "\"status\":401", "\"peer\":\"127.0.0.1\"")
                 .contains(
                         "\"reason\":\"invalid-key\"",
-                        "\"key\":\"" + ApiKeyHash.of(nobodys).id() + "\"")
+                        "\"key\":\"" + ApiKeyHash.of(unknownKey).id() + "\"")
                 .contains("\"route\":\"fair\"", "\"method\":\"GET\"", "\"path\":\"/fair/x\"")
                 .doesNotContain("secret=");
         assertThat(audited(output, raw("X-Tenant-Id: b", "X-Api-Key: " + NEW)))
@@ -172,14 +172,14 @@ class ApiKeyTest {
                         "\"claimed\":\"b\"",
                         "\"key\":\"" + ApiKeyHash.of(NEW).id());
         assertThat(output.getAll())
-                .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).hex());
+                .doesNotContain(unknownKey, NEW, OLD, ApiKeyHash.of(NEW).hex());
         String pages =
                 Answer.to(both.gateway().managementUrl("/actuator/decisions")).body()
                         + Answer.to(both.gateway().managementUrl("/actuator/prometheus"))
                                 .body();
         assertThat(pages)
                 .contains("reason=\"invalid-key\"")
-                .doesNotContain(nobodys, NEW, OLD, ApiKeyHash.of(NEW).id());
+                .doesNotContain(unknownKey, NEW, OLD, ApiKeyHash.of(NEW).id());
     }
 
     /** The audit log's line for the refusal in this answer. */

@@ -247,10 +247,10 @@ class LeaseApiTest {
 
     @Test
     void unidentified_calls_get_the_same_refusals_as_requests() {
-        Answer nobody = new LeasingTenant(GATEWAY, "").acquire("x", "pool", "{}");
-        assertProblem(nobody, 401, "missing");
-        assertThat(nobody.json()).containsKey("decision");
-        assertThat(nobody.field("WWW-Authenticate")).isNotEmpty();
+        Answer unidentified = new LeasingTenant(GATEWAY, "").acquire("x", "pool", "{}");
+        assertProblem(unidentified, 401, "missing");
+        assertThat(unidentified.json()).containsKey("decision");
+        assertThat(unidentified.field("WWW-Authenticate")).isNotEmpty();
         assertProblem(new LeasingTenant(GATEWAY, "stranger").call("GET", "/v1/pools", ""), 403, "unknown-tenant");
         assertProblem(new LeasingTenant(GATEWAY, "a b").release("x"), 400, "malformed");
     }

@@ -238,9 +238,9 @@ class LeaseRefusalRecordsTest {
     @Test
     void refused_unidentified_calls_are_logged_like_requests(CapturedOutput output) {
         start();
-        LeasingTenant nobody = new LeasingTenant(gateway, "");
-        nobody.acquire("k", "pool", "{\"permits\":0}");
-        nobody.future("GET", "/peers/", "").join();
+        LeasingTenant unidentified = new LeasingTenant(gateway, "");
+        unidentified.acquire("k", "pool", "{\"permits\":0}");
+        unidentified.future("GET", "/peers/", "").join();
         assertRefusals(output);
         assertThat(output.getOut().lines().filter(line -> line.startsWith("{\"event\":\"identity-refused\"")))
                 .hasSize(2);
@@ -249,8 +249,8 @@ class LeaseRefusalRecordsTest {
     @Test
     void a_caller_with_malformed_credentials_is_logged_with_its_address(CapturedOutput output) {
         start();
-        LeasingTenant nobody = new LeasingTenant(gateway, "");
-        nobody.future("GET", "/peers/", "", "Authorization", "Basic ?").join();
+        LeasingTenant unidentified = new LeasingTenant(gateway, "");
+        unidentified.future("GET", "/peers/", "", "Authorization", "Basic ?").join();
         assertRefusals(output, "Z\",\"peer\":\"127.0.0.1\",\"reason\":\"bad-request\"");
     }
 

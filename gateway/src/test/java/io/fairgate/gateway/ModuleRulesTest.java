@@ -143,7 +143,7 @@ class ModuleRulesTest {
             .resideInAnyPackage(SPRING_ITSELF, MICROMETER, TESTKIT, CONFIG, REDIS, SPRING, GATEWAY);
 
     @ArchTest
-    static final ArchRule nobody_depends_on_the_client = noClasses()
+    static final ArchRule no_other_module_depends_on_the_client = noClasses()
             .that()
             .resideOutsideOfPackage(CLIENT)
             .should()
@@ -151,7 +151,7 @@ class ModuleRulesTest {
             .resideInAPackage(CLIENT);
 
     @ArchTest
-    static final ArchRule nobody_depends_on_the_program = noClasses()
+    static final ArchRule no_other_module_depends_on_the_program = noClasses()
             .that()
             .resideOutsideOfPackage(GATEWAY)
             .should()

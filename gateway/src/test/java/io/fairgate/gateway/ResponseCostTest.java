@@ -46,9 +46,9 @@ class ResponseCostTest {
 
     @BeforeAll
     static void start() throws IOException {
-        int nobody;
+        int unusedPort;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            nobody = free.getLocalPort();
+            unusedPort = free.getLocalPort();
         }
         StringBuilder members = new StringBuilder();
         TENANTS.forEach(tenant -> members.append("    %s: { plan: ten }\n".formatted(tenant)));
@@ -98,11 +98,11 @@ class ResponseCostTest {
                     uri: "ws://127.0.0.1:SOCKETS"
                     predicates: [ "Path=/socket/bytes" ]
                     filters: [ { name: Cost, args: { units: 5, response: bytes } }, "FairShare=pool" ]
-                  - { id: lost, uri: "http://127.0.0.1:NOBODY", predicates: [ "Path=/lost/**" ], filters: [ "Cost=7" ] }
+                  - { id: lost, uri: "http://127.0.0.1:UNUSED_PORT", predicates: [ "Path=/lost/**" ], filters: [ "Cost=7" ] }
                 """.replace("BY_FIELD", "{ name: Cost, args: { units: 5, response: 'header:X-Cost' } }")
                 .replace("UPSTREAM", upstream.url())
                 .replace("SOCKETS", "" + webSockets.port())
-                .replace("NOBODY", "" + nobody)
+                .replace("UNUSED_PORT", "" + unusedPort)
                 .replace("MEMBERS", members));
     }
 

@@ -67,9 +67,9 @@ class TenantRouteTest {
     @Test
     void an_unidentified_request_gets_401_if_only_tenants_have_routes() {
         start(PREMIUM);
-        Answer nobody = Answer.to(gateway.url("/x"));
-        assertThat(nobody.status()).isEqualTo(401);
-        assertThat(nobody.json("reason")).isEqualTo("missing");
+        Answer unidentified = Answer.to(gateway.url("/x"));
+        assertThat(unidentified.status()).isEqualTo(401);
+        assertThat(unidentified.json("reason")).isEqualTo("missing");
         assertThat(Answer.to(gateway.url("/x"), "X-Tenant-Id", "a b").status()).isEqualTo(400);
         assertThat(body("c")).as("a tenant without a route").isEqualTo("404");
         assertThat(Answer.to(gateway.url("/elsewhere")).status()).isEqualTo(404);

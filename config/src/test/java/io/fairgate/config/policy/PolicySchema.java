@@ -148,7 +148,7 @@ final class PolicySchema {
         return ordered("anyOf", List.of(TEXT, section));
     }
 
-    /** What a filter or a predicate of ours takes; of others nobody knows here. */
+    /** What a filter or a predicate of Fairgate takes; the arguments of others are not known here. */
     private Map<String, Object> arguments(Map.Entry<String, KnownKeys> component) {
         Map<String, Object> args = section(component.getValue());
         Map<String, Object> properties = asMapping(args.get("properties"));

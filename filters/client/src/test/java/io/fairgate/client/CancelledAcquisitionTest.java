@@ -43,7 +43,7 @@ class CancelledAcquisitionTest {
     }
 
     @Test
-    void a_grant_whose_answer_nobody_waits_for_any_more_is_given_back() {
+    void a_grant_without_an_answer_is_given_back_after_the_cancellation() {
         network.next(
                 "POST", network.silent(), network.answerLost(), network.answering(ModelServer.problem(500, "bug")));
         Signals<Lease> signals = scene.subscribe(scene.client.acquire(OPTIONS));

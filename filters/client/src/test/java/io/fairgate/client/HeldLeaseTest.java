@@ -99,7 +99,7 @@ class HeldLeaseTest {
                 .isInstanceOfSatisfying(
                         LeaseLostException.class, e -> assertThat(e.id()).isEqualTo(lease.id()))
                 .hasRootCauseMessage("reset");
-        assertThat(scene.server.held()).as("not given to anybody else yet").isOne();
+        assertThat(scene.server.held()).as("not given to another holder yet").isOne();
         assertThat(scene.time.timersLeft()).isZero();
     }
 

@@ -112,7 +112,7 @@ class HistoriesTest {
         }
 
         /**
-         * Everybody leaves at once, whatever the network is like. What could not be given back expires: a lease after its time
+         * All callers leave at once, whatever the network is like. What could not be given back expires: a lease after its time
          * to live, a place in the queue after the longest call and the same, and it may be granted until then.
          */
         void end() {

@@ -121,9 +121,9 @@ final class ModelServer {
         return leases.values().stream().filter(entry -> !entry.isHeld).count();
     }
 
-    /** As if somebody else had asked. */
+    /** As if another client had asked. */
     synchronized String grantToAnother(String pool, int count, Duration ttl) {
-        Entry entry = new Entry(newId(), "somebody-" + ids, Map.of(pool, count), ttl.toNanos());
+        Entry entry = new Entry(newId(), "other-client-" + ids, Map.of(pool, count), ttl.toNanos());
         leases.put(entry.id, entry);
         promote();
         if (!entry.isHeld) {

@@ -114,7 +114,7 @@ final class Network implements Transport {
         return call -> Mono.just(answer);
     }
 
-    /** Once sent, it gets there, whoever still listens. */
+    /** Once sent, it arrives, even if the sender no longer waits for the answer. */
     Way delayed(Duration there, Duration back) {
         return call -> {
             Sinks.One<ApiResponse> answer = Sinks.one();

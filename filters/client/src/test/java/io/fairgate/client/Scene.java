@@ -60,7 +60,7 @@ final class Scene {
         return signals;
     }
 
-    /** Both permits of {@code a}, for somebody else. */
+    /** Both permits of {@code a}, for another holder. */
     String takeAll() {
         return server.grantToAnother("a", 2, Duration.ofHours(1));
     }

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The run queue of one node: its backlogged children, their sums, and which of them comes next.
  *
- * <p>The scheduler's rules define the answers, and so does {@code ScanRunQueue} in the tests of the testkit, which looks
- * at every node each time. {@link HeapRunQueue} gives the same answers, to the last bit, without looking at all nodes.
+ * <p>The scheduler's rules define the answers, and so does {@code ScanRunQueue} in the tests, which looks at every node each
+ * time. {@link HeapRunQueue} gives the same answers, to the last bit, without looking at all nodes.
  *
  * <p>While a node is in the run queue, its permits in flight, its permit-time and its settings change only between
  * {@link #beforeChange} and {@link #afterChange}, or for all nodes before {@link #afterChangeOfAll}. After a change of the

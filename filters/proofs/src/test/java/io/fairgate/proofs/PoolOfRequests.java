@@ -244,7 +244,7 @@ final class PoolOfRequests {
      */
     String outcomeWhenLate() {
         try {
-            requireNobodyForgotten();
+            requireNoRequestForgotten();
             requireTimeEndsIt();
         } catch (IllegalStateException e) {
             return "broken: " + e.getMessage();
@@ -252,7 +252,7 @@ final class PoolOfRequests {
         return outcome();
     }
 
-    private void requireNobodyForgotten() {
+    private void requireNoRequestForgotten() {
         boolean waits = Arrays.stream(requests).anyMatch(Request::isWaiting);
         long running = Arrays.stream(requests).filter(Request::isRunning).count();
         require(!waits || running >= permits, "a request waits while a permit is free");

@@ -53,7 +53,7 @@ public record Holds(Kind kind, Duration mean, double jitter) {
     }
 
     /** A random hold in nanoseconds, at least 1, so that time always advances in a closed loop. */
-    long draw(Random random) {
+    public long draw(Random random) {
         double nanos = switch (kind) {
             case CONSTANT -> mean.toNanos();
             case UNIFORM -> mean.toNanos() * (1 + jitter * (2 * random.nextDouble() - 1));

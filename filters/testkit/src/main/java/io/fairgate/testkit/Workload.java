@@ -49,7 +49,7 @@ public record Workload(
         return loads.stream().map(Load::tenant).distinct().toList();
     }
 
-    double weightOf(int tenant) {
+    public double weightOf(int tenant) {
         return shares.of(tenants().get(tenant)).weight();
     }
 }

@@ -57,8 +57,8 @@ final class CountingHistory {
     }
 
     /**
-     * Somebody asked and left without waiting for an answer. What it was granted just then comes back soon, though nobody is
-     * told when: until the end whoever looks may see it, or not.
+     * A caller asked and left without waiting for an answer. What it was granted just then comes back soon, at a time that
+     * the history does not record: until the end each look at the count may see it, or not.
      */
     void left(long called, int permits) {
         leavers.add(new Leaver(called, permits));

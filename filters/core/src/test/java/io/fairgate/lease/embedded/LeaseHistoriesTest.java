@@ -42,7 +42,7 @@ class LeaseHistoriesTest {
     private static final int ROUNDS = 1;
     private static final int PERMITS = 3;
     private static final TenantId ACME = TenantId.of("acme");
-    /** Nobody waits that long unless a permit is lost. */
+    /** No request waits that long unless a permit is lost. */
     private static final Duration LONG = Duration.ofSeconds(20);
 
     @RegisterExtension

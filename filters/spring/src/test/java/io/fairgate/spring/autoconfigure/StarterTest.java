@@ -96,7 +96,7 @@ class StarterTest {
     /** The application: routes by the Java DSL if there is a policy, and by properties. */
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class SomebodysGateway {
+    static class CustomGateway {
 
         @Bean
         RouteLocator routes(
@@ -126,7 +126,7 @@ class StarterTest {
     }
 
     private ConfigurableApplicationContext start(List<String> policy, String... more) {
-        SpringApplication application = new SpringApplication(SomebodysGateway.class, OwnPage.class);
+        SpringApplication application = new SpringApplication(CustomGateway.class, OwnPage.class);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
         List<String> arguments = new ArrayList<>();
@@ -318,9 +318,9 @@ class StarterTest {
                         .statusCode())
                 .isEqualTo(200);
         assertThat(ask(gateway, "/acme/x", "globex").join().statusCode()).isEqualTo(404);
-        HttpResponse<String> nobody = CLIENT.send(request.build(), BodyHandlers.ofString());
-        assertThat(nobody.statusCode()).isEqualTo(401);
-        assertThat(nobody.headers().allValues("WWW-Authenticate"))
+        HttpResponse<String> unidentified = CLIENT.send(request.build(), BodyHandlers.ofString());
+        assertThat(unidentified.statusCode()).isEqualTo(401);
+        assertThat(unidentified.headers().allValues("WWW-Authenticate"))
                 .containsExactly(
                         "Fairgate header=\"X-Tenant-Id\"",
                         "Fairgate header=\"X-Api-Key\"",

@@ -51,7 +51,7 @@ class JournalStarterTest {
 
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class SomebodysGateway {
+    static class CustomGateway {
 
         /** Whether each request was on the event loop of its connection once its quotas were charged. */
         private static final List<Boolean> AT_HOME = new CopyOnWriteArrayList<>();
@@ -76,7 +76,7 @@ class JournalStarterTest {
     }
 
     private ConfigurableApplicationContext start(Class<?> more, String journal) {
-        SpringApplication application = new SpringApplication(SomebodysGateway.class, more);
+        SpringApplication application = new SpringApplication(CustomGateway.class, more);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of(
                 "logging.level.root",
@@ -124,19 +124,19 @@ class JournalStarterTest {
 
     @Test
     void a_request_that_waited_for_the_disk_continues_on_its_event_loop() throws Exception {
-        SomebodysGateway.AT_HOME.clear();
+        CustomGateway.AT_HOME.clear();
         ConfigurableApplicationContext gateway =
-                start(SomebodysGateway.class, directory.resolve("usage").toString());
+                start(CustomGateway.class, directory.resolve("usage").toString());
         // The first one waits for the first chunk.
         assertThat(ask(gateway)).isEqualTo(200);
         assertThat(ask(gateway)).isEqualTo(200);
-        assertThat(SomebodysGateway.AT_HOME).containsExactly(true, true);
+        assertThat(CustomGateway.AT_HOME).containsExactly(true, true);
     }
 
     @Test
     void a_failing_journal_shows_in_health_and_metrics_and_refuses_nothing() throws Exception {
         Path file = directory.resolve("usage");
-        ConfigurableApplicationContext gateway = start(SomebodysGateway.class, file.toString());
+        ConfigurableApplicationContext gateway = start(CustomGateway.class, file.toString());
         JournalStatus status = gateway.getBean(JournalStatus.class);
         MeterRegistry meters = gateway.getBean(MeterRegistry.class);
         assertThat(status.health())
@@ -180,6 +180,6 @@ class JournalStarterTest {
         ConfigurableApplicationContext gateway = start(OwnQuotas.class, "");
         assertThat(ask(gateway)).isEqualTo(200);
         assertThat(gateway.getBeanNamesForType(JournalStatus.class)).isEmpty();
-        assertThat(ask(start(SomebodysGateway.class, ""))).isEqualTo(200);
+        assertThat(ask(start(CustomGateway.class, ""))).isEqualTo(200);
     }
 }

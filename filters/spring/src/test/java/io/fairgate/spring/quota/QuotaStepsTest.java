@@ -101,7 +101,7 @@ class QuotaStepsTest {
 
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class SomebodysGateway {
+    static class CustomGateway {
         @Bean
         NotedQuotas notedQuotas() {
             return new NotedQuotas();
@@ -110,7 +110,7 @@ class QuotaStepsTest {
 
     @BeforeEach
     void start() {
-        SpringApplication application = new SpringApplication(SomebodysGateway.class);
+        SpringApplication application = new SpringApplication(CustomGateway.class);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
         List<String> arguments = new ArrayList<>();

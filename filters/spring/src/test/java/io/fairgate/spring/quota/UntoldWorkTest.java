@@ -55,7 +55,7 @@ class UntoldWorkTest {
 
     @SpringBootConfiguration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class SomebodysGateway {
+    static class CustomGateway {
         private final Sinks.Empty<Void> reached = Sinks.empty();
 
         @Bean
@@ -75,14 +75,14 @@ class UntoldWorkTest {
     @Configuration(proxyBeanMethods = false)
     static class OwnClient {
         @Bean
-        HttpClient somebodysClient() {
+        HttpClient customClient() {
             return HttpClient.create();
         }
     }
 
     private ConfigurableApplicationContext start(Class<?>... more) {
         List<Class<?>> sources = new ArrayList<>(List.of(more));
-        sources.add(SomebodysGateway.class);
+        sources.add(CustomGateway.class);
         SpringApplication application = new SpringApplication(sources.toArray(Class<?>[]::new));
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
@@ -155,7 +155,7 @@ class UntoldWorkTest {
         assertThat(ask(gateway, "/to/broken")).isGreaterThanOrEqualTo(500);
         awaitUsed(gateway, 2);
         CompletableFuture<?> left = CLIENT.sendAsync(request(gateway, "/to/slow"), BodyHandlers.discarding());
-        gateway.getBean(SomebodysGateway.class).reached.asMono().block(Duration.ofSeconds(20));
+        gateway.getBean(CustomGateway.class).reached.asMono().block(Duration.ofSeconds(20));
         left.cancel(true);
         awaitUsed(gateway, 3);
     }

@@ -17,7 +17,7 @@ public interface HeldPermits extends AutoCloseable {
     /** False after the permits were released, or taken back because they were held for too long. */
     boolean isHeld();
 
-    /** Gives the permits back; the next claims in order get them. */
+    /** Gives the permits back; the next requests in order get them. */
     void release();
 
     /** The same as {@link #release}. */

@@ -146,7 +146,7 @@ public enum ModelCheck {
                 .invocationsPerIteration(ORDERS)
                 // The scenarios are small already.
                 .minimizeFailedScenario(false)
-                // Used by one thread at a time. Only "grant" asks the claims, which other threads change meanwhile.
+                // Used by one thread at a time. Only "grant" asks the requests, which other threads change meanwhile.
                 .addGuarantee(forClasses(FairScheduler.class.getName())
                         .methods(method -> !method.equals("grant"))
                         .treatAsAtomic())

@@ -92,7 +92,7 @@ public final class Simulation {
             }
             List<QueuedRequest> granted = new ArrayList<>();
             scheduler.grant(now, granted::add);
-            granted.forEach(claim -> begin((Request) claim));
+            granted.forEach(request -> begin((Request) request));
         }
         return end;
     }

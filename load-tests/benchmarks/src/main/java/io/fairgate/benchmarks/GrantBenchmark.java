@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.State;
 
 /**
  * The scheduler alone, in virtual time. Each tenant is always backlogged. One operation releases the claim that is held
- * longest, grants the next one, and enqueues another claim of the granted tenant.
+ * longest, grants the next one, and enqueues another request of the granted tenant.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -44,7 +44,7 @@ public class GrantBenchmark {
         for (int i = 0; i < tenants; i++) {
             TenantId tenant = TenantId.of("tenant-" + i);
             for (int waiting = 0; waiting < 1 + PERMITS / tenants; waiting++) {
-                scheduler.enqueue(new WantedClaim(tenant), now);
+                scheduler.enqueue(new WantedRequest(tenant), now);
             }
         }
         scheduler.grant(now, held::add);
@@ -56,7 +56,7 @@ public class GrantBenchmark {
             now += STEP_NANOS;
             scheduler.release(held.remove(), now);
             scheduler.grant(now, held::add);
-            scheduler.enqueue(new WantedClaim(held.getLast().tenant()), now);
+            scheduler.enqueue(new WantedRequest(held.getLast().tenant()), now);
         }
     }
 }

@@ -105,7 +105,7 @@ record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, d
         }
         FairScheduler scheduler =
                 new FairScheduler(1, new TenantShares(members, ShareSettings.EQUAL), FairnessSettings.USUAL, 0);
-        ids.forEach(id -> scheduler.enqueue(new WantedClaim(id), 0));
+        ids.forEach(id -> scheduler.enqueue(new WantedRequest(id), 0));
         return scheduler;
     }
 

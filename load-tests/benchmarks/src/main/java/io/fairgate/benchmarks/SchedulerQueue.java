@@ -12,23 +12,23 @@ final class SchedulerQueue implements WaitingQueue {
     private static final TenantId TENANT = TenantId.of("acme");
 
     private final FairScheduler scheduler = new FairScheduler(1, TenantShares.EQUAL, FairnessSettings.USUAL, 0);
-    private final QueuedRequest[] claims;
+    private final QueuedRequest[] requests;
     private long now;
 
     SchedulerQueue(int places) {
-        claims = new QueuedRequest[places];
-        scheduler.enqueue(new WantedClaim(TENANT), now);
+        requests = new QueuedRequest[places];
+        scheduler.enqueue(new WantedRequest(TENANT), now);
         scheduler.grant(now, granted -> {});
     }
 
     @Override
     public void join(int place) {
-        claims[place] = new WantedClaim(TENANT);
-        scheduler.enqueue(claims[place], ++now);
+        requests[place] = new WantedRequest(TENANT);
+        scheduler.enqueue(requests[place], ++now);
     }
 
     @Override
     public void leave(int place) {
-        scheduler.cancel(claims[place], ++now);
+        scheduler.cancel(requests[place], ++now);
     }
 }

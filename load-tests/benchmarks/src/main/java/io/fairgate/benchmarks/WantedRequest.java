@@ -3,10 +3,10 @@ package io.fairgate.benchmarks;
 import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.tenant.TenantId;
 
-/** A claim to one permit that takes what it is granted. */
-final class WantedClaim extends QueuedRequest {
+/** A request for one permit that takes what it is granted. */
+final class WantedRequest extends QueuedRequest {
 
-    WantedClaim(TenantId tenant) {
+    WantedRequest(TenantId tenant) {
         super(tenant, null, 1);
     }
 

@@ -24,15 +24,9 @@ public record ThrottleSettings(
             throw new IllegalArgumentException("most-peers: %d in all, %d of one (expected: >= 1, and no more of one)"
                     .formatted(mostPeers, mostPeersOfOne));
         }
-        requireBounded("longest-term", longestTerm);
-        requireBounded("longest-hold", longestHold);
-        requireBounded("longest-block", longestBlock);
-    }
-
-    private static void requireBounded(String name, Duration value) {
-        if (value.isNegative() || value.compareTo(LeaseTerm.LONGEST) > 0) {
-            throw new IllegalArgumentException("%s: %s (expected: 0 to 365 days)".formatted(name, value));
-        }
+        LeaseTerm.requireBounded("longest-term", longestTerm);
+        LeaseTerm.requireBounded("longest-hold", longestHold);
+        LeaseTerm.requireBounded("longest-block", longestBlock);
     }
 
     /** The same settings with other bounds for the number of peers. */

@@ -71,11 +71,6 @@ public final class PolicyReader {
         return PolicyFileReader.readProperties(Value.root(PropertyNodes.of(tree), Mistakes.ofProperties(prefix)));
     }
 
-    /** Whether the properties below one with this name have names, such as those of members, and not indexes of a list. */
-    public static boolean holdsNames(String property) {
-        return PolicyFileReader.holdsNames(property);
-    }
-
     static PolicyFile read(String fileName, String text, Placeholders placeholders) {
         Mistakes mistakes = new Mistakes(fileName);
         if (text.length() > MAX_BYTES) {

@@ -111,13 +111,11 @@ record LeaseBody(JsonNode object) {
         return object.has("pools");
     }
 
-    /** Null when the body has no receipt. */
     @Nullable
     String receipt() {
         return text("receipt", "a string, as received with the lease");
     }
 
-    /** Null when the body does not have the key. */
     private @Nullable String text(String key, String expected) {
         JsonNode found = object.path(key);
         if (!found.isMissingNode() && !found.isString()) {

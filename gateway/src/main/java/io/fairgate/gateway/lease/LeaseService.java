@@ -184,7 +184,6 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
         return register.leases().extend(entry.id(), ttl).then(status(entry));
     }
 
-    /** Releases a lease, or its place in the queue. */
     Mono<Void> release(LeaseEntry entry) {
         return register.leases().release(entry.id()).then();
     }

@@ -89,7 +89,6 @@ public final class ThrottleRequest {
         return values.isEmpty() ? null : Objects.requireNonNullElse(values.get(0), "");
     }
 
-    /** Null when the parameter is missing. */
     @Nullable
     Duration duration(String name) {
         String text = text(name);

@@ -2,6 +2,8 @@ package io.fairgate.gateway.throttle;
 
 import io.fairgate.lease.LeaseTerm;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 
 /**
  * The bounds of what peers may request. A request beyond a bound is treated as a request for the bound.
@@ -35,14 +37,10 @@ public record ThrottleSettings(
     }
 
     Duration term(Duration asked) {
-        return shorter(asked, longestTerm);
+        return Collections.min(List.of(asked, longestTerm));
     }
 
     Duration block(Duration asked) {
-        return shorter(asked, longestBlock);
-    }
-
-    private static Duration shorter(Duration one, Duration other) {
-        return one.compareTo(other) <= 0 ? one : other;
+        return Collections.min(List.of(asked, longestBlock));
     }
 }

@@ -72,7 +72,7 @@ public final class EmbeddedLeases implements Leases {
     @Override
     public Mono<Boolean> acquire(LeaseId id, LeaseRequest request, Consumer<LeaseStatus> check) {
         return Mono.defer(() -> {
-            Acquisition acquisition = ledger.locked(step -> {
+            LeaseAcquisition acquisition = ledger.locked(step -> {
                 OpenLease lease = ledger.require(id);
                 check.accept(ledger.status(lease, step.now));
                 return acquisition(lease, request, step);
@@ -87,17 +87,17 @@ public final class EmbeddedLeases implements Leases {
     }
 
     /** The acquisition of the permits that the lease lacks; null when it holds all of them. */
-    private @Nullable Acquisition acquisition(OpenLease lease, LeaseRequest request, LedgerStep step) {
+    private @Nullable LeaseAcquisition acquisition(OpenLease lease, LeaseRequest request, LedgerStep step) {
         Map<String, Integer> lacking = new TreeMap<>(request.permits());
         lease.grants.forEach(grant -> lacking.remove(grant.pool()));
         if (lacking.isEmpty()) {
             return null;
         }
-        Acquisition waiting = lease.waiting;
+        LeaseAcquisition waiting = lease.waiting;
         if (waiting == null) {
             lacking.keySet().forEach(ledger::requirePool);
             LeaseRequest rest = new LeaseRequest(lacking, request.answerWithin(), request.ttl());
-            waiting = Acquisition.begin(ledger, lease, rest, step);
+            waiting = LeaseAcquisition.begin(ledger, lease, rest, step);
         } else if (!waiting.permits.equals(lacking)) {
             throw new IllegalStateException("lease %s already waits for %s, and cannot also wait for %s"
                     .formatted(lease.id, waiting.permits, lacking));
@@ -142,7 +142,7 @@ public final class EmbeddedLeases implements Leases {
         return locked(step -> {
             OpenLease lease = ledger.require(id);
             OpenLease.Grant grant = lease.grantOf(pool);
-            Acquisition waiting = lease.waiting;
+            LeaseAcquisition waiting = lease.waiting;
             if (grant != null) {
                 LeaseStatus status = ledger.status(lease, step.now);
                 LeaseStatus.Held held = Objects.requireNonNull(status.held(pool));

@@ -34,7 +34,6 @@ public final class EmbeddedPermitPool implements PermitPool {
     final Scheduler time;
     final FastPath fastPath;
     final Drain drain;
-    /** Whether there is a listener. */
     final boolean hasListener;
 
     private final String name;
@@ -175,7 +174,6 @@ public final class EmbeddedPermitPool implements PermitPool {
         return hasListener ? now() : UNKNOWN;
     }
 
-    /** The longest wait of the request. */
     long maxWaitNanos(PermitRequest request) {
         return (request.maxWait() == null ? settings().maxWait() : request.maxWait()).toNanos();
     }

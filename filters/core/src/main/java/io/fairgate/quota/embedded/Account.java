@@ -46,7 +46,6 @@ final class Account {
         return journal == null ? new WindowUsage() : new JournaledUsage(journal, key, this);
     }
 
-    /** Writes the exact usage to the journal. */
     synchronized void writeExactly() {
         for (Usage usage : usages.values()) {
             if (usage instanceof JournaledUsage journaled) {

@@ -172,7 +172,6 @@ public final class QuotaStep implements PolicyParticipant {
                 : rest.get();
     }
 
-    /** Adds the {@code RateLimit} fields to the response. */
     void addBalances(ServerWebExchange exchange, QuotaDecision decision) {
         RateLimitFields.add(
                 exchange.getResponse().getHeaders(),

@@ -27,7 +27,6 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
 
     private static final String ATTRIBUTE = Decisions.class.getName();
 
-    /** A decision and its answer to the client. */
     record Decided(Refusal refusal, Decision decision) {}
 
     /**

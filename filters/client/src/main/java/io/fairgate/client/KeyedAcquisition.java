@@ -156,8 +156,7 @@ final class KeyedAcquisition {
         if (left < Duration.ofMillis(1).toNanos()) {
             return Mono.error(LeaseException.stillWaiting());
         }
-        // When the server answers earlier than it had to, the next call waits, so that calls do not follow without a
-        // pause.
+        // When the server answers earlier than it had to, the next call waits, so that calls have a pause in between.
         boolean isEarly = now - attempt.sentAt() < attempt.maxWait().toNanos() / 2;
         pauseNanos = isEarly ? Math.min(left, api.backoffNanos(1)) : 0;
         return Mono.empty();

@@ -97,10 +97,7 @@ public final class LeaseClient implements AutoCloseable {
         return this.<T>withLeaseMany(options, work).singleOrEmpty();
     }
 
-    /**
-     * Like {@link #withLease}, for a work of many elements. They are passed on as they come; completion and error wait for
-     * the release.
-     */
+    /** Like {@link #withLease}, for a work of many elements. Completion and error wait for the release. */
     public <T> Flux<T> withLeaseMany(LeaseOptions options, Function<Lease, ? extends Publisher<T>> work) {
         // Serialized, because the loss of the lease may be signalled while an element is emitted.
         return Flux.from(subscriber -> new WithLeaseSubscriber<T>(

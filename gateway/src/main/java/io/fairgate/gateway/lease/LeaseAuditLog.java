@@ -132,8 +132,7 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, InstantSource 
     }
 
     /**
-     * Records a refused call. Refusals by a pool or a quota, and those of unidentified calls, have been recorded elsewhere,
-     * and are ignored here.
+     * Records a refused call. Refusals by a pool or a quota, and those of unidentified calls, are recorded elsewhere.
      *
      * @param caller null when the caller has not been identified
      */

@@ -33,8 +33,6 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
         }
     }
 
-    // ---- acquire ----
-
     /**
      * Acquires a lease, or continues with the one that was requested before under the same id.
      *
@@ -161,8 +159,6 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
                 .reduce(request.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
         return new LeaseTerm(ttl, LeaseTerm.LONGEST);
     }
-
-    // ---- existing leases ----
 
     /** The entry of a lease of this tenant; null when the tenant has no lease with this id. */
     @Nullable

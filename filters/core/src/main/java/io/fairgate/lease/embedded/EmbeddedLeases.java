@@ -28,8 +28,7 @@ import reactor.core.scheduler.Scheduler;
 /**
  * Leases in the memory of this process.
  *
- * <p>A lease gives back its permits and its place in the queue at the moment of its end: there is no sweep, and every call sees
- * an expired lease as gone.
+ * <p>A lease gives back its permits and its place in the queue at the moment of its end: no call sees an expired lease.
  *
  * <p><b>Threads.</b> One lock guards the state; signals, listeners and pools are called outside of the lock. A call can block
  * only on that lock, which is held for a few steps. Answers come on the subscribing thread, unless a call waits for permits.
@@ -168,8 +167,6 @@ public final class EmbeddedLeases implements Leases {
             return lease == null ? Mono.just(false) : new LeaseRestore(ledger, lease, before).run();
         });
     }
-
-    // ---- queries ----
 
     @Override
     public Mono<LeaseStatus> status(LeaseId id) {

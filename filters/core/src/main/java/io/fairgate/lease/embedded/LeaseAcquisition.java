@@ -211,10 +211,7 @@ final class LeaseAcquisition {
         });
     }
 
-    /**
-     * A pool has refused, or cannot be reached. The lease stays open: its holder may ask again, and it expires if the holder
-     * does not.
-     */
+    /** A pool has refused, or cannot be reached. The lease stays open for a while: its holder may ask again. */
     private void refused(Throwable why) {
         ledger.run(step -> {
             if (isWanted()) {

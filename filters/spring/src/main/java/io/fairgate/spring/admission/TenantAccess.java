@@ -2,7 +2,6 @@ package io.fairgate.spring.admission;
 
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.RouteRules;
-import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.TenantIdentifier;
@@ -20,9 +19,8 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies the policy to calls of an API that serves no routes, such as the lease API: it identifies the tenant by the
- * same rules and with the same answers as on the traffic port, and charges the tenant's own quotas. The pools are in
- * {@link PermitPools}.
+ * Applies the policy to calls of an API that serves no routes, such as the lease API: it identifies the tenant and
+ * charges its own quotas by the same rules and with the same answers as on the traffic port.
  *
  * <p>{@link #handle} answers every refusal that the gateway's filters know.
  *

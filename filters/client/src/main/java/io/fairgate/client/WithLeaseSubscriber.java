@@ -63,7 +63,9 @@ final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
     private volatile boolean isCancelled;
 
     WithLeaseSubscriber(
-            KeyedAcquisition acquisition, Function<Lease, ? extends Publisher<T>> work, CoreSubscriber<? super T> actual) {
+            KeyedAcquisition acquisition,
+            Function<Lease, ? extends Publisher<T>> work,
+            CoreSubscriber<? super T> actual) {
         this.acquisition = acquisition;
         this.work = work;
         this.actual = actual;

@@ -1,8 +1,8 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.gateway.http.HttpCall;
-import io.fairgate.gateway.http.RouteTable.Route;
 import io.fairgate.gateway.http.RouteTable;
+import io.fairgate.gateway.http.RouteTable.Route;
 import io.fairgate.gateway.lease.receipt.ReceiptKeys;
 import io.fairgate.gateway.lease.receipt.Receipts;
 import io.fairgate.lease.FencingTokens;
@@ -85,8 +85,7 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeaseRegister leaseRegister(
-                FairgateMeters meters, RecordLog auditLog, LeaseSettings settings, Leases leases) {
+        LeaseRegister leaseRegister(FairgateMeters meters, RecordLog auditLog, LeaseSettings settings, Leases leases) {
             Supplier<LeaseCount> count = latestCount(leases);
             meters.leases("held", () -> count.get().holding());
             meters.leases("waiting", () -> count.get().waiting());

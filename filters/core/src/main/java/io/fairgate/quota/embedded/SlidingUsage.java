@@ -22,6 +22,7 @@ final class SlidingUsage extends Usage {
 
     /** The number of the latest part that was reached. */
     private long latest;
+
     private long used;
 
     SlidingUsage(Duration within, long nowNanos) {

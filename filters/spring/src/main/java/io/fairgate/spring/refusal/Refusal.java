@@ -30,8 +30,7 @@ public record Refusal(
             "The upstream could not be reached, or closed the connection too early.");
 
     /** The gateway is shutting down. */
-    public static final Refusal DRAINING =
-            temporary("draining", "This gateway is shutting down.", closeConnection());
+    public static final Refusal DRAINING = temporary("draining", "This gateway is shutting down.", closeConnection());
 
     /** The backend of the pool or of the quotas cannot be reached. */
     public static final Refusal BACKEND_LOST =
@@ -46,8 +45,7 @@ public record Refusal(
     }
 
     private static Refusal temporary(String reason, String detail, HttpHeaders headers) {
-        return new Refusal(
-                HttpStatus.SERVICE_UNAVAILABLE, reason, detail, List.of(), Duration.ofSeconds(1), headers);
+        return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, reason, detail, List.of(), Duration.ofSeconds(1), headers);
     }
 
     /** A refusal without violated policies, a time to retry, or headers. */

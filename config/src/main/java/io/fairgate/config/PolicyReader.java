@@ -22,8 +22,7 @@ import java.util.Map;
 /**
  * Reads policy files. {@code config/fairgate.yml} is the reference of their keys.
  *
- * <p>A reader returns a checked policy, or throws an {@link InvalidPolicyException} that lists every mistake. Reading
- * blocks the calling thread.
+ * <p>A reader returns a checked policy, or throws an {@link InvalidPolicyException} with every mistake. Reading blocks.
  */
 public final class PolicyReader {
 
@@ -60,8 +59,7 @@ public final class PolicyReader {
 
     /**
      * Reads a policy from properties. The rules are those of a file, except that properties have no routes. Keys may be
-     * in camel case, a list may be a text with commas in between, and an empty text may stand for an empty list or
-     * mapping.
+     * in camel case, a list may be a text with commas in between, and an empty text for an empty list or mapping.
      *
      * @param prefix the common prefix of all properties; mistakes name it instead of a file and a line
      * @param tree maps of maps, with texts as leaves; a map whose keys are {@link Integer}s is a list
@@ -69,11 +67,6 @@ public final class PolicyReader {
      */
     public static PolicyFile readProperties(String prefix, Map<String, ?> tree) {
         return PolicyFileReader.readProperties(Value.root(PropertyNodes.of(tree), Mistakes.ofProperties(prefix)));
-    }
-
-    /** Whether the properties below one with this name have names, such as those of members, and not indexes of a list. */
-    public static boolean holdsNames(String property) {
-        return PolicyFileReader.holdsNames(property);
     }
 
     static PolicyFile read(String fileName, String text, Placeholders placeholders) {

@@ -15,14 +15,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Polls a policy file on a thread of its own and reports when it has changed: it was rewritten, another file was moved
- * over it, a symbolic link in its path points elsewhere now (Kubernetes replaces all files of a ConfigMap at once in
- * this way), or it is gone.
+ * over it, a symbolic link in its path points elsewhere now (as when Kubernetes replaces a ConfigMap), or it is gone.
  *
  * <p>It polls instead of using the file notifications of the operating system. Those report the folder of the link
  * only: neither changes where the link leads to, nor changes that another machine makes on a shared file system.
  *
- * <p>A change is reported when two polls in a row have found the same file, so that a file is not read while it is
- * being written.
+ * <p>A change is reported when two polls in a row have found the same file: none is read while it is being written.
  */
 public final class PolicyWatcher implements AutoCloseable {
 

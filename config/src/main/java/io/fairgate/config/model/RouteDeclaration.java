@@ -7,8 +7,7 @@ import java.util.Map;
 
 /**
  * One route of the file: a route definition of Spring Cloud Gateway. This module does not depend on Spring Cloud
- * Gateway, so the definition is bound elsewhere. The lines are kept so that a mistake that is found then can name its
- * line.
+ * Gateway, so the definition is bound elsewhere. The lines are for mistakes that are found then.
  *
  * @param id unique among the routes of the file
  * @param index its position among the routes of the file, from 0

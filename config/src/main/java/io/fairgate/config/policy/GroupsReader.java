@@ -14,9 +14,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code tenants.groups}, the tree above the tenants. */
 final class GroupsReader {
-    private final Map<String, Group> groups = new LinkedHashMap<>();
-    private final Map<String, List<QuotaRule>> quotas = new LinkedHashMap<>();
-    private final Map<String, Section> sections = new LinkedHashMap<>();
+    /** The groups without mistakes. */
+    final Map<String, Group> groups = new LinkedHashMap<>();
+    /** The section of each of these groups. */
+    final Map<String, Section> sections = new LinkedHashMap<>();
+    /** The quotas of each group that has some. */
+    final Map<String, List<QuotaRule>> quotas = new LinkedHashMap<>();
 
     /** The names of all groups, including groups with mistakes; null when they cannot be determined. */
     private final @Nullable Set<String> names;
@@ -39,21 +42,6 @@ final class GroupsReader {
         groups.replaceAll((name, group) ->
                 group.parent() == null || groups.containsKey(group.parent()) ? group : Group.of(group.settings()));
         sections.forEach(this::requireTree);
-    }
-
-    /** The groups without mistakes. */
-    Map<String, Group> groups() {
-        return groups;
-    }
-
-    /** The section of each of these groups. */
-    Map<String, Section> sections() {
-        return sections;
-    }
-
-    /** The quotas of each group that has some. */
-    Map<String, List<QuotaRule>> quotas() {
-        return quotas;
     }
 
     /** The group that a section names as its parent; null when it names none, or one with mistakes. */

@@ -48,7 +48,7 @@ public final class PolicyFileReader {
         return read(properties, PolicyKeys.PROPERTIES, Map.of());
     }
 
-    /** Whether the entries below a property have names, such as those of members. */
+    /** Whether the properties below one with this name have names, such as those of members, and not indexes of a list. */
     public static boolean holdsNames(String property) {
         return PolicyKeys.ALL.stream()
                 .flatMap(part -> part.keys().stream())

@@ -53,7 +53,6 @@ final class PoolsReader {
         return bounds == null ? LeaseBounds.USUAL : bounds;
     }
 
-    /** A pool and its section of the file. */
     record Pool(Section section, PoolSettings settings, boolean enforced) {}
 
     /**

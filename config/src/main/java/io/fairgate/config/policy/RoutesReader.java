@@ -105,8 +105,7 @@ final class RoutesReader {
             RouteComponent component = RouteComponent.read(item, keys);
             boolean isFairShare = component.name().equals(PolicyKeys.FAIR_SHARE);
             if (isFairShare && hasPool) {
-                // A request that holds a permit of one pool and waits for another could deadlock with one that does the
-                // reverse.
+                // Two requests that each hold a permit of one pool and wait for the other pool would deadlock.
                 item.mistake("one FairShare on a route");
             }
             hasPool |= isFairShare;

@@ -56,9 +56,9 @@ final class TenantsReader {
                 tenantNames(),
                 members,
                 unknown(),
-                groups.groups(),
-                groups.quotas(),
-                groups.sections(),
+                groups.groups,
+                groups.quotas,
+                groups.sections,
                 classes(),
                 section.names("classes"));
     }

@@ -16,8 +16,7 @@ public final class Suggestions {
         String nearest = null;
         int fewest = Integer.MAX_VALUE;
         for (String candidate : known) {
-            // Long words are skipped: they are rarely typing mistakes, and the cost grows with the square of the
-            // length.
+            // Long words are rarely typing mistakes, and the cost grows with the square of the length.
             if (word.length() > LONGEST || candidate.length() > LONGEST) {
                 continue;
             }

@@ -33,17 +33,14 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return new Value(node, node.getStartMark(), null, "", mistakes);
     }
 
-    /** The value of a key of this mapping. */
     Value at(Node key, String name, Node value) {
         return new Value(value, key.getStartMark(), this, name, mistakes);
     }
 
-    /** An entry of this list. */
     Value at(int index, Node value) {
         return new Value(value, value.getStartMark(), this, Integer.toString(index), mistakes);
     }
 
-    /** Another value at this place. */
     Value with(Node other) {
         return new Value(other, mark, parent, name, mistakes);
     }
@@ -70,7 +67,6 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return parent.isList() ? parent.path() + "[" + name + "]" : parent.pathTo(name);
     }
 
-    /** The path of a key of this mapping. */
     String pathTo(String key) {
         String path = path();
         return path.isEmpty() ? key : path + "." + key;
@@ -177,7 +173,6 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         return isQuoted ? null : scalar();
     }
 
-    /** Whether it is a mapping with merged keys. */
     boolean isMerged() {
         return node instanceof MappingNode mapping && mapping.isMerged();
     }

@@ -34,8 +34,7 @@ public interface Lease {
     Mono<Void> lost();
 
     /**
-     * Releases the lease once subscribed: from then on it is neither held nor extended, even if the call fails or is
-     * cancelled.
+     * Releases the lease once subscribed: from then on it is neither held nor extended, however the call ends.
      *
      * <p>Completes when the server has given the permits back, also if it did so earlier. Errors with {@link LeaseException}
      * when the server did not confirm that within some seconds; then the permits come back when the lease expires. Each

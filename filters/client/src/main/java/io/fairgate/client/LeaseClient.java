@@ -70,7 +70,7 @@ public final class LeaseClient implements AutoCloseable {
      */
     public Mono<Lease> acquire(LeaseOptions options) {
         return Mono.defer(() -> {
-            Acquisition acquisition = new Acquisition(api, options);
+            KeyedAcquisition acquisition = new KeyedAcquisition(api, options);
             // Also runs after the emission: an operator that drops an element on cancellation (reactor-core issue 3695)
             // also cancels its source, so no lease is lost.
             return acquisition.lease().doOnCancel(() -> acquisition.release().subscribe());
@@ -97,14 +97,11 @@ public final class LeaseClient implements AutoCloseable {
         return this.<T>withLeaseMany(options, work).singleOrEmpty();
     }
 
-    /**
-     * Like {@link #withLease}, for a work of many elements. They are passed on as they come; completion and error wait for
-     * the release.
-     */
+    /** Like {@link #withLease}, for a work of many elements. Completion and error wait for the release. */
     public <T> Flux<T> withLeaseMany(LeaseOptions options, Function<Lease, ? extends Publisher<T>> work) {
         // Serialized, because the loss of the lease may be signalled while an element is emitted.
         return Flux.from(subscriber -> new WithLeaseSubscriber<T>(
-                        new Acquisition(api, options),
+                        new KeyedAcquisition(api, options),
                         work,
                         Operators.serialize(Operators.toCoreSubscriber(subscriber)))
                 .start());

@@ -51,7 +51,7 @@ final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
     private static final AtomicLongFieldUpdater<WithLeaseSubscriber> REQUESTED =
             AtomicLongFieldUpdater.newUpdater(WithLeaseSubscriber.class, "requested");
 
-    private final Acquisition acquisition;
+    private final KeyedAcquisition acquisition;
     private final Function<Lease, ? extends Publisher<T>> work;
     private final CoreSubscriber<? super T> actual;
     private final Disposable.Swap acquiring = Disposables.swap();
@@ -63,7 +63,9 @@ final class WithLeaseSubscriber<T> implements CoreSubscriber<T>, Subscription {
     private volatile boolean isCancelled;
 
     WithLeaseSubscriber(
-            Acquisition acquisition, Function<Lease, ? extends Publisher<T>> work, CoreSubscriber<? super T> actual) {
+            KeyedAcquisition acquisition,
+            Function<Lease, ? extends Publisher<T>> work,
+            CoreSubscriber<? super T> actual) {
         this.acquisition = acquisition;
         this.work = work;
         this.actual = actual;

@@ -2,7 +2,7 @@
  * A client of the lease API: permits of a gateway's pools for programs whose work is not a request that the gateway
  * forwards. Start at {@link io.fairgate.client.LeaseClient}.
  *
- * <p><b>Acquiring.</b> An {@code Acquisition} is made before anything is sent. It has an idempotency key, and the server treats
+ * <p><b>Acquiring.</b> A {@code KeyedAcquisition} is made before anything is sent. It has an idempotency key, and the server treats
  * all calls with this key as one. So everything that was begun can always be released, whatever is known of its calls. A lease
  * that is passed on between operators could be lost on the way; an acquisition cannot, because it is made while nothing is
  * held.

@@ -133,8 +133,7 @@ public final class FairScheduler {
     }
 
     /**
-     * Grants all permits that can be granted, in the order of the keys. {@code granted} gets each granted request and
-     * must not call the scheduler.
+     * Grants all permits that can be granted, in the order of the keys. {@code granted} must not call the scheduler.
      */
     public void grant(long now, Consumer<QueuedRequest> granted) {
         walks.tick(now);
@@ -295,10 +294,7 @@ public final class FairScheduler {
         return new StatusReport(walks, group -> List.copyOf(group.all)).make();
     }
 
-    /**
-     * The state of the tenants and groups that hold, wait or owe. Takes time in proportion to n log n for n of them, however
-     * many others are idle.
-     */
+    /** The state of the tenants and groups that hold, wait or owe. Takes n log n time for n of them. */
     public PoolStatus present(long now) {
         walks.tick(now);
         return report().make();
@@ -322,8 +318,6 @@ public final class FairScheduler {
     private StatusReport report() {
         return new StatusReport(walks, group -> group.present.thatCount());
     }
-
-    // ---- steps ----
 
     private @Nullable QueuedRequest next() {
         QueuedRequest request = next.find();

@@ -36,7 +36,7 @@ final class Hierarchy {
     /** The results of {@link TenantShares#calculatedCaps}. */
     private int[] caps = {ShareSettings.UNBOUNDED};
 
-    private final CalculatedCap tenantCap = new CalculatedCap();
+    private final SchedulingNode.CalculatedCap tenantCap = new SchedulingNode.CalculatedCap();
 
     Hierarchy(HierarchyWalks walks, LongFunction<SchedulingGroup> newGroup) {
         this.walks = walks;

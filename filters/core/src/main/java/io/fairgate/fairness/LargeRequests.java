@@ -34,7 +34,6 @@ import java.util.function.Consumer;
  */
 final class LargeRequests {
 
-    /** No time. */
     static final long NEVER = Long.MAX_VALUE;
 
     /** The most doublings of a budget: beyond any wait. */
@@ -57,7 +56,6 @@ final class LargeRequests {
 
     // ---- before the grants ----
 
-    /** Ends the collections that have taken too long. */
     void endWhatTakesTooLong() {
         for (SchedulingGroup siblings : List.copyOf(watched)) {
             walks.tick(siblings);

@@ -37,8 +37,7 @@ final class NextRequest {
                 walks.large.collect(children, request, walks.available());
                 return null;
             } else {
-                // The request waits for the cap of a group or of its tenant. That node does not compete now, the others
-                // do.
+                // The request waits for the cap of a group or of its tenant. Only the others compete now.
                 walks.blockAt(lacking, children, request);
             }
         }
@@ -88,9 +87,8 @@ final class NextRequest {
     }
 
     /**
-     * Whether the next request of the node costs the parent nothing, given that the smallest cost of a grant at the node
-     * is 0. At a leaf that is the cost of the next request; at a node with children it may be the cost of another
-     * request.
+     * Whether the next request of the node costs the parent nothing, given that the smallest cost of a grant at the
+     * node is 0. At a leaf that is the cost of the next request; at another node it may be the cost of another request.
      */
     private boolean costsNothing(SchedulingNode node) {
         return node.children == null || HierarchyWalks.cost(nextAt(node), node) == 0;

@@ -22,7 +22,6 @@ final class PresentNodes {
     private final List<SchedulingNode> present = new ArrayList<>();
     private final NodeHeap byQueue = new NodeHeap(NodeHeap.Order.LONGEST_QUEUE_FIRST);
 
-    /** Adds a node with the permits and waiting requests that it has. */
     void add(SchedulingNode node) {
         if (!node.isIdle()) {
             wake(node);
@@ -43,7 +42,6 @@ final class PresentNodes {
         }
     }
 
-    /** Drops the node if it is configured, is idle and owes nothing. */
     void dropIfDebtless(SchedulingNode node) {
         if (node.configured && isDebtless(node)) {
             drop(node);
@@ -76,7 +74,6 @@ final class PresentNodes {
         byQueue.reorder();
     }
 
-    /** Drops all nodes that are configured, are idle and owe nothing. */
     void dropDebtless() {
         for (int i = present.size() - 1; i >= 0; i--) {
             dropIfDebtless(present.get(i));

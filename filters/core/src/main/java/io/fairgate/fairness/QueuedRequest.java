@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
  * One request for permits, from its arrival until it gives them back. A request is its own link in the queue that it
  * waits in: leaving the queue takes constant time, and queueing allocates nothing.
  *
- * <p>Except for the constructor's arguments, all of its state belongs to the scheduler and to the one thread that drives
- * it.
+ * <p>Except for the constructor's arguments, all of its state belongs to the thread that drives the scheduler.
  */
 public abstract class QueuedRequest {
 
@@ -89,8 +88,7 @@ public abstract class QueuedRequest {
     /**
      * The scheduler is about to grant the permits.
      *
-     * @return false when the permits are not wanted any more; the request then leaves the queue and the permits stay in
-     *     the pool
+     * @return false when the permits are not wanted any more; the request then leaves the queue
      */
     protected abstract boolean accept();
 }

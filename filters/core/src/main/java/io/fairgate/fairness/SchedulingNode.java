@@ -1,5 +1,6 @@
 package io.fairgate.fairness;
 
+import io.fairgate.shares.ShareCalculator;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.tenant.TenantId;
 import java.util.Objects;
@@ -16,6 +17,11 @@ final class SchedulingNode {
 
     /** Weights are counted in millionths: sums of whole numbers are exact and do not depend on their order. */
     static final double WEIGHT_UNIT = 1e-6;
+
+    /** The cap that a {@link ShareCalculator} gives each tenant now: one instance for all tenants, which changes for all at once. */
+    static final class CalculatedCap {
+        int permits = ShareSettings.UNBOUNDED;
+    }
 
     /** The cost of a grant at a node with no waiting request. */
     static final long NOTHING_WAITS = Long.MAX_VALUE;
@@ -109,7 +115,6 @@ final class SchedulingNode {
         return siblings == null;
     }
 
-    /** Whether the node neither holds permits nor has waiting requests. */
     boolean isIdle() {
         return inFlight == 0 && waiting == 0;
     }

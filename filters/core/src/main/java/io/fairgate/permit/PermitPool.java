@@ -159,10 +159,9 @@ public interface PermitPool {
     Mono<PoolStatus> snapshot();
 
     /**
-     * Closes the pool. From subscription on, new requests are refused as {@link RefusalReason#DRAINING}; waiting requests
-     * are served for as long as {@code patience}, then refused as well. Completes when nothing waits and nothing is in
-     * flight any more; errors with {@link PoolUnavailableException} when that cannot be known. Cancelling it does not open the
-     * pool again.
+     * Closes the pool. From subscription on, new requests are refused as {@link RefusalReason#DRAINING}; waiting requests are
+     * served for as long as {@code patience}, then refused as well. Completes when nothing waits and nothing is in flight any
+     * more; errors with {@link PoolUnavailableException} when that cannot be known. Cancelling it does not reopen the pool.
      */
     Mono<Void> close(Duration patience);
 }

@@ -9,8 +9,7 @@ public interface PoolFactory {
     /**
      * Makes a pool. Must not block.
      *
-     * @throws IllegalArgumentException when the tenants reserve more permits than the pool has, or their calculator returns
-     *     less than 1
+     * @throws IllegalArgumentException when the tenants reserve more than the pool has, or a calculated cap is below 1
      */
     PermitPool newPool(String name, PoolSettings settings, TenantShares shares, PoolListener listener);
 }

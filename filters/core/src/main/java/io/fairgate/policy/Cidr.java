@@ -58,10 +58,7 @@ public record Cidr(InetAddress network, int prefix) {
         }
     }
 
-    /**
-     * Whether the networks together contain every IPv4 address, or every IPv6 address, as {@code 0.0.0.0/1} and
-     * {@code 128.0.0.0/1} do.
-     */
+    /** Whether together they hold all IPv4 or all IPv6 addresses, as {@code 0.0.0.0/1} and {@code 128.0.0.0/1} do. */
     public static boolean coverEverything(Collection<Cidr> networks) {
         return areCovered(32, networks) || areCovered(128, networks);
     }

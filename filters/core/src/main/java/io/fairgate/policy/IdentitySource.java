@@ -65,8 +65,7 @@ public sealed interface IdentitySource {
     }
 
     /**
-     * An API key, of which the gateway knows the digest. It applies to requests that carry the header, with the scheme if
-     * there is one.
+     * An API key, of which the gateway knows the digest. It applies to requests with the header and the scheme, if any.
      */
     record ApiKey(CredentialHeader header) implements IdentitySource {
         public ApiKey {

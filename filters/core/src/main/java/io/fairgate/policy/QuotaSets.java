@@ -25,7 +25,6 @@ public final class QuotaSets {
     /** @param elsewhere the set for routes that no quota names */
     private record OfTenant(QuotaSet elsewhere, Map<String, QuotaSet> byRoute) {}
 
-    /** One quota of an owner, and where it applies. */
     private record Applying(OwnedQuota quota, QuotaRule rule) {}
 
     public QuotaSets(Policy policy) {

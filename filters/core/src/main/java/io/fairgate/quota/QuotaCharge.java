@@ -3,10 +3,9 @@ package io.fairgate.quota;
 import reactor.core.publisher.Mono;
 
 /**
- * The units that one request takes from its quotas: charged at most once, and settled at most once. Made by
- * {@link Quotas#newCharge}; any thread may use it. Each event that ends a request may settle the charge, also repeatedly
- * and before it was charged: only the first settlement does anything, and a charge that is settled before it was charged
- * is not charged any more.
+ * The units that one request takes from its quotas: charged at most once, and settled at most once. Made by {@link
+ * Quotas#newCharge}; any thread may use it. Each event that ends a request may settle the charge, also repeatedly and before
+ * it was charged: only the first settlement does anything, and a charge that is settled first is not charged any more.
  */
 public interface QuotaCharge {
 

@@ -1,8 +1,7 @@
 package io.fairgate.shares;
 
 /**
- * Calculates a cap that applies to each tenant from the number of active tenants. For programs that define shares by a
- * formula of their own.
+ * Calculates a cap for each tenant from the number of active tenants, for programs with a formula of their own.
  *
  * <p>It must be a pure function of its arguments: it is called for each number of tenants when the pool is made or
  * reconfigured, and not while permits are granted.

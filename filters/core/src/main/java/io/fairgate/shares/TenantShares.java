@@ -109,8 +109,7 @@ public record TenantShares(
     /**
      * Checks that a pool of this size is large enough.
      *
-     * @throws IllegalArgumentException when the reservations exceed {@code permits}, or the calculator returns less than 1 for
-     *     a pool of this size
+     * @throws IllegalArgumentException when the reservations exceed {@code permits}, or a calculated cap is below 1
      */
     public void requireFit(int permits) {
         if (reserved() > permits) {
@@ -141,8 +140,6 @@ public record TenantShares(
         }
         return caps;
     }
-
-    // ---- copies with one change ----
 
     /** With settings for one tenant, which is in no group. */
     public TenantShares withMember(TenantId tenant, ShareSettings settings) {

@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param collecting the size, in permits, of the request for which the pool collects free permits; 0 when it collects for
  *     none. Collections within a group or a tenant do not count
  * @param gain permit-time that one permit in flight counts for now
- * @param tenants every tenant that holds permits, waits for some, or is idle and still owes because it was ahead of the
- *     virtual time
+ * @param tenants every tenant that holds permits, waits for some, or is idle and still owes
  * @param groups the groups of tenants for which the same is true
  */
 public record PoolStatus(

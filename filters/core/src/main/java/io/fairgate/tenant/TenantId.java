@@ -5,8 +5,7 @@ import java.util.regex.Pattern;
 /**
  * The name of a tenant: 1 to 64 characters out of {@code [A-Za-z0-9._-]}.
  *
- * <p>The alphabet is narrow because an id is used in headers, metric tags, logs and keys of a backend, and none of them has
- * to escape it.
+ * <p>The alphabet is narrow: headers, metric tags, logs and keys of a backend need not escape an id.
  *
  * @param value the id as it was sent
  */

@@ -3,15 +3,13 @@ package io.fairgate.time;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads durations in Spring's simple style and in ISO 8601. A number without a unit is not a duration: its unit would be a
- * guess.
- */
+/** Reads durations in Spring's simple style and in ISO 8601. A number without a unit is no duration. */
 public final class DurationText {
     /** The text for the "expected" part of error messages. */
     public static final String EXPECTED = "a duration such as 250ms, 1s, 5m, 2h or 1d";
@@ -25,6 +23,11 @@ public final class DurationText {
             "d", ChronoUnit.DAYS);
 
     private DurationText() {}
+
+    /** A duration as in a policy, such as {@code 2s}. */
+    public static String of(Duration duration) {
+        return duration.toString().substring(2).toLowerCase(Locale.ROOT);
+    }
 
     /**
      * Reads a duration. One that is too long for a {@link Duration} becomes the longest one: the records of the core then

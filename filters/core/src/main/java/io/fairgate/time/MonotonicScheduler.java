@@ -10,8 +10,7 @@ import reactor.core.scheduler.Schedulers;
 /**
  * A scheduler with a monotonic clock: {@link #now} is {@link System#nanoTime}.
  *
- * <p>Reactor's own schedulers take {@code now} from the wall clock, which can jump; waits and holds measured on it would be
- * wrong.
+ * <p>Reactor's own schedulers take {@code now} from the wall clock, which can jump: waits and holds would be wrong.
  *
  * <p>Tasks with a delay, even of zero, run on two threads of their own. All other tasks run on
  * {@link Schedulers#parallel()}. So a work that blocks those threads does not delay the timers.

@@ -12,8 +12,7 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /**
- * Handles clients that disconnect in the middle of a request. No answer can be sent, and the server has no fault, so it is
- * not logged as an error.
+ * Handles clients that disconnect in the middle of a request. No answer can be sent, and none is logged as an error.
  *
  * <p>Reactor Netty reports a connection reset twice: once while the body is read, and once when the request ends because of
  * it. The second error has no subscriber and is dropped. All other dropped errors are logged, as Reactor does.

@@ -17,8 +17,7 @@ import reactor.netty.NettyPipeline;
  * Closes a connection when the headers of a request do not end in time, even if bytes arrive steadily. The server's own
  * timeouts start when the headers have been read, or start again with each byte.
  *
- * <p>One part is placed before the codec, where bytes arrive, and one after it, where requests come out. Both run on the event
- * loop only.
+ * <p>One part is before the codec, where bytes arrive, one after it, where requests come out. Both run on the event loop.
  */
 final class HeaderTimeout extends ChannelInboundHandlerAdapter {
 

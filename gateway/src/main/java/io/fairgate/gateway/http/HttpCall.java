@@ -4,10 +4,13 @@ import io.netty.channel.ChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.InvalidMediaTypeException;
+import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
@@ -27,6 +30,15 @@ public record HttpCall(ServerWebExchange exchange, Map<String, String> parts) {
     /** The path as it was sent, still encoded. */
     public String path() {
         return exchange.getRequest().getURI().getRawPath();
+    }
+
+    /** The media type of the body; null when the request has none, or a malformed one. */
+    public @Nullable MediaType contentType() {
+        try {
+            return exchange.getRequest().getHeaders().getContentType();
+        } catch (InvalidMediaTypeException e) {
+            return null;
+        }
     }
 
     /** Answers a call. */

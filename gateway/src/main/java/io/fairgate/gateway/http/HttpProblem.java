@@ -10,8 +10,7 @@ import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An error that is answered as {@code application/problem+json}. It has neither a stack trace nor suppressed errors, so one
- * object serves all calls.
+ * An error as {@code application/problem+json}. Without stack trace and suppressed errors, one object serves all calls.
  */
 public final class HttpProblem extends RuntimeException {
 

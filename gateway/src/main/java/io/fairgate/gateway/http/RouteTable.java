@@ -17,9 +17,8 @@ import org.springframework.web.server.WebHandler;
 import reactor.core.publisher.Mono;
 
 /**
- * Routes by method and path. When several routes match, the first one answers. HEAD is answered like
- * GET. A path that only has other methods is answered with 405 and {@code Allow}; every other path goes to the handler for
- * unknown paths.
+ * Routes by method and path. When several routes match, the first one answers. HEAD is answered like GET. A path that
+ * only has other methods is answered with 405 and {@code Allow}; all others go to the handler for unknown paths.
  *
  * <p>Paths are compared byte by byte: a trailing slash makes another path, an encoded slash is part of a segment, and so is a
  * semicolon. Spring's functional routes cut a segment at a semicolon, but the name of a semaphore may contain one.

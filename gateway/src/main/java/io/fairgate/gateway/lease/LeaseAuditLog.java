@@ -6,6 +6,8 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
+import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.tenant.TenantId;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -17,7 +19,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Records the events of leases in the audit log and in the meters. */
-public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
+public record LeaseAuditLog(FairgateMeters meters, RecordLog log, InstantSource clock) {
 
     /** For names that come from a caller, so that a record stays small. */
     private static final int LONGEST_NAME = 64;
@@ -36,7 +38,7 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
             putHeld(record, together);
             record.put("waited", seconds(permits.waitedNanos()));
             record.put("ttl", seconds(lease.leftNanos()));
-            access.audit(record);
+            log.add(record);
         }
     }
 
@@ -45,23 +47,23 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
         Map<String, Object> record = record("lease-restored", lease, owner);
         putHeld(record, lease.held());
         record.put("ttl", seconds(lease.leftNanos()));
-        access.audit(record);
+        log.add(record);
     }
 
     void extended(LeaseStatus lease, Duration ttl, TenantId owner) {
         Map<String, Object> record = record("lease-extended", lease, owner);
         putAll(record, lease);
         record.put("ttl", seconds(ttl.toNanos()));
-        access.audit(record);
+        log.add(record);
     }
 
     /** A lease that was refused also ends; its refusal has been recorded before. */
     void ended(LeaseStatus lease, String how, TenantId owner) {
         if (!lease.held().isEmpty() || lease.waiting() != null) {
-            access.countLeaseEnded(lease.tenant(), how);
+            meters.leaseEnded(lease.tenant(), how);
             Map<String, Object> record = record("lease-" + how, lease, owner);
             putAll(record, lease);
-            access.audit(record);
+            log.add(record);
         }
     }
 
@@ -69,14 +71,14 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
         Map<String, Object> record = record("lease-released", lease, owner);
         putHeld(record, List.of(permits));
         record.put("held", seconds(permits.heldNanos()));
-        access.audit(record);
+        log.add(record);
     }
 
     void refused(LeaseStatus lease, LeaseStatus.Waiting asked, String reason, TenantId owner) {
         Map<String, Object> record = record("lease-refused", lease, owner);
         putWaiting(record, asked);
         record.put("reason", reason);
-        access.audit(record);
+        log.add(record);
     }
 
     private Map<String, Object> record(String event, LeaseStatus lease, TenantId owner) {
@@ -120,18 +122,17 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
 
     /** Counts a restore by its result: accepted (receipt), acquired like any other lease (queue), or refused. */
     public void restored(TenantId tenant, String result) {
-        access.countLeaseRestore(tenant, result);
+        meters.leaseRestore(tenant, result);
     }
 
     public void refusedByQuota(Caller caller, Subject subject) {
         Map<String, Object> record = record("lease-refused", caller.named(), null, subject);
         record.put("reason", "quota");
-        access.audit(record);
+        log.add(record);
     }
 
     /**
-     * Records a refused call. Refusals by a pool or a quota, and those of unidentified calls, have been recorded elsewhere,
-     * and are ignored here.
+     * Records a refused call. Refusals by a pool or a quota, and those of unidentified calls, are recorded elsewhere.
      *
      * @param caller null when the caller has not been identified
      */
@@ -146,7 +147,7 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
     /** The same with a given reason, for refusals of other protocols. */
     public void refused(HttpCall call, @Nullable Caller caller, Subject subject, String reason) {
         if (caller != null) {
-            access.countRefusal(caller.tenant().id(), reason);
+            meters.refused(caller.tenant().id(), reason, true);
         }
         InetSocketAddress peer = call.exchange().getRequest().getRemoteAddress();
         Map<String, Object> record = record("lease-refused", caller == null ? null : caller.named(), peer, subject);
@@ -155,7 +156,7 @@ public record LeaseAuditLog(TenantAccess access, InstantSource clock) {
             record.put("pool", cut(pool));
         }
         record.put("reason", reason);
-        access.audit(record);
+        log.add(record);
     }
 
     /** The beginning of every record. Null for what is not known. */

@@ -13,8 +13,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 import reactor.core.publisher.Mono;
 import tools.jackson.core.JacksonException;
@@ -55,19 +53,14 @@ record LeaseBody(JsonNode object) {
 
     /** Reads the body. Errors with {@link HttpProblem}; the accessors throw the same. */
     static Mono<LeaseBody> of(HttpCall call, List<String> keys) {
-        return Mono.defer(() -> isJson(call.exchange().getRequest().getHeaders())
+        return Mono.defer(() -> isJson(call.contentType())
                 ? call.body(MOST_BYTES, LeaseProblems.BODY_TOO_LONG, LeaseProblems.BODY_TOO_SLOW)
                         .map(bytes -> parsed(bytes, keys))
                 : Mono.error(LeaseProblems.CONTENT_TYPE));
     }
 
-    private static boolean isJson(HttpHeaders headers) {
-        try {
-            MediaType type = headers.getContentType();
-            return type != null && type.isCompatibleWith(MediaType.APPLICATION_JSON) && type.isConcrete();
-        } catch (InvalidMediaTypeException e) {
-            return false;
-        }
+    private static boolean isJson(@Nullable MediaType type) {
+        return type != null && type.isCompatibleWith(MediaType.APPLICATION_JSON) && type.isConcrete();
     }
 
     private static LeaseBody parsed(byte[] bytes, List<String> keys) {
@@ -118,13 +111,11 @@ record LeaseBody(JsonNode object) {
         return object.has("pools");
     }
 
-    /** Null when the body has no receipt. */
     @Nullable
     String receipt() {
         return text("receipt", "a string, as received with the lease");
     }
 
-    /** Null when the body does not have the key. */
     private @Nullable String text(String key, String expected) {
         JsonNode found = object.path(key);
         if (!found.isMissingNode() && !found.isString()) {

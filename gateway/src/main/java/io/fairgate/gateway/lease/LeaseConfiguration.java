@@ -11,7 +11,8 @@ import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.fairshare.PermitPools;
-import io.fairgate.spring.policy.PolicyHolder;
+import io.fairgate.spring.metrics.FairgateMeters;
+import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.time.MonotonicScheduler;
 import java.io.IOException;
 import java.time.InstantSource;
@@ -26,6 +27,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -51,6 +53,7 @@ public class LeaseConfiguration {
     /** Everything behind the lease port. Beans of type {@code Supplier<List<Route>>} have the routes of its table. */
     @Configuration(proxyBeanMethods = false)
     @Conditional(Wanted.class)
+    @Import(LeasePools.class)
     static class Enabled {
 
         /** @throws IOException when the fencing file cannot be read or cannot be written */
@@ -77,20 +80,16 @@ public class LeaseConfiguration {
         }
 
         @Bean
-        LeasePools leasePools(PermitPools pools, PolicyHolder policy) {
-            return new LeasePools(pools, policy);
-        }
-
-        @Bean
         Leases leases(LeasePools pools, FencingTokens tokens) {
             return new EmbeddedLeases(pools, MonotonicScheduler.INSTANCE, tokens);
         }
 
         @Bean
-        LeaseRegister leaseRegister(TenantAccess access, LeaseSettings settings, Leases leases) {
+        LeaseRegister leaseRegister(FairgateMeters meters, RecordLog auditLog, LeaseSettings settings, Leases leases) {
             Supplier<LeaseCount> count = latestCount(leases);
-            access.showLeases(() -> count.get().holding(), () -> count.get().waiting());
-            LeaseAuditLog audit = new LeaseAuditLog(access, InstantSource.system());
+            meters.leases("held", () -> count.get().holding());
+            meters.leases("waiting", () -> count.get().waiting());
+            LeaseAuditLog audit = new LeaseAuditLog(meters, auditLog, InstantSource.system());
             return new LeaseRegister(settings, audit, MonotonicScheduler.INSTANCE, leases);
         }
 

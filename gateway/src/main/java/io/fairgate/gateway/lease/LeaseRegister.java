@@ -84,7 +84,6 @@ public final class LeaseRegister {
         return ending;
     }
 
-    /** Releases all leases. */
     void end() {
         var unused = leases.ids()
                 .concatMap(id -> leases.release(id).onErrorComplete())
@@ -99,13 +98,11 @@ public final class LeaseRegister {
 
     // ---- entries ----
 
-    /** Null when no tenant has a lease with this id. */
     @Nullable
     LeaseEntry find(LeaseId id) {
         return entries.get(id);
     }
 
-    /** Whether there are as many leases as there may be. */
     Mono<Boolean> isFull() {
         return leases.count().map(count -> count.open() >= settings.maxOpen());
     }

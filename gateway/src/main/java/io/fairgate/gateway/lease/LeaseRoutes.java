@@ -213,8 +213,6 @@ final class LeaseRoutes implements Supplier<List<Route>> {
         return proof;
     }
 
-    // ---- pools ----
-
     private Mono<Void> pools(HttpCall call, Caller caller) {
         return Flux.fromIterable(pools.names())
                 .concatMap(name -> poolView(name, caller))

@@ -33,8 +33,6 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
         }
     }
 
-    // ---- acquire ----
-
     /**
      * Acquires a lease, or continues with the one that was requested before under the same id.
      *
@@ -162,8 +160,6 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
         return new LeaseTerm(ttl, LeaseTerm.LONGEST);
     }
 
-    // ---- existing leases ----
-
     /** The entry of a lease of this tenant; null when the tenant has no lease with this id. */
     @Nullable
     LeaseEntry find(TenantId owner, LeaseId id) {
@@ -184,7 +180,6 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
         return register.leases().extend(entry.id(), ttl).then(status(entry));
     }
 
-    /** Releases a lease, or its place in the queue. */
     Mono<Void> release(LeaseEntry entry) {
         return register.leases().release(entry.id()).then();
     }

@@ -8,8 +8,7 @@ import org.springframework.util.unit.DataSize;
 /**
  * {@code fairgate.log-files}: the output of the audit log and the access log.
  *
- * @param directory the directory of {@code audit.log} and {@code access.log}, which must exist; null for standard
- *     output
+ * @param directory the directory of {@code audit.log} and {@code access.log}, which must exist; null for stdout
  * @param maxSize of one file; when it is reached, a new file begins, as it does every day
  * @param keepDays for how many days old files are kept, compressed
  * @param maxTotal of all old files of one log; the oldest are deleted first

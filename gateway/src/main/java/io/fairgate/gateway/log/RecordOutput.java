@@ -25,8 +25,7 @@ import org.springframework.core.env.Environment;
  *
  * <p>Boot sets up the logging before this runs, and again for each application that starts while no other runs in the
  * process. A configuration file for logging would replace Boot's own, and be replaced by an operator's. So this only adds an
- * output: where an operator's {@code logging.config} already has one for these logs, it changes nothing, unless a directory is
- * set.
+ * output: where an operator's {@code logging.config} already has one for these logs, it changes nothing without a directory.
  */
 public final class RecordOutput implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 

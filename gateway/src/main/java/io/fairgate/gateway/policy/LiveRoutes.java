@@ -18,8 +18,8 @@ final class LiveRoutes implements RouteDefinitionLocator, ApplicationListener<Re
     private volatile PolicyRoutes current;
     private volatile RefreshRoutesResultEvent result = new RefreshRoutesResultEvent(this);
 
-    LiveRoutes(PolicyRoutes first, ApplicationEventPublisher events) {
-        this.current = first;
+    LiveRoutes(PolicySource source, ApplicationEventPublisher events) {
+        this.current = PolicyRoutes.of(source.name(), source.first().routes());
         this.events = events;
     }
 

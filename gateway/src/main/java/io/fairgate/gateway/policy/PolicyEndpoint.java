@@ -9,25 +9,19 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /** {@code /actuator/policy}: the result of the latest reload of the policy file; POST reloads it now. */
 @WebEndpoint(id = "policy")
-public final class PolicyEndpoint {
+public record PolicyEndpoint(PolicyReload policy) {
 
     private static final int UNPROCESSABLE = 422;
 
-    private final PolicyReload reload;
-
-    PolicyEndpoint(PolicyReload reload) {
-        this.reload = reload;
-    }
-
     @ReadOperation
     public Report latest() {
-        return reload.latest();
+        return policy.latest();
     }
 
     /** Reads the file again; 422 with every mistake when it is refused. */
     @WriteOperation
     public WebEndpointResponse<Report> reload() {
-        Report report = reload.reload();
+        Report report = policy.reload();
         return new WebEndpointResponse<>(
                 report, report.result() == Result.REFUSED ? UNPROCESSABLE : WebEndpointResponse.STATUS_OK);
     }

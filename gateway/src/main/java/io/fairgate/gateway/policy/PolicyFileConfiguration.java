@@ -1,43 +1,24 @@
 package io.fairgate.gateway.policy;
 
-import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.settings.DurationSetting;
-import java.util.List;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
-import org.springframework.cloud.gateway.config.HttpClientProperties;
-import org.springframework.cloud.gateway.filter.factory.GatewayFilterFactory;
-import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
-import org.springframework.cloud.gateway.route.RouteLocator;
-import org.springframework.cloud.gateway.support.ConfigurationService;
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /** The policy file of a running gateway: its routes, their checks, and its reload. */
 @Configuration(proxyBeanMethods = false)
+@Import({
+    LiveRoutes.class,
+    PolicyCheck.class,
+    PolicyEndpoint.class,
+    PolicyReload.class,
+    RouteCheck.class,
+    UpstreamConnections.class
+})
 public class PolicyFileConfiguration {
-
-    @Bean
-    LiveRoutes liveRoutes(PolicySource source, ApplicationEventPublisher events) {
-        return new LiveRoutes(PolicyRoutes.of(source.name(), source.first().routes()), events);
-    }
-
-    @Bean
-    PolicyReload policyReload(PolicySource source, PolicyHolder policy, LiveRoutes routes, PolicyCheck check) {
-        return new PolicyReload(source, policy, routes, check);
-    }
-
-    @Bean
-    PolicyCheck policyCheck(RouteCheck routes, HttpClientProperties upstreams) {
-        return new PolicyCheck(routes, new UpstreamConnections(upstreams));
-    }
-
-    @Bean
-    PolicyEndpoint policyEndpoint(PolicyReload reload) {
-        return new PolicyEndpoint(reload);
-    }
 
     /**
      * The result of the latest reload of the policy file. Never down: a gateway whose file was refused serves by the previous
@@ -62,15 +43,5 @@ public class PolicyFileConfiguration {
     WatchedPolicy watchedPolicy(
             PolicySource source, PolicyReload reload, @Value("${fairgate.watch-policy}") DurationSetting every) {
         return new WatchedPolicy(source, reload, every.value());
-    }
-
-    @Bean
-    RouteCheck routeCheck(
-            LiveRoutes routes,
-            List<GatewayFilterFactory<?>> filters,
-            List<RoutePredicateFactory<?>> predicates,
-            RouteLocator locator,
-            ConfigurationService arguments) {
-        return new RouteCheck(routes, filters, predicates, locator, arguments);
     }
 }

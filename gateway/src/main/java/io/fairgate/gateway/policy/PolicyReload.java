@@ -11,10 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Puts the current content of the policy file in force. A file with any mistake changes nothing; a file without mistakes
- * changes everything at once.
- */
+/** Puts the content of the policy file in force: all of it at once, or nothing when it has a mistake. */
 public final class PolicyReload {
 
     private static final Logger log = LoggerFactory.getLogger(PolicyReload.class);

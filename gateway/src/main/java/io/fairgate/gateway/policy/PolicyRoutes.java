@@ -17,7 +17,6 @@ import org.springframework.core.env.MapPropertySource;
  */
 public record PolicyRoutes(String file, List<PolicyRoute> routes) {
 
-    /** One route, and its declaration in the file. */
     record PolicyRoute(RouteDeclaration declaration, RouteDefinition definition) {}
 
     public static PolicyRoutes of(String file, List<RouteDeclaration> declarations) {

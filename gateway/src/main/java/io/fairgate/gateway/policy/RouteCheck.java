@@ -103,7 +103,6 @@ public final class RouteCheck implements SmartInitializingSingleton {
         }
     }
 
-    /** Collects the mistakes of all filters and predicates. */
     private static List<Mistake> ofEach(PolicyRoutes file, BiConsumer<Component, List<Mistake>> check) {
         List<Mistake> mistakes = new ArrayList<>();
         for (PolicyRoute route : file.routes()) {

@@ -33,8 +33,7 @@ public final class GatewayRun {
     }
 
     /**
-     * Starts the gateway and returns when it serves. A signal that ends the process starts a graceful shutdown; the exit code
-     * is then 0.
+     * Starts the gateway and returns when it serves. A signal starts a graceful shutdown; the exit code is then 0.
      *
      * @param defaults of Spring properties; all other sources, {@code application.yml} included, override them
      * @throws StartFailedException when it cannot start; the reason has been reported

@@ -4,7 +4,7 @@ import io.fairgate.config.model.PolicyFile;
 import io.fairgate.config.model.RouteDeclaration;
 import io.fairgate.gateway.policy.PolicyReload;
 import io.fairgate.permit.PoolSettings;
-import java.time.Duration;
+import io.fairgate.time.DurationText;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -32,7 +32,7 @@ public record StartReport(String file, PolicyFile policy, List<String> warnings)
                 name,
                 PolicyReload.count(pool.permits(), "permit"),
                 pool.maxWaiting(),
-                text(pool.maxWait())));
+                DurationText.of(pool.maxWait())));
         log.info(
                 "Routes: {}",
                 policy.routes().isEmpty()
@@ -49,10 +49,5 @@ public record StartReport(String file, PolicyFile policy, List<String> warnings)
     /** Without a port of its own, the management is on the traffic port, or switched off. */
     private static String management(@Nullable String port) {
         return port == null ? "no port of its own" : "port " + port;
-    }
-
-    /** {@code 2s}, as in the policy. */
-    private static String text(Duration duration) {
-        return duration.toString().substring(2).toLowerCase(java.util.Locale.ROOT);
     }
 }

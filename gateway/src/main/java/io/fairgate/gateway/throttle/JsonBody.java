@@ -36,7 +36,6 @@ final class JsonBody {
         this.parser = parser;
     }
 
-    /** A lock count. */
     static long count(byte[] body) {
         return read(body, json -> json.integer(""));
     }
@@ -84,7 +83,6 @@ final class JsonBody {
 
     // ---- values; each method starts at the token of its value ----
 
-    /** Reads an object with these fields. */
     private JsonBody object(String... names) {
         require(JsonToken.START_OBJECT, "", "an object");
         Set<String> missing = new LinkedHashSet<>(List.of(names));

@@ -36,10 +36,7 @@ final class LockCharges implements LeaseListener {
         leases.listen(this);
     }
 
-    /**
-     * The charge of a lock that is held or requested. An answer that the lock is held must subscribe to it first. Empty for a
-     * lock without a charge.
-     */
+    /** The charge of a lock, if it has one. An answer that the lock is held must subscribe to it first. */
     Mono<Void> charge(LeaseStatus peer, String semaphore) {
         return charges.getOrDefault(Peer.of(peer), Map.of()).getOrDefault(semaphore, Mono.empty());
     }

@@ -15,7 +15,6 @@ import reactor.core.scheduler.Scheduler;
 /** Requests of locks. Fails with a {@link ThrottleError} if the request is wrong. Thread-safe; no method blocks. */
 record Locks(Peers peers, LockCharges charges, Scheduler time) {
 
-    /** A lock that is requested. */
     record Lock(String semaphore, long count) {}
 
     /**

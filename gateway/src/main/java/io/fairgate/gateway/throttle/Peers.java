@@ -68,7 +68,6 @@ record Peers(Leases leases, Semaphores semaphores, ThrottleSettings settings) {
         return leases.release(peer.lease());
     }
 
-    /** Whether nothing is pending. */
     Mono<Boolean> isAcquired(PeerId peer) {
         return require(peer).flatMap(status -> {
             LeaseStatus.Waiting waiting = status.waiting();

@@ -33,7 +33,6 @@ final class Restores {
         this.tenants = tenants;
     }
 
-    /** The number of restores that had to wait. */
     long pending() {
         return pending.get();
     }

@@ -23,8 +23,7 @@ import reactor.core.scheduler.Scheduler;
  * The routes of throttle 0.5.13, and those of 0.4 that its clients call: what each route reads from a request, in which order,
  * and what it answers. {@link Peers}, {@link Locks} and {@link Restores} have the operations behind them.
  *
- * <p>Thread-safe; no route blocks. When a waiting client disconnects, its lock stays in the queue, because the client may
- * come back.
+ * <p>Thread-safe; no route blocks. When a waiting client disconnects, its lock stays in the queue: it may come back.
  */
 public final class ThrottleProtocol {
 
@@ -124,8 +123,6 @@ public final class ThrottleProtocol {
     private static Mono<ThrottleAnswer> json(Object body) {
         return Mono.just(ThrottleAnswer.json(HttpStatus.OK, body.toString()));
     }
-
-    // ---- the routes ----
 
     private Mono<ThrottleAnswer> newPeer(ThrottleRequest request) {
         return request.body(JsonBody::expiresIn)

@@ -9,8 +9,6 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 import reactor.core.publisher.Mono;
 
@@ -91,7 +89,6 @@ public final class ThrottleRequest {
         return values.isEmpty() ? null : Objects.requireNonNullElse(values.get(0), "");
     }
 
-    /** Null when the parameter is missing. */
     @Nullable
     Duration duration(String name) {
         String text = text(name);
@@ -103,20 +100,15 @@ public final class ThrottleRequest {
     }
 
     <T> Mono<T> body(Function<byte[], T> reader) {
-        return isJson(call.exchange().getRequest().getHeaders())
+        return isJson(call.contentType())
                 ? call.body(MOST_BODY_BYTES, ThrottleError.BODY_TOO_LARGE, ThrottleError.BODY_TOO_SLOW)
                         .map(reader)
                 : Mono.error(ThrottleError.NOT_JSON);
     }
 
-    private static boolean isJson(HttpHeaders headers) {
-        try {
-            MediaType type = headers.getContentType();
-            return type != null
-                    && type.getType().equals("application")
-                    && (type.getSubtype().equals("json") || "json".equals(type.getSubtypeSuffix()));
-        } catch (InvalidMediaTypeException e) {
-            return false;
-        }
+    private static boolean isJson(@Nullable MediaType type) {
+        return type != null
+                && type.getType().equals("application")
+                && (type.getSubtype().equals("json") || "json".equals(type.getSubtypeSuffix()));
     }
 }

@@ -2,6 +2,8 @@ package io.fairgate.gateway.throttle;
 
 import io.fairgate.lease.LeaseTerm;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 
 /**
  * The bounds of what peers may request. A request beyond a bound is treated as a request for the bound.
@@ -24,15 +26,9 @@ public record ThrottleSettings(
             throw new IllegalArgumentException("most-peers: %d in all, %d of one (expected: >= 1, and no more of one)"
                     .formatted(mostPeers, mostPeersOfOne));
         }
-        requireBounded("longest-term", longestTerm);
-        requireBounded("longest-hold", longestHold);
-        requireBounded("longest-block", longestBlock);
-    }
-
-    private static void requireBounded(String name, Duration value) {
-        if (value.isNegative() || value.compareTo(LeaseTerm.LONGEST) > 0) {
-            throw new IllegalArgumentException("%s: %s (expected: 0 to 365 days)".formatted(name, value));
-        }
+        LeaseTerm.requireBounded("longest-term", longestTerm);
+        LeaseTerm.requireBounded("longest-hold", longestHold);
+        LeaseTerm.requireBounded("longest-block", longestBlock);
     }
 
     /** The same settings with other bounds for the number of peers. */
@@ -41,14 +37,10 @@ public record ThrottleSettings(
     }
 
     Duration term(Duration asked) {
-        return shorter(asked, longestTerm);
+        return Collections.min(List.of(asked, longestTerm));
     }
 
     Duration block(Duration asked) {
-        return shorter(asked, longestBlock);
-    }
-
-    private static Duration shorter(Duration one, Duration other) {
-        return one.compareTo(other) <= 0 ? one : other;
+        return Collections.min(List.of(asked, longestBlock));
     }
 }

@@ -28,8 +28,7 @@ import reactor.core.scheduler.Scheduler;
 /**
  * Leases in the memory of this process.
  *
- * <p>A lease gives back its permits and its place in the queue at the moment of its end: there is no sweep, and every call sees
- * an expired lease as gone.
+ * <p>A lease gives back its permits and its place in the queue at the moment of its end: no call sees an expired lease.
  *
  * <p><b>Threads.</b> One lock guards the state; signals, listeners and pools are called outside of the lock. A call can block
  * only on that lock, which is held for a few steps. Answers come on the subscribing thread, unless a call waits for permits.
@@ -72,7 +71,7 @@ public final class EmbeddedLeases implements Leases {
     @Override
     public Mono<Boolean> acquire(LeaseId id, LeaseRequest request, Consumer<LeaseStatus> check) {
         return Mono.defer(() -> {
-            Acquisition acquisition = ledger.locked(step -> {
+            LeaseAcquisition acquisition = ledger.locked(step -> {
                 OpenLease lease = ledger.require(id);
                 check.accept(ledger.status(lease, step.now));
                 return acquisition(lease, request, step);
@@ -87,17 +86,17 @@ public final class EmbeddedLeases implements Leases {
     }
 
     /** The acquisition of the permits that the lease lacks; null when it holds all of them. */
-    private @Nullable Acquisition acquisition(OpenLease lease, LeaseRequest request, LedgerStep step) {
+    private @Nullable LeaseAcquisition acquisition(OpenLease lease, LeaseRequest request, LedgerStep step) {
         Map<String, Integer> lacking = new TreeMap<>(request.permits());
         lease.grants.forEach(grant -> lacking.remove(grant.pool()));
         if (lacking.isEmpty()) {
             return null;
         }
-        Acquisition waiting = lease.waiting;
+        LeaseAcquisition waiting = lease.waiting;
         if (waiting == null) {
             lacking.keySet().forEach(ledger::requirePool);
             LeaseRequest rest = new LeaseRequest(lacking, request.answerWithin(), request.ttl());
-            waiting = Acquisition.begin(ledger, lease, rest, step);
+            waiting = LeaseAcquisition.begin(ledger, lease, rest, step);
         } else if (!waiting.permits.equals(lacking)) {
             throw new IllegalStateException("lease %s already waits for %s, and cannot also wait for %s"
                     .formatted(lease.id, waiting.permits, lacking));
@@ -142,7 +141,7 @@ public final class EmbeddedLeases implements Leases {
         return locked(step -> {
             OpenLease lease = ledger.require(id);
             OpenLease.Grant grant = lease.grantOf(pool);
-            Acquisition waiting = lease.waiting;
+            LeaseAcquisition waiting = lease.waiting;
             if (grant != null) {
                 LeaseStatus status = ledger.status(lease, step.now);
                 LeaseStatus.Held held = Objects.requireNonNull(status.held(pool));
@@ -168,8 +167,6 @@ public final class EmbeddedLeases implements Leases {
             return lease == null ? Mono.just(false) : new LeaseRestore(ledger, lease, before).run();
         });
     }
-
-    // ---- queries ----
 
     @Override
     public Mono<LeaseStatus> status(LeaseId id) {

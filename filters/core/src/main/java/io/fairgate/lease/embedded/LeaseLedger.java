@@ -37,7 +37,6 @@ import reactor.core.scheduler.Scheduler;
  */
 final class LeaseLedger {
 
-    /** No time. */
     private static final long NEVER = Long.MAX_VALUE;
 
     final LeasedPools pools;
@@ -53,7 +52,6 @@ final class LeaseLedger {
             Comparator.<OpenLease>comparingLong(lease -> lease.expiresAt).thenComparingLong(lease -> lease.serial));
     private final Map<TenantId, List<OpenLease>> byTenant = new HashMap<>();
     final LeaseQueues queues = new LeaseQueues();
-    /** The number of leases that hold permits. */
     int holding;
 
     private long opened;
@@ -85,7 +83,6 @@ final class LeaseLedger {
         }
     }
 
-    /** Takes a step without a result. */
     void run(Consumer<LedgerStep> action) {
         var unused = locked(step -> {
             action.accept(step);
@@ -117,7 +114,7 @@ final class LeaseLedger {
     }
 
     LeaseStatus status(OpenLease lease, long now) {
-        Acquisition waiting = lease.waiting;
+        LeaseAcquisition waiting = lease.waiting;
         return lease.status(
                 waiting == null
                         ? null
@@ -158,7 +155,6 @@ final class LeaseLedger {
                 List.of(Stream.concat(lease.grants.stream(), Stream.of(grant)).toArray(OpenLease.Grant[]::new));
     }
 
-    /** Removes the grant and releases its permits. */
     void removeGrant(OpenLease lease, OpenLease.Grant grant, LedgerStep step) {
         lease.grants = lease.grants.stream().filter(each -> !each.equals(grant)).toList();
         holding -= lease.grants.isEmpty() ? 1 : 0;
@@ -171,7 +167,7 @@ final class LeaseLedger {
         // Before its permits go to the next lease: a listener that adds up both would count too many in between.
         publish(step, listener -> listener.ended(status, how));
         lease.grants.forEach(grant -> removeGrant(lease, grant, step));
-        Acquisition waiting = lease.waiting;
+        LeaseAcquisition waiting = lease.waiting;
         if (waiting != null) {
             waiting.leave(step);
             step.after(() -> waiting.answer.fail(new LeaseGoneException(lease.id)));

@@ -14,7 +14,7 @@ final class LeaseQueue {
 
     private static final int FEWEST = 16;
 
-    private final Set<Acquisition> waiting = new LinkedHashSet<>();
+    private final Set<LeaseAcquisition> waiting = new LinkedHashSet<>();
     /** The Fenwick tree: entry i counts the taken numbers in (i - lowest bit of i, i]. Numbers begin at 1. */
     private int[] taken = new int[FEWEST];
 
@@ -22,7 +22,7 @@ final class LeaseQueue {
     /** The sum of the permits that are wanted of this pool. */
     long permits;
 
-    void add(Acquisition acquisition) {
+    void add(LeaseAcquisition acquisition) {
         if (lastNumber == taken.length - 1) {
             numberAnew();
         }
@@ -31,14 +31,14 @@ final class LeaseQueue {
         number(acquisition);
     }
 
-    void remove(Acquisition acquisition) {
+    void remove(LeaseAcquisition acquisition) {
         waiting.remove(acquisition);
         permits -= acquisition.permitsOfPool();
         count(acquisition.number, -1);
     }
 
     /** The place in the queue; the first is 1. */
-    int place(Acquisition acquisition) {
+    int place(LeaseAcquisition acquisition) {
         int sum = 0;
         for (int i = acquisition.number; i > 0; i -= Integer.lowestOneBit(i)) {
             sum += taken[i];
@@ -55,7 +55,7 @@ final class LeaseQueue {
         return waiting.iterator().next().requestedAt;
     }
 
-    private void number(Acquisition acquisition) {
+    private void number(LeaseAcquisition acquisition) {
         lastNumber++;
         acquisition.number = lastNumber;
         count(lastNumber, 1);

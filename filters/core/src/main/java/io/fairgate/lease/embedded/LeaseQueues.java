@@ -12,7 +12,7 @@ import java.util.Map;
 final class LeaseQueues {
 
     private record Key(String pool, TenantId tenant) {
-        static Key of(Acquisition acquisition) {
+        static Key of(LeaseAcquisition acquisition) {
             return new Key(acquisition.pool, acquisition.lease.tenant);
         }
     }
@@ -21,17 +21,16 @@ final class LeaseQueues {
 
     private int size;
 
-    /** The number of leases that wait. */
     int size() {
         return size;
     }
 
-    void add(Acquisition acquisition) {
+    void add(LeaseAcquisition acquisition) {
         size++;
         queues.computeIfAbsent(Key.of(acquisition), key -> new LeaseQueue()).add(acquisition);
     }
 
-    void remove(Acquisition acquisition) {
+    void remove(LeaseAcquisition acquisition) {
         size--;
         queues.computeIfPresent(Key.of(acquisition), (key, queue) -> {
             queue.remove(acquisition);
@@ -40,7 +39,7 @@ final class LeaseQueues {
     }
 
     /** The place among the waiting acquisitions of its tenant in its pool; the first is 1. */
-    int place(Acquisition acquisition) {
+    int place(LeaseAcquisition acquisition) {
         LeaseQueue queue = queues.get(Key.of(acquisition));
         return queue == null ? 1 : queue.place(acquisition);
     }

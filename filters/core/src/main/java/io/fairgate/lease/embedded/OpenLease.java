@@ -33,9 +33,8 @@ final class OpenLease {
     /** Its permits, one entry for each pool, in the order of the grants; mostly one, for which an immutable list is smallest. */
     List<Grant> grants = List.of();
 
-    /** The permits that it waits for. */
     @Nullable
-    Acquisition waiting;
+    LeaseAcquisition waiting;
 
     /**
      * Permits of one pool.

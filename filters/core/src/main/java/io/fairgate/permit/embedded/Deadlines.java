@@ -18,7 +18,6 @@ import reactor.core.scheduler.Scheduler;
  */
 final class Deadlines {
 
-    /** No deadline. */
     static final long NEVER = Long.MAX_VALUE;
 
     /** The place of a waiter that is not in here. */

@@ -1,7 +1,6 @@
 package io.fairgate.permit.embedded;
 
 import io.fairgate.fairness.FairScheduler;
-import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.shares.TenantShares;
@@ -76,7 +75,6 @@ final class Drain implements CommandLoop.Handler {
         commands.submit(command, EmbeddedPermitPool.UNKNOWN);
     }
 
-    /** Counts permits that the request holds already. */
     void restore(Waiter waiter) {
         submit(() -> queue.restore(waiter));
     }
@@ -130,7 +128,6 @@ final class Drain implements CommandLoop.Handler {
         });
     }
 
-    /** {@link PermitPool#close}. */
     Mono<Void> close(Duration patience) {
         submit(() -> {
             queue.close();

@@ -34,7 +34,6 @@ public final class EmbeddedPermitPool implements PermitPool {
     final Scheduler time;
     final FastPath fastPath;
     final Drain drain;
-    /** Whether there is a listener. */
     final boolean hasListener;
 
     private final String name;
@@ -51,8 +50,7 @@ public final class EmbeddedPermitPool implements PermitPool {
 
     /**
      * @param time the clock and the timers; must be monotonic, as {@link MonotonicScheduler} and virtual time are
-     * @throws IllegalArgumentException when the tenants reserve more permits than the pool has, or their calculator returns
-     *     less than 1
+     * @throws IllegalArgumentException when the tenants reserve more than the pool has, or a calculated cap is below 1
      */
     public EmbeddedPermitPool(
             String name, PoolSettings settings, TenantShares shares, Scheduler time, PoolListener listener) {
@@ -175,7 +173,6 @@ public final class EmbeddedPermitPool implements PermitPool {
         return hasListener ? now() : UNKNOWN;
     }
 
-    /** The longest wait of the request. */
     long maxWaitNanos(PermitRequest request) {
         return (request.maxWait() == null ? settings().maxWait() : request.maxWait()).toNanos();
     }

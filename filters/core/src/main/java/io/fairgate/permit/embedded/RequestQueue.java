@@ -142,8 +142,7 @@ final class RequestQueue {
     }
 
     /**
-     * Refuses requests that are over a bound of waiting requests. Runs after the grants, so that a bound of 0 still admits
-     * requests that need not wait.
+     * Refuses requests that are over a bound. Runs after the grants: a bound of 0 admits what need not wait.
      *
      * @return whether a request was refused
      */

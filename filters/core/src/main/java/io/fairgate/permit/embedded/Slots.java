@@ -44,7 +44,6 @@ final class Slots {
         lines = (size + LINE - 1) / LINE;
     }
 
-    /** Takes a free permit for the waiter, if there is one. */
     boolean take(Waiter waiter) {
         if (!isOpen) {
             return false;
@@ -85,7 +84,6 @@ final class Slots {
         return at >= 0 && at < slots.length() && slots.compareAndSet(at, waiter, null);
     }
 
-    /** Whether the waiter is in its slot. */
     boolean has(Waiter waiter) {
         int at = waiter.slot;
         return at >= 0 && at < slots.length() && slots.get(at) == waiter;

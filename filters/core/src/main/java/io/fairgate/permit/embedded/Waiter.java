@@ -105,7 +105,6 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
         return true;
     }
 
-    /** Has the drain count permits that are held already. */
     void restore() {
         begins = Deadlines.NEVER;
         pool.drain.restore(this);

@@ -46,7 +46,6 @@ final class Account {
         return journal == null ? new WindowUsage() : new JournaledUsage(journal, key, this);
     }
 
-    /** Writes the exact usage to the journal. */
     synchronized void writeExactly() {
         for (Usage usage : usages.values()) {
             if (usage instanceof JournaledUsage journaled) {
@@ -58,8 +57,7 @@ final class Account {
     /**
      * Removes usages of which nothing is used, when there are many: a policy that changes again and again names ever new
      * quotas. A set that still refers to a removed usage finds it forgotten, and looks it up anew. To be called once before
-     * all usages of a set are looked up, and not for each: otherwise the unused ones of the set would displace each other for
-     * ever.
+     * all usages of a set are looked up, and not for each: or unused ones of the set would displace each other for ever.
      */
     synchronized void makeRoom(ClockReading now) {
         if (usages.size() < KEPT) {

@@ -74,8 +74,7 @@ final class BoundQuotas {
     }
 
     /**
-     * Decides whether {@code units} would pass. Like all methods with a {@code depth}, it takes the first lock and calls itself
-     * for the next lock.
+     * Decides whether {@code units} would pass. Methods with a {@code depth} take a lock and call themselves for the next.
      *
      * @param depth 0; the index of the lock to take in recursive calls
      */

@@ -34,9 +34,8 @@ import reactor.core.scheduler.Scheduler;
  * <p>{@link #checkNow} and {@link #chargeNow} make the same decisions without a subscription, and allocate nothing for a
  * request that passes.
  *
- * <p>An owner costs one small entry for each quota from its first request on; a sliding window about half a kilobyte.
- * A usage is not evicted, because a forgotten usage is a refill; {@link #dropUnused} is for owners that are no longer
- * configured.
+ * <p>An owner costs one small entry for each quota from its first request on; a sliding window about half a kilobyte. A
+ * usage is not evicted, because a forgotten usage is a refill; {@link #dropUnused} is for owners that were removed.
  */
 public final class EmbeddedQuotas implements Quotas {
 

@@ -24,8 +24,7 @@ final class RateUsage extends Usage {
     /** The sum of all units that were ever charged; wraps around. */
     private long everCharged;
 
-    // The state at the last look: at its time, and with the numbers of its quota. Only the call that has just looked
-    // may use it.
+    // The state at the last look: at its time, with the numbers of its quota. Only for the call that has just looked.
     private long unitsNow;
     private long partsNow;
     private long nowNanos;

@@ -22,7 +22,7 @@ final class SlidingUsage extends Usage {
 
     /** The number of the latest part that was reached. */
     private long latest;
-    /** The sum of all counts. */
+
     private long used;
 
     SlidingUsage(Duration within, long nowNanos) {

@@ -16,18 +16,12 @@ import reactor.core.publisher.Mono;
 
 /** {@code /actuator/pools}: the state of every pool, by tenant and by group. */
 @Endpoint(id = "pools")
-public final class PoolsEndpoint {
-
-    private final PermitPools pools;
-
-    PoolsEndpoint(PermitPools pools) {
-        this.pools = pools;
-    }
+public record PoolsEndpoint(PermitPools all) {
 
     /** A {@link PoolStatus} for each pool, as the page shows it. */
     @ReadOperation
     public Mono<Map<String, Map<String, Object>>> pools() {
-        return Flux.fromIterable(pools.all())
+        return Flux.fromIterable(all.all())
                 .concatMap(pool -> pool.snapshot()
                         .map(status -> Map.entry(pool.name(), shown(status)))
                         .onErrorComplete(PoolUnavailableException.class))

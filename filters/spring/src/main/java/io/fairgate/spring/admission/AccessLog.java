@@ -31,7 +31,6 @@ import reactor.core.scheduler.Scheduler;
  */
 record AccessLog(@Nullable RecordLog records, InstantSource clock, Scheduler time) implements DisposableBean {
 
-    /** Runs the request, and writes a record when it ends. */
     Mono<Void> record(ServerWebExchange exchange, Mono<Void> request) {
         return records == null ? request : Mono.defer(() -> recorded(exchange, request, records));
     }

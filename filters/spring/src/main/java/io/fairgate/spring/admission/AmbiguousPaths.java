@@ -12,8 +12,7 @@ import org.springframework.web.server.ServerWebExchange;
 /**
  * Refuses a path that servers read in different ways: with {@code .} or {@code ..}, two slashes in a row, or an encoded
  * slash. A route is chosen by the path as received. If the upstream read it in another way, the client could choose its
- * pool, cost and quotas. Other spellings do no harm: {@code %66ive} is decoded and {@code five;a=b} loses its parameter
- * before a route is chosen.
+ * pool, cost and quotas. Other spellings do no harm: {@code %66ive} is decoded and {@code five;a=b} cut before that.
  */
 record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters refusals, boolean mayPass) {
 

@@ -3,8 +3,8 @@ package io.fairgate.spring.admission;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
+import io.fairgate.time.DurationText;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,8 +58,7 @@ final class GracefulShutdown implements SmartLifecycle {
         http2.add(exchange);
         exchange.getResponse().beforeCommit(() -> {
             if (draining) {
-                // The request was in flight or waiting when the shutdown began; its client sends the next one
-                // elsewhere.
+                // The request came before the shutdown; its client sends the next one elsewhere.
                 exchange.getResponse().getHeaders().set(HttpHeaders.CONNECTION, "close");
             }
             return Mono.empty();
@@ -80,7 +79,7 @@ final class GracefulShutdown implements SmartLifecycle {
                         "Draining: {} in flight, {} waiting; new requests are refused, waiting ones are served for up to {}.",
                         totals.inFlight(),
                         totals.waiting(),
-                        drainTime.toString().substring(2).toLowerCase(Locale.ROOT)))
+                        DurationText.of(drainTime)))
                 .then(Mono.defer(() -> {
                     drainTimer = time.schedule(this::logDrainTimeOver, drainTime.toNanos(), TimeUnit.NANOSECONDS);
                     return pools.close(drainTime);

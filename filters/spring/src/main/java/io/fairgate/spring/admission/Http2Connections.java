@@ -29,7 +29,6 @@ final class Http2Connections {
         }
     }
 
-    /** Sends GOAWAY on all connections. */
     void goAway() {
         open.forEach(Http2Connections::goAway);
     }

@@ -2,43 +2,36 @@ package io.fairgate.spring.admission;
 
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.RouteRules;
-import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.IdentityRefusedException;
 import io.fairgate.spring.identity.TenantIdentifier;
-import io.fairgate.spring.metrics.FairgateMeters;
 import io.fairgate.spring.quota.QuotaRefusedException;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
 import io.fairgate.spring.quota.TenantCharge;
 import io.fairgate.spring.refusal.Decisions.Origin;
-import io.fairgate.spring.refusal.RecordLog;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalHandler;
+import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.tenant.TenantId;
-import java.util.Map;
-import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Applies the policy to calls of an API that serves no routes, such as the lease API: it identifies the tenant by the
- * same rules and with the same answers as on the traffic port, charges the tenant's own quotas, and gives access to the
- * audit log and the meters. The pools are in {@link PermitPools}.
+ * Applies the policy to calls of an API that serves no routes, such as the lease API: it identifies the tenant and
+ * charges its own quotas by the same rules and with the same answers as on the traffic port.
  *
  * <p>{@link #handle} answers every refusal that the gateway's filters know.
  *
  * <p>Callable from any thread; blocks none.
  */
-public final class TenantAccess {
-
-    private final TenantIdentifier identifier;
-    private final QuotaStep quotas;
-    private final RefusalHandler refusals;
-    private final FairgateMeters meters;
-    private final RecordLog audit;
-    private final GracefulShutdown shutdown;
+public record TenantAccess(
+        TenantIdentifier identifier,
+        QuotaStep quotas,
+        RefusalHandler refusals,
+        RefusalMeters meters,
+        GracefulShutdown shutdown) {
 
     /**
      * The tenant of a call.
@@ -47,21 +40,6 @@ public final class TenantAccess {
      * @param named the id in the request; many unknown ids may share one tenant, and have nothing else in common
      */
     public record Caller(TenantPolicy tenant, TenantId named) {}
-
-    TenantAccess(
-            TenantIdentifier identifier,
-            QuotaStep quotas,
-            RefusalHandler refusals,
-            FairgateMeters meters,
-            RecordLog audit,
-            GracefulShutdown shutdown) {
-        this.identifier = identifier;
-        this.quotas = quotas;
-        this.refusals = refusals;
-        this.meters = meters;
-        this.audit = audit;
-        this.shutdown = shutdown;
-    }
 
     /** The tenant of an exchange. Errors without one, also in a dry run: its permits could not be taken back. */
     public Mono<Caller> identify(ServerWebExchange exchange) {
@@ -114,30 +92,5 @@ public final class TenantAccess {
     /** Whether the failure is the one of {@link #refuseDraining}. */
     public static boolean isForDraining(Throwable failure) {
         return failure instanceof NotAdmittedException refused && refused.isFor(Refusal.DRAINING);
-    }
-
-    /** Writes a record into the audit log; values are texts, numbers and maps of them, and never a credential. */
-    public void audit(Map<String, Object> record) {
-        audit.add(record);
-    }
-
-    /** Counts a refusal with a reason of the API's own. */
-    public void countRefusal(TenantId tenant, String reason) {
-        meters.refused(tenant, reason, true);
-    }
-
-    /** Counts a lease that has ended; {@code how} is one of a few fixed words. */
-    public void countLeaseEnded(TenantId tenant, String how) {
-        meters.leaseEnded(tenant, how);
-    }
-
-    public void countLeaseRestore(TenantId tenant, String result) {
-        meters.leaseRestore(tenant, result);
-    }
-
-    /** Registers the gauges of how many leases there are. */
-    public void showLeases(IntSupplier holding, IntSupplier waiting) {
-        meters.leases("held", holding);
-        meters.leases("waiting", waiting);
     }
 }

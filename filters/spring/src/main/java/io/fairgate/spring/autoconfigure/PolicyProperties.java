@@ -1,6 +1,6 @@
 package io.fairgate.spring.autoconfigure;
 
-import io.fairgate.config.PolicyReader;
+import io.fairgate.config.policy.PolicyFileReader;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -87,7 +87,7 @@ final class PolicyProperties {
     private static boolean isItem(ConfigurationPropertyName name, int element) {
         return name.isNumericIndex(element)
                 && name.getElement(element, Form.ORIGINAL).length() <= MOST_DIGITS
-                && !PolicyReader.holdsNames(name.getElement(element - 1, Form.ORIGINAL));
+                && !PolicyFileReader.holdsNames(name.getElement(element - 1, Form.ORIGINAL));
     }
 
     private static Object plain(Object child) {

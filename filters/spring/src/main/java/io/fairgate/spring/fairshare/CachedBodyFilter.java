@@ -15,8 +15,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Moves a body that Spring Cloud Gateway has read before the other filters, to send it again on a retry, from Netty's
- * memory to the heap.
+ * Moves a body that Spring Cloud Gateway has read, to send it again on a retry, from Netty's memory to the heap.
  *
  * <p>When a request ends, Spring Cloud Gateway frees Netty's memory of such a body even if the body is still being sent
  * ({@code ServerWebExchangeUtils.clearCachedRequestBody} releases it until its reference count is 0). Netty reuses the

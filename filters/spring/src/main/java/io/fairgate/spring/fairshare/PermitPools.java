@@ -185,8 +185,6 @@ public final class PermitPools implements PolicyParticipant {
         log.info("Pool {} is removed: the policy no longer names it, and it is empty.", pool.name());
     }
 
-    // ---- all of them ----
-
     /** The sums over all pools whose backend can be reached. */
     public Mono<PoolTotals> totals() {
         return Flux.fromIterable(pools.values())

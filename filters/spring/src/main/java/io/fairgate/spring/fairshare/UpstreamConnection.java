@@ -19,8 +19,7 @@ import reactor.netty.http.client.HttpClientInfos;
 import reactor.util.context.Context;
 
 /**
- * The upstream side of one request that holds a permit: its {@link UpstreamExchange}, or several in sequence when a
- * filter of the route retries.
+ * The upstream side of a request that holds a permit: its {@link UpstreamExchange}, or one for each attempt.
  *
  * <p>When a client leaves, or the upstream is too slow, everything between the client and the gateway's HTTP client is
  * cancelled at once. With {@link OnClientLeft#FINISH} this class stops the cancellation while the upstream is at work,

@@ -86,7 +86,6 @@ final class UpstreamExchange {
         }
     }
 
-    /** The request was sent to its end. */
     void sent() {
         sent = true;
     }

@@ -104,8 +104,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     }
 
     /**
-     * Counts a tenant under another tag, or ends its series. The permit-time until now of what it holds stays with the
-     * tag before.
+     * Counts a tenant under another tag, or ends its series. The permit-time until now stays with the tag before.
      *
      * @param held the permit-time so far of its current holds, in seconds, by pool
      */
@@ -137,8 +136,6 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
             }
         }
     }
-
-    // ---- events ----
 
     public void keySetFetched(boolean ok) {
         count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "success" : "failure"));

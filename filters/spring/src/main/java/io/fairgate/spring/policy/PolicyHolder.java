@@ -44,8 +44,7 @@ public final class PolicyHolder {
      * <p>All participants prepare; then the other change is made; then all participants commit. If a participant or the
      * other change throws before the first commit, all participants roll back, and this throws the same.
      *
-     * <p>Changes run one at a time, and other callers are blocked meanwhile, so this must not be called on an event
-     * loop.
+     * <p>Changes run one at a time, and block other callers, so this must not be called on an event loop.
      *
      * @param otherChange a change that must fit the policy, such as that of the routes
      */

@@ -137,8 +137,7 @@ public final class QuotaStep implements PolicyParticipant {
                     return forward.send(work.counted(exchange));
                 }))
                 .contextWrite(context -> context.put(UpstreamWork.class, work))
-                // Not a step of the chain: the end of the request must not wait for it, and a cancelled chain has no
-                // next step.
+                // Not a step of the chain: the request must not wait for it, and a cancelled chain has no next step.
                 .doFinally(end -> settle(charge, work.units(exchange, end)));
     }
 
@@ -172,7 +171,6 @@ public final class QuotaStep implements PolicyParticipant {
                 : rest.get();
     }
 
-    /** Adds the {@code RateLimit} fields to the response. */
     void addBalances(ServerWebExchange exchange, QuotaDecision decision) {
         RateLimitFields.add(
                 exchange.getResponse().getHeaders(),

@@ -34,8 +34,7 @@ public final class DecisionLog {
      * @param path without the query, which may hold secrets
      * @param cause what went wrong with the upstream; null otherwise
      * @param quotas the names of the quotas that refused, or would have; empty when none did
-     * @param enforced false when the request passed all the same, because the policy, or the part of it that decided,
-     *     is in a dry run
+     * @param enforced false when the request passed all the same, because what decided is in a dry run
      */
     public record Decision(
             String id,

@@ -18,26 +18,16 @@ import org.springframework.cloud.gateway.route.Route;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.server.ServerWebExchange;
 
-/** Records the refusals and failures of requests, enforced or not. */
-public final class Decisions {
+/**
+ * Records the refusals and failures of requests, enforced or not.
+ *
+ * @param audit the audit log, for refusals of identities
+ */
+public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, InstantSource clock) {
 
     private static final String ATTRIBUTE = Decisions.class.getName();
 
-    private final PolicyHolder policy;
-    private final DecisionLog log;
-    private final RecordLog audit;
-    private final InstantSource clock;
-
-    /** A decision and its answer to the client. */
     record Decided(Refusal refusal, Decision decision) {}
-
-    /** @param audit the audit log, for refusals of identities */
-    public Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, InstantSource clock) {
-        this.policy = policy;
-        this.log = log;
-        this.audit = audit;
-        this.clock = clock;
-    }
 
     /**
      * The request that a decision is about.

@@ -30,22 +30,11 @@ public record Refusal(
             "The upstream could not be reached, or closed the connection too early.");
 
     /** The gateway is shutting down. */
-    public static final Refusal DRAINING = new Refusal(
-            HttpStatus.SERVICE_UNAVAILABLE,
-            "draining",
-            "This gateway is shutting down.",
-            List.of(),
-            Duration.ofSeconds(1),
-            closeConnection());
+    public static final Refusal DRAINING = temporary("draining", "This gateway is shutting down.", closeConnection());
 
     /** The backend of the pool or of the quotas cannot be reached. */
-    public static final Refusal BACKEND_LOST = new Refusal(
-            HttpStatus.SERVICE_UNAVAILABLE,
-            "backend-lost",
-            "The shared state of this gateway cannot be reached.",
-            List.of(),
-            Duration.ofSeconds(1),
-            new HttpHeaders());
+    public static final Refusal BACKEND_LOST =
+            temporary("backend-lost", "The shared state of this gateway cannot be reached.", new HttpHeaders());
 
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
@@ -53,6 +42,10 @@ public record Refusal(
         HttpHeaders headers = new HttpHeaders();
         headers.add(HttpHeaders.CONNECTION, "close");
         return HttpHeaders.readOnlyHttpHeaders(headers);
+    }
+
+    private static Refusal temporary(String reason, String detail, HttpHeaders headers) {
+        return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, reason, detail, List.of(), Duration.ofSeconds(1), headers);
     }
 
     /** A refusal without violated policies, a time to retry, or headers. */

@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * The secrets that sign receipts. The first one signs and each of them verifies, so a secret can be replaced while receipts
- * of the old one are in use.
+ * The secrets that sign receipts. The first one signs, and each verifies: a secret can be replaced while it is in use.
  *
  * <p>A signed statement is {@code v1.KEY.STATEMENT.SIGNATURE}: the id of the key in hexadecimal digits, then the statement and
  * its HMAC-SHA-256 in Base64. The signature covers everything before it, so neither the version nor the key can be changed.

@@ -64,10 +64,7 @@ record UserInfo(String tenant, String secret) {
                 "The policy has no identification for this (expected: api-key for a secret, header for a name without a secret).");
     }
 
-    /**
-     * Added to any value that the client sent in this header. Two values may be malformed, because a client may identify
-     * itself in one way only.
-     */
+    /** Added to any value that the client sent in this header: a client may identify itself in one way only. */
     private static ServerWebExchange with(ServerWebExchange exchange, String header, String value) {
         return exchange.mutate()
                 .request(request -> request.headers(headers -> {

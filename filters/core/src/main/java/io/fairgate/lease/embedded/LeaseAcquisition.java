@@ -24,7 +24,7 @@ import reactor.core.publisher.Sinks;
  * takes the permits of the others if they are free; otherwise it releases all and waits in the queue of the pool that lacked
  * permits. So no acquisition waits while it holds permits, and two of them cannot deadlock in any order of pools.
  */
-final class Acquisition {
+final class LeaseAcquisition {
 
     final OpenLease lease;
     final Map<String, Integer> permits;
@@ -44,7 +44,7 @@ final class Acquisition {
     private final Sinks.Empty<Void> submitted = Sinks.empty();
     private final Disposable.Swap poolRequest = Disposables.swap();
 
-    private Acquisition(LeaseLedger ledger, OpenLease lease, LeaseRequest request, long now) {
+    private LeaseAcquisition(LeaseLedger ledger, OpenLease lease, LeaseRequest request, long now) {
         this.ledger = ledger;
         this.lease = lease;
         this.permits = request.permits();
@@ -56,8 +56,8 @@ final class Acquisition {
     // ---- under the lock of the ledger ----
 
     /** Lets the lease wait for permits, which are requested after the lock. */
-    static Acquisition begin(LeaseLedger ledger, OpenLease lease, LeaseRequest request, LedgerStep step) {
-        Acquisition acquisition = new Acquisition(ledger, lease, request, step.now);
+    static LeaseAcquisition begin(LeaseLedger ledger, OpenLease lease, LeaseRequest request, LedgerStep step) {
+        LeaseAcquisition acquisition = new LeaseAcquisition(ledger, lease, request, step.now);
         lease.waiting = acquisition;
         ledger.queues.add(acquisition);
         step.after(acquisition::submit);
@@ -211,10 +211,7 @@ final class Acquisition {
         });
     }
 
-    /**
-     * A pool has refused, or cannot be reached. The lease stays open: its holder may ask again, and it expires if the holder
-     * does not.
-     */
+    /** A pool has refused, or cannot be reached. The lease stays open for a while: its holder may ask again. */
     private void refused(Throwable why) {
         ledger.run(step -> {
             if (isWanted()) {

@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
  * <p>{@link #lease} and {@link #release} may run on different threads at the same time, because a caller that waits may
  * cancel at any moment. Each first writes its own step and then reads the other's, so one of them releases what was opened.
  */
-final class Acquisition {
+final class KeyedAcquisition {
 
     /** The longest wait that the server allows in one call. */
     private static final Duration LONGEST_CALL = Duration.ofSeconds(30);
@@ -42,7 +42,7 @@ final class Acquisition {
     private int failures;
     private boolean isGranted;
 
-    Acquisition(LeaseApi api, LeaseOptions options) {
+    KeyedAcquisition(LeaseApi api, LeaseOptions options) {
         this.api = api;
         this.key = api.newKey();
         this.options = options;
@@ -156,8 +156,7 @@ final class Acquisition {
         if (left < Duration.ofMillis(1).toNanos()) {
             return Mono.error(LeaseException.stillWaiting());
         }
-        // When the server answers earlier than it had to, the next call waits, so that calls do not follow without a
-        // pause.
+        // When the server answers earlier than it had to, the next call waits, so that calls have a pause in between.
         boolean isEarly = now - attempt.sentAt() < attempt.maxWait().toNanos() / 2;
         pauseNanos = isEarly ? Math.min(left, api.backoffNanos(1)) : 0;
         return Mono.empty();

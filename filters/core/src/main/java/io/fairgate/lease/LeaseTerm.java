@@ -21,7 +21,7 @@ public record LeaseTerm(Duration ttl, Duration maxHold) {
         requireBounded("max-hold", maxHold);
     }
 
-    /** @throws IllegalArgumentException when the value is negative, or longer than {@link #LONGEST} */
+    /** Throws {@link IllegalArgumentException} when a duration is negative, or longer than {@link #LONGEST}. */
     public static void requireBounded(String name, Duration value) {
         if (value.isNegative() || value.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("%s: %s (expected: 0 to 365 days)".formatted(name, value));

@@ -2,7 +2,10 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.Leases;
+import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.testkit.odd.Network;
 import io.fairgate.testkit.odd.OddLeases;
 import io.fairgate.time.MonotonicScheduler;
@@ -12,9 +15,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /** A gateway whose leases are behind a network, which loses its connection. */
 class LostLeasesTest {
@@ -24,22 +28,19 @@ class LostLeasesTest {
 
     private final LeasingTenant tenant = new LeasingTenant(gateway, "a");
 
+    /** Before the gateway's own configuration, which makes leases only when there are none. */
+    @Order(Ordered.HIGHEST_PRECEDENCE)
     @Configuration(proxyBeanMethods = false)
     static class LeasesBehindNetwork {
 
         @Bean
-        static Network network() {
+        Network network() {
             return new Network(MonotonicScheduler.INSTANCE, Duration.ofMillis(1));
         }
 
         @Bean
-        static BeanPostProcessor oddLeases(Network network) {
-            return new BeanPostProcessor() {
-                @Override
-                public Object postProcessAfterInitialization(Object bean, String name) {
-                    return bean instanceof Leases leases ? new OddLeases(leases, network) : bean;
-                }
-            };
+        Leases leases(LeasedPools pools, FencingTokens tokens, Network network) {
+            return new OddLeases(new EmbeddedLeases(pools, MonotonicScheduler.INSTANCE, tokens), network);
         }
     }
 

@@ -159,14 +159,15 @@ class ModuleRulesTest {
             .resideInAPackage(GATEWAY);
 
     @ArchTest
-    static final ArchRule only_what_makes_the_leases_names_their_backend = noClasses()
+    static final ArchRule only_what_makes_a_backend_names_it = noClasses()
             .that()
             .resideInAPackage(GATEWAY)
             .and()
-            .haveNameNotMatching(".*[.](LeaseConfiguration\\$Enabled|ThrottleServer)")
+            .haveNameNotMatching(".*[.](LeaseConfiguration\\$Enabled|ThrottleServer)(\\$.*)?")
             .should()
             .dependOnClassesThat()
-            .resideInAPackage("io.fairgate.lease.embedded..");
+            .resideInAnyPackage(
+                    "io.fairgate.lease.embedded..", "io.fairgate.permit.embedded..", "io.fairgate.quota.embedded..");
 
     @ArchTest
     static final ArchRule packages_have_no_cycles =

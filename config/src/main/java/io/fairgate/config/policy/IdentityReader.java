@@ -1,5 +1,14 @@
 package io.fairgate.config.policy;
 
+import static io.fairgate.config.yaml.Key.key;
+import static io.fairgate.config.yaml.KeyType.DURATION;
+import static io.fairgate.config.yaml.KeyType.NOT_EMPTY_LIST;
+import static io.fairgate.config.yaml.KeyType.PART;
+import static io.fairgate.config.yaml.KeyType.TEXT;
+import static io.fairgate.config.yaml.KeyType.TRUTH;
+
+import io.fairgate.config.yaml.KeyType.Word;
+import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.config.yaml.Section;
 import io.fairgate.config.yaml.Value;
 import io.fairgate.policy.Cidr;
@@ -19,14 +28,66 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code tenants.identify}. */
+/** Declares the keys of {@code tenants.identify}, and reads it. */
 final class IdentityReader {
     private static final String WAYS = Stream.of(Kind.values()).map(Kind::key).collect(Collectors.joining(", "));
 
     /** Stands for a list with mistakes, so that the rest can be read. */
     private static final List<Cidr> PLACEHOLDER_NETWORKS = List.of(Cidr.parse("127.0.0.0/8"));
 
+    private static final String TRUSTED_FROM =
+            "a list of the networks whose peers may send this header, such as 127.0.0.0/8";
+
+    static final KnownKeys IDENTITY = new KnownKeys(
+                    "tenants.identify[]",
+                    key("header", TEXT, PolicyKeys.HEADER),
+                    key("trusted-from", NOT_EMPTY_LIST, TRUSTED_FROM))
+            .and(Stream.of(Kind.values())
+                    .filter(kind -> kind != Kind.HEADER)
+                    .map(kind -> key(kind.key(), PART))
+                    .toList());
+    private static final KnownKeys API_KEY = new KnownKeys(
+            "tenants.identify[].api-key",
+            key("header", TEXT, "the name of the header that carries the key, such as X-Api-Key")
+                    .required(),
+            key("scheme", TEXT, "a word such as Bearer"),
+            key("forward", TRUTH));
+    private static final KnownKeys JWT = new KnownKeys(
+            "tenants.identify[].jwt",
+            key("header", TEXT, PolicyKeys.HEADER),
+            key("issuer", TEXT, "the value of iss in the tokens").required(),
+            key("audience", TEXT, "a value of aud in the tokens").required(),
+            key("claim", TEXT, "the claim that holds the tenant's id"),
+            key(
+                    "algorithms",
+                    NOT_EMPTY_LIST,
+                    "a list with at least one of " + String.join(", ", TokenRules.ALGORITHMS)),
+            key("jwks", TEXT, "the location of the issuer's public keys: a URL or a file")
+                    .required(),
+            key("refresh", DURATION),
+            key("skew", DURATION),
+            key("forward", TRUTH));
+    private static final KnownKeys CLIENT_CERTIFICATE = new KnownKeys(
+            "tenants.identify[].client-certificate",
+            key("name", new Word(CertificateName.class))
+                    .required("one of " + String.join(", ", CertificateName.labels())));
+
     private IdentityReader() {}
+
+    /** The keys of all ways. */
+    static Stream<KnownKeys> keys() {
+        return Stream.of(Kind.values()).map(IdentityReader::keysOf);
+    }
+
+    /** The keys of a way to identify tenants. Those of a plain header are in the item of the list itself. */
+    private static KnownKeys keysOf(Kind kind) {
+        return switch (kind) {
+            case HEADER -> IDENTITY;
+            case API_KEY -> API_KEY;
+            case JWT -> JWT;
+            case CLIENT_CERTIFICATE -> CLIENT_CERTIFICATE;
+        };
+    }
 
     /** @param complete whether none of the ways of the file has a mistake */
     record Ways(List<IdentitySource> sources, boolean complete) {}
@@ -35,7 +96,7 @@ final class IdentityReader {
         List<Value> items = tenants.items("identify");
         Map<IdentitySource, Value> sources = new LinkedHashMap<>();
         for (Value item : items) {
-            IdentitySource source = source(Section.open(item, PolicyKeys.IDENTITY));
+            IdentitySource source = source(Section.open(item, IDENTITY));
             if (source != null && isNew(source, item, sources)) {
                 sources.put(source, item);
             }
@@ -89,10 +150,10 @@ final class IdentityReader {
         Value value = item.get(kind.key());
         if (value != null && !value.isMapping()) {
             // The value is not shown: it may be the key itself.
-            value.mistake("not a mapping", PolicyKeys.identity(kind).expected());
+            value.mistake("not a mapping", keysOf(kind).expected());
             return null;
         }
-        return value == null ? null : reader.apply(Section.open(value, PolicyKeys.identity(kind)));
+        return value == null ? null : reader.apply(Section.open(value, keysOf(kind)));
     }
 
     private static @Nullable IdentitySource apiKey(Section section) {
@@ -136,7 +197,7 @@ final class IdentityReader {
     private static @Nullable IdentitySource header(Section section) {
         Value networks = section.get("trusted-from");
         if (networks == null && !section.mentions("trusted-from")) {
-            section.mistake("trusted-from", "missing", PolicyKeys.TRUSTED_FROM);
+            section.mistake("trusted-from", "missing", TRUSTED_FROM);
         }
         List<Cidr> trusted = networks == null
                 ? List.of()

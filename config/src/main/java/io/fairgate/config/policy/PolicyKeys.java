@@ -16,10 +16,7 @@ import io.fairgate.config.yaml.KeyType.Word;
 import io.fairgate.config.yaml.KnownKeys;
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
-import io.fairgate.policy.IdentitySource.CertificateName;
-import io.fairgate.policy.IdentitySource.Kind;
 import io.fairgate.policy.QuotaTerms;
-import io.fairgate.policy.TokenRules;
 import io.fairgate.quota.Quota;
 import io.fairgate.time.DurationText;
 import java.util.List;
@@ -28,27 +25,16 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * The declarations of all keys of a policy, part by part: name, type, and what is missing without a required key. The
- * records of the core check the rest. The JSON schema is generated from these declarations.
+ * The declarations of the keys of a policy, part by part: name, type, and what is missing without a required key. Those of
+ * the ways to identify tenants are in {@link IdentityReader}. The records of the core check the rest. The JSON schema is
+ * generated from these declarations.
  */
 final class PolicyKeys {
 
     private PolicyKeys() {}
 
-    /** The keys of a way to identify tenants. Those of a plain header are in the item of the list itself. */
-    static KnownKeys identity(Kind kind) {
-        return switch (kind) {
-            case HEADER -> IDENTITY;
-            case API_KEY -> API_KEY;
-            case JWT -> JWT;
-            case CLIENT_CERTIFICATE -> CLIENT_CERTIFICATE;
-        };
-    }
-
     private static final Whole COUNT = new Whole(0, Integer.MAX_VALUE);
-    private static final String HEADER = "the name of an HTTP header";
-
-    static final String TRUSTED_FROM = "a list of the networks whose peers may send this header, such as 127.0.0.0/8";
+    static final String HEADER = "the name of an HTTP header";
 
     static final String WINDOW = DurationText.EXPECTED + ", or hour, day, week, month or total";
 
@@ -74,40 +60,6 @@ final class PolicyKeys {
             key("members", NAMED, "a mapping of members by tenant id"),
             key("groups", NAMED, "a mapping of groups by name"),
             key("classes", NAMED, "a mapping of classes of requests by name"));
-    static final KnownKeys IDENTITY = new KnownKeys(
-                    "tenants.identify[]",
-                    key("header", TEXT, HEADER),
-                    key("trusted-from", NOT_EMPTY_LIST, TRUSTED_FROM))
-            .and(Stream.of(Kind.values())
-                    .filter(kind -> kind != Kind.HEADER)
-                    .map(kind -> key(kind.key(), PART))
-                    .toList());
-    static final KnownKeys API_KEY = new KnownKeys(
-            "tenants.identify[].api-key",
-            key("header", TEXT, "the name of the header that carries the key, such as X-Api-Key")
-                    .required(),
-            key("scheme", TEXT, "a word such as Bearer"),
-            key("forward", TRUTH));
-    static final KnownKeys JWT = new KnownKeys(
-            "tenants.identify[].jwt",
-            key("header", TEXT, HEADER),
-            key("issuer", TEXT, "the value of iss in the tokens").required(),
-            key("audience", TEXT, "a value of aud in the tokens").required(),
-            key("claim", TEXT, "the claim that holds the tenant's id"),
-            key(
-                    "algorithms",
-                    NOT_EMPTY_LIST,
-                    "a list with at least one of " + String.join(", ", TokenRules.ALGORITHMS)),
-            key("jwks", TEXT, "the location of the issuer's public keys: a URL or a file")
-                    .required(),
-            key("refresh", DURATION),
-            key("skew", DURATION),
-            key("forward", TRUTH));
-    static final KnownKeys CLIENT_CERTIFICATE = new KnownKeys(
-            "tenants.identify[].client-certificate",
-            key("name", new Word(CertificateName.class))
-                    .required("one of " + String.join(", ", CertificateName.labels())));
-
     static final KnownKeys PLAN = new KnownKeys(
             "tenants.plans.*",
             key("weight", DECIMAL),
@@ -175,7 +127,7 @@ final class PolicyKeys {
 
     static final List<KnownKeys> ALL = Stream.of(
                     Stream.of(FILE, METRICS, TENANTS),
-                    Stream.of(Kind.values()).map(PolicyKeys::identity),
+                    IdentityReader.keys(),
                     Stream.of(GROUP, GROUP_QUOTA, CLASS, PLAN, PLAN_QUOTA, MEMBER, MEMBER_QUOTA, POOL, LEASE),
                     Stream.of(ROUTE, PREDICATE, FILTER))
             .flatMap(Function.identity())

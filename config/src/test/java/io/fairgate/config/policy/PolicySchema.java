@@ -90,7 +90,7 @@ final class PolicySchema {
                     "oneOf",
                     ways.stream().map(way -> ordered("required", List.of(way))).toList());
         }
-        if (known.equals(PolicyKeys.IDENTITY)) {
+        if (known.equals(IdentityReader.IDENTITY)) {
             section.put(
                     "dependentRequired", ordered("header", List.of("trusted-from"), "trusted-from", List.of("header")));
         }

@@ -98,7 +98,7 @@ public final class FairScheduler {
     /** Appends the request to the queue of its tenant, or of its class within the tenant. */
     public void enqueue(QueuedRequest request, long now) {
         requirePlace(request, Place.OUTSIDE);
-        requireNothingLent();
+        requireNothingInSlots();
         walks.tick(now);
         SchedulingNode leaf = hierarchy.leafOf(request);
         walks.tickUpFrom(leaf);
@@ -210,30 +210,30 @@ public final class FairScheduler {
     // ---- the fast path: permits that are taken without a decision of the scheduler, while no request waits ----
 
     /**
-     * Lends free permits to the fast path, which grants them one by one. The scheduler does not count lent permits in any
-     * account until {@link #takeBack} or {@link #adopt}. To be called only while no request waits; while permits are lent,
-     * {@code enqueue}, {@code restore} and {@code reconfigure} throw {@link IllegalStateException}.
+     * Moves free permits to the slots of the fast path, which grants them one by one. The scheduler counts them in no
+     * account until {@link #moveFromSlots} or {@link #countTaken}. To be called only while no request waits; while permits are in
+     * slots, {@code enqueue}, {@code restore} and {@code reconfigure} throw {@link IllegalStateException}.
      *
-     * @return how many permits were lent, at most {@code most}
+     * @return how many permits were moved, at most {@code most}
      */
-    public int lend(int most) {
-        int lending = (int) Math.max(0, Math.min(most, walks.available()));
-        walks.lent += lending;
-        return lending;
+    public int moveToSlots(int most) {
+        int moved = (int) Math.max(0, Math.min(most, walks.available()));
+        walks.inSlots += moved;
+        return moved;
     }
 
-    /** Takes back lent permits that the fast path has not granted. */
-    public void takeBack(int permits) {
-        walks.lent -= permits;
+    /** Moves permits back that the fast path has not granted. */
+    public void moveFromSlots(int permits) {
+        walks.inSlots -= permits;
     }
 
-    /** Counts a request that has taken lent permits, as if they had been granted at the time {@code since}. */
-    public void adopt(QueuedRequest request, long since, long now) {
+    /** Counts a request that has taken permits from slots, as if they had been granted at the time {@code since}. */
+    public void countTaken(QueuedRequest request, long since, long now) {
         requirePlace(request, Place.OUTSIDE);
         walks.tick(now);
         SchedulingNode leaf = hierarchy.leafOf(request);
         walks.tickUpFrom(leaf);
-        walks.lent -= request.permits();
+        walks.inSlots -= request.permits();
         request.leaf = leaf;
         request.place = Place.HOLDING;
         request.grantedAt = since;
@@ -243,12 +243,12 @@ public final class FairScheduler {
 
     /**
      * Counts permits that a request holds already, also when the pool has fewer free: then, as after a shrink, nothing is
-     * granted until enough permits are released. No permit may be lent.
+     * granted until enough permits are released. No permit may be in a slot.
      */
     public void restore(QueuedRequest request, long now) {
-        requireNothingLent();
-        walks.lent += request.permits();
-        adopt(request, now, now);
+        requireNothingInSlots();
+        walks.inSlots += request.permits();
+        countTaken(request, now, now);
         SchedulingNode leaf = request.leaf();
         walks.boundLags(leaf);
         updateRunQueues(leaf);
@@ -262,13 +262,13 @@ public final class FairScheduler {
      * this throws, nothing has changed.
      *
      * @throws IllegalArgumentException when {@code permits} is below 1, or the calculator returns less than 1
-     * @throws IllegalStateException while permits are lent
+     * @throws IllegalStateException while permits are in slots
      */
     public void reconfigure(int permits, TenantShares shares, FairnessSettings settings, long now) {
         if (permits < 1) {
             throw new IllegalArgumentException("permits: %d (expected: >= 1)".formatted(permits));
         }
-        requireNothingLent();
+        requireNothingInSlots();
         int[] caps = shares.calculatedCaps(permits);
         walks.tick(now);
         walks.permits = permits;
@@ -364,9 +364,9 @@ public final class FairScheduler {
         hierarchy.forgetIfIdle(leaf);
     }
 
-    private void requireNothingLent() {
-        if (walks.lent != 0) {
-            throw new IllegalStateException("%d permits are lent (expected: 0)".formatted(walks.lent));
+    private void requireNothingInSlots() {
+        if (walks.inSlots != 0) {
+            throw new IllegalStateException("%d permits are in slots (expected: 0)".formatted(walks.inSlots));
         }
     }
 

@@ -22,8 +22,8 @@ final class HierarchyWalks {
 
     /** The number of the last grant. */
     long grants;
-    /** Permits that are lent to the fast path and count at no node. */
-    int lent;
+    /** Permits in the slots of the fast path; they count at no node. */
+    int inSlots;
     /** Tenants that hold permits or have waiting requests. */
     int active;
     /** Whether every node so far was a child of the pool. */
@@ -102,7 +102,7 @@ final class HierarchyWalks {
 
     /** Permits that are free and not reserved; below zero after the pool has shrunk. */
     long available() {
-        return permits - top.occupied - lent;
+        return permits - top.occupied - inSlots;
     }
 
     /** Whether no request can be granted, whichever is next, and no group has to collect permits for it. */

@@ -20,13 +20,13 @@ import reactor.core.publisher.Mono;
  *
  * <p><b>Permits</b> are taken before the work is subscribed and released exactly once. When the work completes, they are
  * released before the signal is passed on. When it errors, the subscriber cancels or the hold expires, they are released as
- * soon as the work has settled ({@link PermitRequest#settled}); if the request does not say what settling is, that is at
+ * soon as the work has quiesced ({@link PermitRequest#quiesced}); if the request does not say when that is, that is at
  * once, and before an error is passed on. If subscribing to the work throws, they are released as well.
  *
  * <p><b>Cancellation</b> while waiting frees the place in the queue at once; the work is then never subscribed, even if the
  * grant was on its way.
  *
- * <p><b>Threads.</b> The work is subscribed on the request's event loop ({@link PermitRequest#home}), also when the request
+ * <p><b>Threads.</b> The work is subscribed on the request's event loop ({@link PermitRequest#eventLoop}), also when the request
  * did not wait; refusals and expiries are emitted there as well. A request without an event loop that need not wait may be
  * subscribed at once, on the subscribing thread; otherwise the pool's scheduler is used. No thread is ever blocked.
  *
@@ -115,7 +115,7 @@ public interface PermitPool {
      *
      * <p>It overtakes no request: it returns null while requests wait that come first. It may also return null although permits
      * are free, for instance while another thread is at work in the pool. It ignores the request's maximum wait, event loop and
-     * settling. It also ignores the maximum hold: the permits are not taken back, the caller must release them.
+     * {@link PermitRequest#quiesced}. It also ignores the maximum hold: the permits are not taken back, the caller must release them.
      *
      * @return null when the permits cannot be granted now
      */

@@ -13,16 +13,16 @@ import reactor.core.publisher.Mono;
  * @param permits how many permits at once, at least 1
  * @param maxWait the longest wait; null for the pool's own maximum
  * @param maxHold the longest hold, from the grant on; null for the pool's own maximum
- * @param home the request's event loop: the work is subscribed, refusals are emitted, and a work that holds for too long is
+ * @param eventLoop the request's event loop: the work is subscribed, refusals are emitted, and a work that holds for too long is
  *     cancelled on it. It must run its tasks one after the other, later or at once, and no task may block: a task that runs at
  *     once runs on a thread that may be at work for other requests. If it is a
- *     {@link java.util.concurrent.ScheduledExecutorService}, as Netty's event loops are, one of its timers bounds the settling
+ *     {@link java.util.concurrent.ScheduledExecutorService}, as Netty's event loops are, one of its timers bounds the quiescing
  *     of a work that is cancelled. Null for the scheduler of the pool, by default
  *     {@link reactor.core.scheduler.Schedulers#parallel()}, and for the subscribing thread when the request need not wait
- * @param settled completes when a work that was cancelled or failed has really ended; its permits come back only then. Null
+ * @param quiesced completes when a work that was cancelled or failed has really ended; its permits come back only then. Null
  *     when such a work ends at once. The signals to the subscriber do not wait for it
- * @param settleWithin the longest wait for {@code settled}, from the cancellation or the failure on; null for
- *     {@link #SETTLE_WITHIN}
+ * @param quiesceWithin the longest wait for {@code quiesced}, from the cancellation or the failure on; null for
+ *     {@link #QUIESCE_WITHIN}
  * @param onWaiting called once when the request has to wait, on the subscribing thread or on the request's event loop; must
  *     not block or throw
  * @param requestClass the class of the request within its tenant; null, or a class that the pool does not know, for no class
@@ -32,14 +32,14 @@ public record PermitRequest(
         int permits,
         @Nullable Duration maxWait,
         @Nullable Duration maxHold,
-        @Nullable Executor home,
-        @Nullable Mono<Void> settled,
-        @Nullable Duration settleWithin,
+        @Nullable Executor eventLoop,
+        @Nullable Mono<Void> quiesced,
+        @Nullable Duration quiesceWithin,
         @Nullable Runnable onWaiting,
         @Nullable String requestClass) {
 
-    /** The default of {@code settleWithin}: when it has passed, the permits come back although the work has not settled. */
-    public static final Duration SETTLE_WITHIN = Duration.ofSeconds(1);
+    /** The default of {@code quiesceWithin}: when it has passed, the permits come back although the work has not quiesced. */
+    public static final Duration QUIESCE_WITHIN = Duration.ofSeconds(1);
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     public PermitRequest {
@@ -54,8 +54,8 @@ public record PermitRequest(
         if (maxHold != null) {
             PoolSettings.requirePositive("max-hold", maxHold);
         }
-        if (settleWithin != null) {
-            PoolSettings.requirePositive("settle-within", settleWithin);
+        if (quiesceWithin != null) {
+            PoolSettings.requirePositive("quiesce-within", quiesceWithin);
         }
     }
 
@@ -71,41 +71,41 @@ public record PermitRequest(
 
     public PermitRequest withPermits(int permits) {
         return new PermitRequest(
-                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+                tenant, permits, maxWait, maxHold, eventLoop, quiesced, quiesceWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withMaxWait(@Nullable Duration maxWait) {
         return new PermitRequest(
-                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+                tenant, permits, maxWait, maxHold, eventLoop, quiesced, quiesceWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withMaxHold(@Nullable Duration maxHold) {
         return new PermitRequest(
-                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+                tenant, permits, maxWait, maxHold, eventLoop, quiesced, quiesceWithin, onWaiting, requestClass);
     }
 
-    public PermitRequest withHome(Executor home) {
+    public PermitRequest withEventLoop(Executor eventLoop) {
         return new PermitRequest(
-                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+                tenant, permits, maxWait, maxHold, eventLoop, quiesced, quiesceWithin, onWaiting, requestClass);
     }
 
-    public PermitRequest withSettled(Mono<Void> settled) {
+    public PermitRequest withQuiesced(Mono<Void> quiesced) {
         return new PermitRequest(
-                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+                tenant, permits, maxWait, maxHold, eventLoop, quiesced, quiesceWithin, onWaiting, requestClass);
     }
 
-    public PermitRequest withSettleWithin(@Nullable Duration settleWithin) {
+    public PermitRequest withQuiesceWithin(@Nullable Duration quiesceWithin) {
         return new PermitRequest(
-                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+                tenant, permits, maxWait, maxHold, eventLoop, quiesced, quiesceWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withOnWaiting(Runnable onWaiting) {
         return new PermitRequest(
-                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+                tenant, permits, maxWait, maxHold, eventLoop, quiesced, quiesceWithin, onWaiting, requestClass);
     }
 
     public PermitRequest withClass(@Nullable String requestClass) {
         return new PermitRequest(
-                tenant, permits, maxWait, maxHold, home, settled, settleWithin, onWaiting, requestClass);
+                tenant, permits, maxWait, maxHold, eventLoop, quiesced, quiesceWithin, onWaiting, requestClass);
     }
 }

@@ -3,7 +3,7 @@ package io.fairgate.time;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
-import java.util.Locale;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,18 +15,27 @@ public final class DurationText {
     public static final String EXPECTED = "a duration such as 250ms, 1s, 5m, 2h or 1d";
 
     private static final Pattern SIMPLE = Pattern.compile("(-?[0-9]+)(ms|s|m|h|d)");
-    private static final Map<String, ChronoUnit> UNITS = Map.of(
-            "ms", ChronoUnit.MILLIS,
-            "s", ChronoUnit.SECONDS,
-            "m", ChronoUnit.MINUTES,
-            "h", ChronoUnit.HOURS,
-            "d", ChronoUnit.DAYS);
+    private static final Map<String, ChronoUnit> UNITS = new LinkedHashMap<>();
+
+    static {
+        UNITS.put("d", ChronoUnit.DAYS);
+        UNITS.put("h", ChronoUnit.HOURS);
+        UNITS.put("m", ChronoUnit.MINUTES);
+        UNITS.put("s", ChronoUnit.SECONDS);
+        UNITS.put("ms", ChronoUnit.MILLIS);
+    }
 
     private DurationText() {}
 
-    /** A duration as in a policy, such as {@code 2s}. */
+    /** A duration of whole milliseconds as in a policy, such as {@code 2s} or {@code 90m}; others as in ISO 8601. */
     public static String of(Duration duration) {
-        return duration.toString().substring(2).toLowerCase(Locale.ROOT);
+        for (Map.Entry<String, ChronoUnit> unit : UNITS.entrySet()) {
+            Duration one = unit.getValue().getDuration();
+            if (!duration.isZero() && one.multipliedBy(duration.dividedBy(one)).equals(duration)) {
+                return duration.dividedBy(one) + unit.getKey();
+            }
+        }
+        return duration.isZero() ? "0s" : duration.toString();
     }
 
     /**

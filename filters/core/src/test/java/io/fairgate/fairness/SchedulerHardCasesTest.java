@@ -558,13 +558,13 @@ class SchedulerHardCasesTest {
     void a_request_enqueued_twice_or_while_permits_are_lent_fails_loudly() {
         TestRequest waiting = pool.ask("a", 1);
         assertThatIllegalStateException().isThrownBy(() -> pool.scheduler.enqueue(waiting, pool.now()));
-        assertThatIllegalStateException().isThrownBy(() -> pool.scheduler.adopt(waiting, 0, pool.now()));
+        assertThatIllegalStateException().isThrownBy(() -> pool.scheduler.countTaken(waiting, 0, pool.now()));
         pool.cancel(waiting);
 
-        assertThat(pool.scheduler.lend(3)).isEqualTo(3);
+        assertThat(pool.scheduler.moveToSlots(3)).isEqualTo(3);
         assertThatIllegalStateException()
                 .isThrownBy(() -> pool.ask("a", 1))
-                .withMessage("3 permits are lent (expected: 0)");
+                .withMessage("3 permits are in slots (expected: 0)");
         assertThatIllegalStateException().isThrownBy(() -> pool.resize(20));
         assertThatIllegalStateException().isThrownBy(() -> pool.reconfigure(TenantShares.EQUAL));
         assertThat(pool.scheduler.permits()).isEqualTo(10);
@@ -573,25 +573,25 @@ class SchedulerHardCasesTest {
     @Test
     void no_more_permits_are_lent_than_are_free() {
         pool.hold("a", 4);
-        assertThat(pool.scheduler.lend(10)).isEqualTo(6);
-        assertThat(pool.scheduler.lend(1)).isZero();
+        assertThat(pool.scheduler.moveToSlots(10)).isEqualTo(6);
+        assertThat(pool.scheduler.moveToSlots(1)).isZero();
     }
 
     @Test
-    void adopted_permits_count_as_grants_in_the_order_of_adoption() {
-        TestPool lending = new TestPool(
+    void permits_taken_from_slots_count_as_grants_in_the_order_in_which_they_are_counted() {
+        TestPool open = new TestPool(
                 4,
                 TenantShares.EQUAL
                         .withMember(TenantId.of("last"), ShareSettings.EQUAL)
                         .withMember(TenantId.of("longest-ago"), ShareSettings.EQUAL));
-        assertThat(lending.scheduler.lend(2)).isEqualTo(2);
-        lending.scheduler.adopt(TestRequest.of("longest-ago", 1), 0, lending.now());
-        lending.scheduler.adopt(TestRequest.of("last", 1), 0, lending.now());
-        lending.hold("full", 2);
-        lending.ask("last", 1);
-        lending.ask("longest-ago", 1);
+        assertThat(open.scheduler.moveToSlots(2)).isEqualTo(2);
+        open.scheduler.countTaken(TestRequest.of("longest-ago", 1), 0, open.now());
+        open.scheduler.countTaken(TestRequest.of("last", 1), 0, open.now());
+        open.hold("full", 2);
+        open.ask("last", 1);
+        open.ask("longest-ago", 1);
 
-        assertThat(lending.resize(5)).containsExactly("longest-ago");
+        assertThat(open.resize(5)).containsExactly("longest-ago");
     }
 
     @Test

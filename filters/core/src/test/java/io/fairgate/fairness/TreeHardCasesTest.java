@@ -620,12 +620,12 @@ class TreeHardCasesTest {
     }
 
     @Test
-    void adopted_permits_count_at_every_level() {
+    void permits_taken_from_slots_count_at_every_level() {
         TestPool pool = new TestPool(10, twoGroups(EQUAL));
-        assertThat(pool.scheduler.lend(10)).isEqualTo(10);
+        assertThat(pool.scheduler.moveToSlots(10)).isEqualTo(10);
         TestRequest taken = TestRequest.of("x", 1);
-        pool.scheduler.adopt(taken, 0, pool.now());
-        pool.scheduler.takeBack(9);
+        pool.scheduler.countTaken(taken, 0, pool.now());
+        pool.scheduler.moveFromSlots(9);
 
         assertThat(group(pool, "acme").inFlight()).isEqualTo(1);
         pool.ask("z", 1, 20);

@@ -18,7 +18,7 @@ class PoolStatisticsTest {
         PoolStatistics statistics = new PoolStatistics();
         EmbeddedPermitPool pool = new EmbeddedPermitPool(
                 "test", PoolSettings.ofPermits(2).withMaxWaiting(1), TenantShares.EQUAL, time, statistics);
-        PermitRequest request = PermitRequest.of("a").withHome(Runnable::run);
+        PermitRequest request = PermitRequest.of("a").withEventLoop(Runnable::run);
         HeldPermits both = Objects.requireNonNull(pool.tryAcquire(request.withPermits(2)));
         pool.withPermit(request, Mono.empty()).subscribe();
         pool.withPermit(request, Mono.empty()).subscribe(v -> {}, e -> {});

@@ -62,7 +62,7 @@ final class PoolOfRequests {
     private final EmbeddedPermitPool pool;
     private final Request[] requests = new Request[REQUESTS];
     private final PermitRequest[] permitRequests = new PermitRequest[REQUESTS];
-    private final Sinks.Empty<Void> settled = Sinks.empty();
+    private final Sinks.Empty<Void> quiesced = Sinks.empty();
     private final WaitForHandle waitForHandle = new WaitForHandle();
     private volatile int permits;
     private volatile boolean closing;
@@ -144,7 +144,7 @@ final class PoolOfRequests {
         PermitRequest timed = PermitRequest.of(TENANT)
                 .withMaxWait(Duration.ofSeconds(waitSeconds(request)))
                 .withMaxHold(holdsEnd && request % 2 == 0 ? Duration.ofSeconds(HOLD) : PoolSettings.MAX_DURATION);
-        return request == 2 ? timed.withHome(Runnable::run) : timed;
+        return request == 2 ? timed.withEventLoop(Runnable::run) : timed;
     }
 
     /** Different for each request, and longer than any hold. */
@@ -178,16 +178,16 @@ final class PoolOfRequests {
     }
 
     /** Acquires for request 0, whose cancelled work takes a moment to end. */
-    void acquireToSettle() {
-        requests[0].ask(pool, permitRequests[0].withSettled(settled.asMono()));
+    void acquireToQuiesce() {
+        requests[0].ask(pool, permitRequests[0].withQuiesced(quiesced.asMono()));
     }
 
-    void settle() {
-        settled.tryEmitEmpty();
+    void quiesce() {
+        quiesced.tryEmitEmpty();
     }
 
-    void settleTimeUp() {
-        timers.advanceTo(PermitRequest.SETTLE_WITHIN.toSeconds());
+    void quiesceTimeUp() {
+        timers.advanceTo(PermitRequest.QUIESCE_WITHIN.toSeconds());
     }
 
     /** Takes a permit that belongs to no request. */

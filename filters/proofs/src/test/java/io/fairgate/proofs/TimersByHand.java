@@ -14,7 +14,7 @@ import reactor.core.scheduler.Scheduler;
  */
 final class TimersByHand implements Scheduler {
 
-    /** The most timers at once: one of the pool, one of a work that settles, and one of the close. */
+    /** The most timers at once: one of the pool, one of a work that quiesces, and one of the close. */
     private static final int MOST = 4;
 
     private final AtomicLong now = new AtomicLong();

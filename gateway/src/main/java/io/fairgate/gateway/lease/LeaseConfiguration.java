@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -79,7 +80,9 @@ public class LeaseConfiguration {
             return keys == null ? null : new Receipts(keys, InstantSource.system());
         }
 
+        /** The backend of the leases: a bean of this type that is defined before puts them elsewhere. */
         @Bean
+        @ConditionalOnMissingBean
         Leases leases(LeasePools pools, FencingTokens tokens) {
             return new EmbeddedLeases(pools, MonotonicScheduler.INSTANCE, tokens);
         }

@@ -72,7 +72,7 @@ final class ConfiguredMembers {
                 .mapToObj(i -> tenant(i * (count / ACTIVE)))
                 .toArray(TenantId[]::new);
         requests = Arrays.stream(tenants)
-                .map(tenant -> PermitRequest.of(tenant).withHome(Runnable::run))
+                .map(tenant -> PermitRequest.of(tenant).withEventLoop(Runnable::run))
                 .toArray(PermitRequest[]::new);
         sets = new QuotaSets(policy);
         TenantShares shares = policy.shares();

@@ -40,7 +40,7 @@ record MemoryUse(double waiter, double tenant, double quotas, double quotaSet, d
     private static final String BENCHMARKS = "io.fairgate.benchmarks.";
     private static final String HANDLES = "io.fairgate.permit.embedded.Waiter";
     private static final Duration NEVER_REACHED = Duration.ofHours(1);
-    private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
+    private static final PermitRequest REQUEST = PermitRequest.of("acme").withEventLoop(Runnable::run);
     private static final Quota[] QUOTAS = {
         new Quota.Rate("burst", 20, Duration.ofSeconds(1), 20),
         new Quota.Calendar("daily", 10_000, Quota.CalendarUnit.DAY, ZoneOffset.UTC)

@@ -25,7 +25,7 @@ final class PermitLoop extends ClosedLoop {
                         PoolSettings.ofPermits(ContendedBenchmark.PERMITS).withMaxWait(ResourceLoop.MAX_WAIT),
                         TenantShares.EQUAL),
                 IntStream.range(0, ContendedBenchmark.TENANTS)
-                        .mapToObj(tenant -> PermitRequest.of("tenant-" + tenant).withHome(Runnable::run))
+                        .mapToObj(tenant -> PermitRequest.of("tenant-" + tenant).withEventLoop(Runnable::run))
                         .toArray(PermitRequest[]::new));
     }
 

@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 /** The queue of a pool. */
 final class PoolQueue implements WaitingQueue {
 
-    private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
+    private static final PermitRequest REQUEST = PermitRequest.of("acme").withEventLoop(Runnable::run);
 
     private static final Duration NEVER_REACHED = Duration.ofHours(1);
 

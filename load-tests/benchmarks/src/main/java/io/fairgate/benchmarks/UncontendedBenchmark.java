@@ -32,7 +32,7 @@ public class UncontendedBenchmark {
     static final int SMALL_BATCH = 50;
 
     private static final int PERMITS = 64;
-    private static final PermitRequest REQUEST = PermitRequest.of("acme").withHome(Runnable::run);
+    private static final PermitRequest REQUEST = PermitRequest.of("acme").withEventLoop(Runnable::run);
     private static final Mono<Integer> WORK = Mono.just(1);
 
     private final Semaphore semaphore = new Semaphore(PERMITS);

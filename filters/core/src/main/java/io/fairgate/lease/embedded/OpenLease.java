@@ -71,7 +71,7 @@ final class OpenLease {
      */
     PermitRequest permitRequest(int permits) {
         return PermitRequest.of(tenant)
-                .withHome(Runnable::run)
+                .withEventLoop(Runnable::run)
                 .withPermits(permits)
                 .withMaxWait(LeaseTerm.LONGEST)
                 .withMaxHold(LeaseTerm.LONGEST);

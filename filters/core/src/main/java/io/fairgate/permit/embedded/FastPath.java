@@ -81,7 +81,7 @@ final class FastPath {
 
     /** Shuts all slots: from here on the scheduler grants every permit. {@code taken} gets the waiters that hold one. */
     void shut(Consumer<Waiter> taken) {
-        scheduler.takeBack(slots.shutAll(taken));
+        scheduler.moveFromSlots(slots.shutAll(taken));
     }
 
     /** Follows new shares and a new size of the scheduler. The slots must be shut. */
@@ -106,7 +106,7 @@ final class FastPath {
         } else if (quietRounds < Math.max(QUIET_ROUNDS, slots.size())) {
             quietRounds++;
         } else {
-            slots.open(scheduler.lend(slots.shut()));
+            slots.open(scheduler.moveToSlots(slots.shut()));
         }
     }
 

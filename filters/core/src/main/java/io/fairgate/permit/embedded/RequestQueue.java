@@ -24,7 +24,7 @@ final class RequestQueue {
     private final Deadlines deadlines;
     private final Dispatcher dispatcher;
     private final Consumer<QueuedRequest> granted = this::granted;
-    private final Consumer<Waiter> adopt = this::adopt;
+    private final Consumer<Waiter> countTaken = this::countTaken;
 
     /** The requests that were queued in this round. */
     private final List<Waiter> arrived = new ArrayList<>();
@@ -99,11 +99,11 @@ final class RequestQueue {
 
     /** Shuts the fast path, so that the scheduler counts all permits. */
     void countSlots() {
-        fastPath.shut(adopt);
+        fastPath.shut(countTaken);
     }
 
-    private void adopt(Waiter waiter) {
-        scheduler.adopt(waiter, waiter.heldSince(now), now);
+    private void countTaken(Waiter waiter) {
+        scheduler.countTaken(waiter, waiter.heldSince(now), now);
         deadlines.set(waiter, Math.min(waiter.holdUntil(), waiter.endOfHold(now)));
     }
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The slots of the {@link FastPath}. Each is one permit, and is free (null), or taken (it holds the waiter), or shut.
  *
- * <p>The drain opens slots with permits that the scheduler lends, and shuts them all before a request has to wait. In a slot
+ * <p>The drain opens slots with free permits of the scheduler, and shuts them all before a request has to wait. In a slot
  * it then finds either a free permit, which goes back to the scheduler, or a waiter, which the scheduler counts from then on.
  * Since every change of a slot is one atomic step, a permit is in exactly one place at each moment. A waiter that puts its
  * permit back either does so in time, or sees that the slot is shut and calls the drain: no wake-up is lost.

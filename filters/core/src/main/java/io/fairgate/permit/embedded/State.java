@@ -4,7 +4,7 @@ import io.fairgate.permit.PermitRequest;
 
 /**
  * The states of a {@link Waiter}. It only moves forward, and only by compare-and-set; {@code loop} is the event loop of the
- * request ({@link PermitRequest#home}):
+ * request ({@link PermitRequest#eventLoop}):
  *
  * <pre>
  *   WAITING ──drain──▶ GRANTED ──loop──▶ STARTING ──▶ RUNNING ──complete──▶ DONE
@@ -39,7 +39,7 @@ final class State {
     static final int CANCELLED_STARTING = 5;
     /** One of the two has happened. */
     static final int HALF_CANCELLED = 6;
-    /** A work that was cancelled or has failed has not really ended yet ({@link PermitRequest#settled}). */
+    /** A work that was cancelled or has failed has not really ended yet ({@link PermitRequest#quiesced}). */
     static final int QUIESCING = 7;
     /** In this state and those after it the request is over. */
     static final int DONE = 8;

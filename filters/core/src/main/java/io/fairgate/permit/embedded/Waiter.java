@@ -53,7 +53,7 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
         super(request.tenant(), request.requestClass(), request.permits());
         this.pool = pool;
         this.acquisition = acquisition;
-        this.eventLoop = request.home();
+        this.eventLoop = request.eventLoop();
         this.maxHold = request.maxHold();
         this.askedAt = askedAt;
     }

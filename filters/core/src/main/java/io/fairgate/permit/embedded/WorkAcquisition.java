@@ -55,7 +55,7 @@ final class WorkAcquisition<T> implements Acquisition, CoreSubscriber<T>, Subscr
         this.work = work;
         this.actual = actual;
         this.keepsElement = work instanceof Mono;
-        this.waiter = new Waiter(pool, this, request, request.home() == null ? pool.timeOfTaking() : pool.now());
+        this.waiter = new Waiter(pool, this, request, request.eventLoop() == null ? pool.timeOfTaking() : pool.now());
     }
 
     void ask() {
@@ -127,14 +127,14 @@ final class WorkAcquisition<T> implements Acquisition, CoreSubscriber<T>, Subscr
     /** Gives the permits back when a work that was cancelled or has failed has really ended. */
     private void quiesce() {
         discard();
-        Mono<Void> settled = request.settled();
-        if (settled == null) {
+        Mono<Void> quiesced = request.quiesced();
+        if (quiesced == null) {
             quiesced(Disposables.disposed());
         } else {
             Disposable.Composite waits = Disposables.composite();
-            Runnable quiesced = () -> quiesced(waits);
-            waits.add(atTheLatest(quiesced));
-            waits.add(settled.subscribe(nothing -> {}, e -> quiesced.run(), quiesced));
+            Runnable done = () -> quiesced(waits);
+            waits.add(atTheLatest(done));
+            waits.add(quiesced.subscribe(nothing -> {}, e -> done.run(), done));
         }
     }
 
@@ -148,9 +148,9 @@ final class WorkAcquisition<T> implements Acquisition, CoreSubscriber<T>, Subscr
 
     /** Bounds the quiescing. Prefers a timer of the event loop: tasks that end the work are before it in the loop's queue. */
     private Disposable atTheLatest(Runnable quiesced) {
-        long nanos = Objects.requireNonNullElse(request.settleWithin(), PermitRequest.SETTLE_WITHIN)
+        long nanos = Objects.requireNonNullElse(request.quiesceWithin(), PermitRequest.QUIESCE_WITHIN)
                 .toNanos();
-        if (request.home() instanceof ScheduledExecutorService loop) {
+        if (request.eventLoop() instanceof ScheduledExecutorService loop) {
             try {
                 Future<?> timer = loop.schedule(quiesced, nanos, TimeUnit.NANOSECONDS);
                 return () -> timer.cancel(false);

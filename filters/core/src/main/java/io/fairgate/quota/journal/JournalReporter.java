@@ -49,7 +49,7 @@ final class JournalReporter {
             unreported = cause != null ? cause : unreported;
             guard(() -> listener.changed(cause));
             if (thread == null) {
-                Thread next = new Thread(this::reportAll, "fairgate-journal-news");
+                Thread next = new Thread(this::reportAll, "fairgate-journal-reports");
                 next.setDaemon(true);
                 guard(next::start);
                 // If no thread could be started, the next change tries again.

@@ -138,7 +138,7 @@ class EmbeddedPermitPoolDrainTest {
             List<Integer> refusedAtOnce = new ArrayList<>();
             pool.reconfigure(settings, whileDraining(() -> {
                         for (int i = 0; i < MOST_ON_THEIR_WAY + waiting + 2; i++) {
-                            pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                            pool.withPermit(PermitRequest.of("a").withEventLoop(Runnable::run), Mono.empty())
                                     .subscribe(v -> {}, refused::add);
                         }
                         refusedAtOnce.add(refused.size());
@@ -175,7 +175,7 @@ class EmbeddedPermitPoolDrainTest {
     void a_status_requested_during_a_drain_contains_earlier_events() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
-        Disposable next = pool.withPermit(PermitRequest.of("b").withHome(Runnable::run), Mono.never())
+        Disposable next = pool.withPermit(PermitRequest.of("b").withEventLoop(Runnable::run), Mono.never())
                 .subscribe();
         List<PoolStatus> told = new ArrayList<>();
         pool.reconfigure(PoolSettings.ofPermits(1), whileDraining(() -> {
@@ -200,7 +200,7 @@ class EmbeddedPermitPoolDrainTest {
                 .subscribe(v -> {}, errors::add);
         assertThat(errors).singleElement().satisfies(e -> assertThat(e).hasMessage("boom"));
         AtomicInteger ran = new AtomicInteger();
-        pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.fromRunnable(ran::incrementAndGet))
+        pool.withPermit(PermitRequest.of("a").withEventLoop(Runnable::run), Mono.fromRunnable(ran::incrementAndGet))
                 .subscribe();
         assertThat(ran).hasValue(1);
     }
@@ -212,7 +212,7 @@ class EmbeddedPermitPoolDrainTest {
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
         AtomicInteger ran = new AtomicInteger();
         List<Throwable> dropped = droppedBy(() -> pool.withPermit(
-                        PermitRequest.of("b").withHome(Runnable::run), Mono.fromRunnable(ran::incrementAndGet))
+                        PermitRequest.of("b").withEventLoop(Runnable::run), Mono.fromRunnable(ran::incrementAndGet))
                 .subscribe());
         assertThat(dropped).singleElement().satisfies(e -> assertThat(e).hasMessage("boom"));
         held.release();
@@ -231,7 +231,8 @@ class EmbeddedPermitPoolDrainTest {
         Sinks.Empty<Void> end = Sinks.empty();
         Mono<Void> work = end.asMono().doOnSubscribe(s -> started.incrementAndGet());
         for (int i = 0; i < 1_000; i++) {
-            pool.withPermit(PermitRequest.of("b").withHome(Runnable::run), work).subscribe();
+            pool.withPermit(PermitRequest.of("b").withEventLoop(Runnable::run), work)
+                    .subscribe();
         }
         all.release();
         assertThat(started).as("started by the releasing thread").hasValueBetween(1, 300);
@@ -256,7 +257,7 @@ class EmbeddedPermitPoolDrainTest {
         List<Throwable> refused = new ArrayList<>();
         pool.reconfigure(settings, whileDraining(() -> {
                     for (int i = 0; i < 1_000; i++) {
-                        pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                        pool.withPermit(PermitRequest.of("a").withEventLoop(Runnable::run), Mono.empty())
                                 .subscribe(v -> {}, refused::add);
                     }
                 }))
@@ -279,7 +280,7 @@ class EmbeddedPermitPoolDrainTest {
         AtomicInteger done = new AtomicInteger();
         pool.reconfigure(settings, whileDraining(() -> {
                     for (int i = 0; i < requests; i++) {
-                        pool.withPermit(PermitRequest.of("a").withHome(Runnable::run), Mono.empty())
+                        pool.withPermit(PermitRequest.of("a").withEventLoop(Runnable::run), Mono.empty())
                                 .subscribe(v -> {}, e -> {}, done::incrementAndGet);
                     }
                 }))
@@ -290,17 +291,19 @@ class EmbeddedPermitPoolDrainTest {
     }
 
     @Test
-    void without_timers_a_cancelled_work_holds_its_permit_until_it_settles() {
+    void without_timers_a_cancelled_work_holds_its_permit_until_it_has_quiesced() {
         EmbeddedPermitPool pool = pool(
                 PoolSettings.ofPermits(1),
                 new Unwilling(nothingLeft.watch(time), new RejectedExecutionException("shut down")));
-        Sinks.Empty<Void> settled = Sinks.empty();
-        pool.withPermit(PermitRequest.of("a").withHome(Runnable::run).withSettled(settled.asMono()), Mono.never())
+        Sinks.Empty<Void> quiesced = Sinks.empty();
+        pool.withPermit(
+                        PermitRequest.of("a").withEventLoop(Runnable::run).withQuiesced(quiesced.asMono()),
+                        Mono.never())
                 .subscribe()
                 .dispose();
         time.advanceBy(Duration.ofHours(1));
         assertThat(NothingLeft.statusOf(pool).inFlight()).isOne();
-        settled.tryEmitEmpty().orThrow();
+        quiesced.tryEmitEmpty().orThrow();
         assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
     }
 }

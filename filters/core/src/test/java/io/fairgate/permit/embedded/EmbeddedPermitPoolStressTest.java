@@ -64,7 +64,8 @@ class EmbeddedPermitPoolStressTest {
                     most -> running.decrementAndGet());
             PermitRequest request = PermitRequest.of(new TenantId("t" + random.nextInt(5)));
             Disposable sent = pool.withPermit(
-                            random.nextBoolean() ? request : request.withHome(Schedulers.parallel()::schedule), work)
+                            random.nextBoolean() ? request : request.withEventLoop(Schedulers.parallel()::schedule),
+                            work)
                     .doFinally(s -> ended.countDown())
                     .subscribe(v -> {}, e -> {});
             int fate = random.nextInt(10);

@@ -89,7 +89,8 @@ class EmbeddedPermitPoolTest {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(10));
         HeldPermits held =
                 Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a").withPermits(5)));
-        Disposable large = pool.withPermit(PermitRequest.of("b").withPermits(8).withHome(Runnable::run), Mono.never())
+        Disposable large = pool.withPermit(
+                        PermitRequest.of("b").withPermits(8).withEventLoop(Runnable::run), Mono.never())
                 .subscribe();
         for (int i = 0; i < 200; i++) {
             assertThat(NothingLeft.statusOf(pool).waiting()).isOne();
@@ -116,7 +117,7 @@ class EmbeddedPermitPoolTest {
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
         Queue<Runnable> eventLoop = new ArrayDeque<>();
         RecordsErrors subscriber = new RecordsErrors();
-        pool.withPermit(PermitRequest.of("b").withHome(eventLoop::add), Mono.just(1))
+        pool.withPermit(PermitRequest.of("b").withEventLoop(eventLoop::add), Mono.just(1))
                 .subscribe(subscriber);
         Objects.requireNonNull(subscriber.subscription).cancel();
         eventLoop.remove().run();
@@ -177,7 +178,7 @@ class EmbeddedPermitPoolTest {
     }
 
     private static PermitRequest request(String tenant) {
-        return PermitRequest.of(tenant).withHome(Runnable::run);
+        return PermitRequest.of(tenant).withEventLoop(Runnable::run);
     }
 
     private static HeldPermits taken(EmbeddedPermitPool pool, String tenant, int permits) {
@@ -281,17 +282,17 @@ class EmbeddedPermitPoolTest {
     }
 
     @Test
-    void settling_that_takes_too_long_is_ended_by_a_timer_of_the_event_loop_or_else_by_one_of_the_pool() {
+    void quiescing_that_takes_too_long_is_ended_by_a_timer_of_the_event_loop_or_else_by_one_of_the_pool() {
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(2));
         EventLoop loop = new EventLoop(true);
         EventLoop shutDown = new EventLoop(false);
         for (EventLoop each : List.of(loop, shutDown)) {
-            pool.withPermit(PermitRequest.of("a").withHome(each).withSettled(Mono.never()), Mono.never())
+            pool.withPermit(PermitRequest.of("a").withEventLoop(each).withQuiesced(Mono.never()), Mono.never())
                     .subscribe()
                     .dispose();
         }
         assertThat(NothingLeft.statusOf(pool).inFlight()).isEqualTo(2);
-        time.advanceBy(PermitRequest.SETTLE_WITHIN);
+        time.advanceBy(PermitRequest.QUIESCE_WITHIN);
         assertThat(NothingLeft.statusOf(pool).inFlight())
                 .as("only the one with a timer of its event loop")
                 .isEqualTo(1);

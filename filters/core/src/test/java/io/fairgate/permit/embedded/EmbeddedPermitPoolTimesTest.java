@@ -51,18 +51,18 @@ class EmbeddedPermitPoolTimesTest {
         EmbeddedPermitPool pool = pool(
                 PoolSettings.ofPermits(1).withMaxWait(Duration.ofMinutes(1)).withMaxHold(Duration.ofSeconds(10)));
         HeldPermits first = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
-        Queue<Runnable> home = new ArrayDeque<>();
+        Queue<Runnable> loop = new ArrayDeque<>();
         List<Throwable> errors = new ArrayList<>();
         AtomicInteger started = new AtomicInteger();
         Mono<Void> work = Mono.<Void>never().doOnSubscribe(s -> started.incrementAndGet());
-        pool.withPermit(PermitRequest.of("b").withHome(home::add), work).subscribe(v -> {}, errors::add);
+        pool.withPermit(PermitRequest.of("b").withEventLoop(loop::add), work).subscribe(v -> {}, errors::add);
         first.release();
         time.advanceBy(Duration.ofSeconds(10));
-        assertThat(home).as("its start, and its end").hasSize(2);
+        assertThat(loop).as("its start, and its end").hasSize(2);
 
-        home.remove().run();
+        loop.remove().run();
         assertThat(started).hasValue(1);
-        home.remove().run();
+        loop.remove().run();
         assertThat(errors).singleElement().satisfies(e -> assertThat(e).isInstanceOf(HoldExpiredException.class));
         assertThat(NothingLeft.statusOf(pool).inFlight()).isZero();
     }
@@ -88,7 +88,7 @@ class EmbeddedPermitPoolTimesTest {
         EmbeddedPermitPool pool = pool(
                 PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)).withMaxHold(Duration.ofSeconds(10)));
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
-        PermitRequest request = PermitRequest.of("b").withHome(Runnable::run);
+        PermitRequest request = PermitRequest.of("b").withEventLoop(Runnable::run);
         List<Throwable> refused = new ArrayList<>();
         pool.withPermit(request, Mono.never()).subscribe().dispose();
         pool.withPermit(request, Mono.never()).subscribe(v -> {}, refused::add);
@@ -114,9 +114,9 @@ class EmbeddedPermitPoolTimesTest {
     }
 
     @Test
-    void the_timer_on_the_event_loop_is_cancelled_when_a_cancelled_work_settles() {
+    void the_timer_on_the_event_loop_is_cancelled_when_a_cancelled_work_has_quiesced() {
         List<Future<?>> timers = new ArrayList<>();
-        ScheduledThreadPoolExecutor home = new ScheduledThreadPoolExecutor(0) {
+        ScheduledThreadPoolExecutor loop = new ScheduledThreadPoolExecutor(0) {
             @Override
             public void execute(Runnable task) {
                 task.run();
@@ -130,18 +130,18 @@ class EmbeddedPermitPoolTimesTest {
             }
         };
         EmbeddedPermitPool pool = pool(PoolSettings.ofPermits(1));
-        Sinks.Empty<Void> settled = Sinks.empty();
-        pool.withPermit(PermitRequest.of("a").withHome(home).withSettled(settled.asMono()), Mono.never())
+        Sinks.Empty<Void> quiesced = Sinks.empty();
+        pool.withPermit(PermitRequest.of("a").withEventLoop(loop).withQuiesced(quiesced.asMono()), Mono.never())
                 .subscribe()
                 .dispose();
         assertThat(timers)
                 .singleElement()
                 .satisfies(timer -> assertThat(timer.isCancelled()).isFalse());
-        settled.tryEmitEmpty().orThrow();
+        quiesced.tryEmitEmpty().orThrow();
         assertThat(timers)
                 .singleElement()
                 .satisfies(timer -> assertThat(timer.isCancelled()).isTrue());
-        home.shutdownNow();
+        loop.shutdownNow();
     }
 
     @Test
@@ -151,7 +151,7 @@ class EmbeddedPermitPoolTimesTest {
         HeldPermits held = Objects.requireNonNull(pool.tryAcquire(PermitRequest.of("a")));
         List<Throwable> refused = new ArrayList<>();
         pool.withPermit(PermitRequest.of("b"), Mono.empty()).subscribe(v -> {}, refused::add);
-        pool.withPermit(PermitRequest.of("b").withHome(Runnable::run), Mono.empty())
+        pool.withPermit(PermitRequest.of("b").withEventLoop(Runnable::run), Mono.empty())
                 .subscribe(v -> {}, refused::add);
         time.advanceBy(Duration.ofMillis(1_999));
         assertThat(refused).isEmpty();

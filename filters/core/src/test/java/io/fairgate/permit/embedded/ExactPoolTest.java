@@ -46,7 +46,7 @@ class ExactPoolTest {
     }
 
     private static PermitRequest request(String tenant) {
-        return PermitRequest.of(tenant).withHome(Runnable::run);
+        return PermitRequest.of(tenant).withEventLoop(Runnable::run);
     }
 
     private static HeldPermits take(PermitPool pool, String tenant, int permits) {

@@ -65,7 +65,7 @@ class PoolHardCasesTest {
         for (int i = 0; i < 100_000; i++) {
             Sinks.Empty<Void> hold = Sinks.empty();
             holds.add(hold);
-            pool.withPermit(PermitRequest.of("invented-" + i).withHome(Runnable::run), hold.asMono())
+            pool.withPermit(PermitRequest.of("invented-" + i).withEventLoop(Runnable::run), hold.asMono())
                     .subscribe();
             if (holds.size() > 50) {
                 time.advanceBy(Duration.ofMillis(1));
@@ -102,7 +102,7 @@ class PoolHardCasesTest {
         });
         List<Disposable> all = new ArrayList<>();
         for (int i = 0; i < waiters; i++) {
-            all.add(pool.withPermit(PermitRequest.of("t" + i % 7).withHome(Runnable::run), work)
+            all.add(pool.withPermit(PermitRequest.of("t" + i % 7).withEventLoop(Runnable::run), work)
                     .subscribe());
         }
         Collections.shuffle(all, new Random(27));

@@ -95,7 +95,7 @@ class TenantFootprintTest {
     /** Sends requests of each tenant, of which the last must wait for the first. */
     private static void serve(Policy policy, EmbeddedPermitPool pool) {
         for (TenantId id : policy.members().keySet()) {
-            PermitRequest half = PermitRequest.of(id).withPermits(4).withHome(Runnable::run);
+            PermitRequest half = PermitRequest.of(id).withPermits(4).withEventLoop(Runnable::run);
             HeldPermits first = taken(pool, half);
             HeldPermits second = taken(pool, half);
             Mono<HeldPermits> waiting = pool.acquire(half).cache();

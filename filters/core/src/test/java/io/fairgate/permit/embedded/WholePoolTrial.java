@@ -78,7 +78,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
         }
 
         private PermitRequest request() {
-            return PermitRequest.of(tenant).withPermits(permits).withHome(Runnable::run);
+            return PermitRequest.of(tenant).withPermits(permits).withEventLoop(Runnable::run);
         }
 
         void ask() {

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import reactor.core.publisher.Flux;
@@ -16,12 +17,12 @@ import reactor.core.publisher.Mono;
 
 /** {@code /actuator/pools}: the state of every pool, by tenant and by group. */
 @Endpoint(id = "pools")
-public record PoolsEndpoint(PermitPools all) {
+public record PoolsEndpoint(PermitPools byName) {
 
     /** A {@link PoolStatus} for each pool, as the page shows it. */
     @ReadOperation
     public Mono<Map<String, Map<String, Object>>> pools() {
-        return Flux.fromIterable(all.all())
+        return Flux.fromIterable(byName.all())
                 .concatMap(pool -> pool.snapshot()
                         .map(status -> Map.entry(pool.name(), shown(status)))
                         .onErrorComplete(PoolUnavailableException.class))
@@ -40,8 +41,8 @@ public record PoolsEndpoint(PermitPools all) {
         return pool;
     }
 
-    private static Map<String, Object> shown(TenantStatus status) {
-        Map<String, Object> tenant = new LinkedHashMap<>();
+    private static Map<String, @Nullable Object> shown(TenantStatus status) {
+        Map<String, @Nullable Object> tenant = new LinkedHashMap<>();
         tenant.put("tenant", status.tenant().value());
         tenant.put("weight", status.weight());
         tenant.put("inFlight", status.inFlight());
@@ -49,23 +50,19 @@ public record PoolsEndpoint(PermitPools all) {
         tenant.put("share", status.share());
         tenant.put("heldPermitSeconds", seconds(status.held()));
         tenant.put("lagPermitSeconds", seconds(status.lag()));
-        if (status.parent() != null) {
-            tenant.put("parent", status.parent());
-        }
+        tenant.put("parent", status.parent());
         return tenant;
     }
 
-    private static Map<String, Object> shown(GroupStatus status) {
-        Map<String, Object> group = new LinkedHashMap<>();
+    private static Map<String, @Nullable Object> shown(GroupStatus status) {
+        Map<String, @Nullable Object> group = new LinkedHashMap<>();
         group.put("group", status.group());
         group.put("weight", status.weight());
         group.put("inFlight", status.inFlight());
         group.put("waiting", status.waiting());
         group.put("share", status.share());
         group.put("lagPermitSeconds", seconds(status.lag()));
-        if (status.parent() != null) {
-            group.put("parent", status.parent());
-        }
+        group.put("parent", status.parent());
         return group;
     }
 

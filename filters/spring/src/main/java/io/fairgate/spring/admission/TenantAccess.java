@@ -26,12 +26,13 @@ import reactor.core.publisher.Mono;
  *
  * <p>Callable from any thread; blocks none.
  */
-public record TenantAccess(
-        TenantIdentifier identifier,
-        QuotaStep quotas,
-        RefusalHandler refusals,
-        RefusalMeters meters,
-        GracefulShutdown shutdown) {
+public final class TenantAccess {
+
+    private final TenantIdentifier identifier;
+    private final QuotaStep quotas;
+    private final RefusalHandler refusals;
+    private final RefusalMeters meters;
+    private final GracefulShutdown shutdown;
 
     /**
      * The tenant of a call.
@@ -40,6 +41,19 @@ public record TenantAccess(
      * @param named the id in the request; many unknown ids may share one tenant, and have nothing else in common
      */
     public record Caller(TenantPolicy tenant, TenantId named) {}
+
+    TenantAccess(
+            TenantIdentifier identifier,
+            QuotaStep quotas,
+            RefusalHandler refusals,
+            RefusalMeters meters,
+            GracefulShutdown shutdown) {
+        this.identifier = identifier;
+        this.quotas = quotas;
+        this.refusals = refusals;
+        this.meters = meters;
+        this.shutdown = shutdown;
+    }
 
     /** The tenant of an exchange. Errors without one, also in a dry run: its permits could not be taken back. */
     public Mono<Caller> identify(ServerWebExchange exchange) {

@@ -85,9 +85,9 @@ public final class PermitPools implements PolicyParticipant {
         return withoutClient.getOrDefault(pool, 0);
     }
 
-    /** Counts permits as {@link #withoutClient} until the request has settled. */
-    Mono<Void> countWithoutClient(String pool, int permits, Mono<Void> settled) {
-        return settled.doOnSubscribe(begun -> withoutClient.merge(pool, permits, Integer::sum))
+    /** Counts permits as {@link #withoutClient} until the request has quiesced. */
+    Mono<Void> countWithoutClient(String pool, int permits, Mono<Void> quiesced) {
+        return quiesced.doOnSubscribe(begun -> withoutClient.merge(pool, permits, Integer::sum))
                 .doFinally(end ->
                         withoutClient.computeIfPresent(pool, (name, all) -> all == permits ? null : all - permits));
     }

@@ -80,8 +80,8 @@ public record PermitStep(
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
         UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
         PermitRequest request = request(exchange, tenant, rule)
-                .withSettled(pools.countWithoutClient(pool.name(), rule.permits(), upstream.settled()))
-                .withSettleWithin(settleWithin(onClientLeft, maxHold))
+                .withQuiesced(pools.countWithoutClient(pool.name(), rule.permits(), upstream.quiesced()))
+                .withQuiesceWithin(quiesceWithin(onClientLeft, maxHold))
                 .withOnWaiting(body::start);
         Mono<Void> forwarded = Mono.defer(() -> {
             if (body.isUnwatched() && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
@@ -111,15 +111,15 @@ public record PermitStep(
                 .withMaxHold(rule.maxHold())
                 .withClass(rule.requestClass());
         Executor loop = Exchanges.eventLoop(exchange);
-        return loop == null ? request : request.withHome(loop);
+        return loop == null ? request : request.withEventLoop(loop);
     }
 
-    /** The time to settle. With {@code close} the default (null) is enough: the connection closes with the hold. */
-    private static @Nullable Duration settleWithin(OnClientLeft onClientLeft, Duration maxHold) {
+    /** The time to quiesce. With {@code close} the default (null) is enough: the connection closes with the hold. */
+    private static @Nullable Duration quiesceWithin(OnClientLeft onClientLeft, Duration maxHold) {
         if (onClientLeft == OnClientLeft.CLOSE) {
             return null;
         }
-        Duration within = maxHold.plus(PermitRequest.SETTLE_WITHIN);
+        Duration within = maxHold.plus(PermitRequest.QUIESCE_WITHIN);
         return within.compareTo(PoolSettings.MAX_DURATION) < 0 ? within : PoolSettings.MAX_DURATION;
     }
 

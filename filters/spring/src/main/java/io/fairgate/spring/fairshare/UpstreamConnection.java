@@ -23,7 +23,7 @@ import reactor.util.context.Context;
  *
  * <p>When a client leaves, or the upstream is too slow, everything between the client and the gateway's HTTP client is
  * cancelled at once. With {@link OnClientLeft#FINISH} this class stops the cancellation while the upstream is at work,
- * and {@link #settled} keeps the permit until the upstream has answered. It is stopped here, and not around the whole
+ * and {@link #quiesced} keeps the permit until the upstream has answered. It is stopped here, and not around the whole
  * chain, so that nothing else is kept for a client that has left: no body, no timer, no filter.
  */
 final class UpstreamConnection {
@@ -97,7 +97,7 @@ final class UpstreamConnection {
     private void start(UpstreamExchange exchange, Mono<? extends Connection> connect, MonoSink<Connection> sink) {
         Disposable.Swap connecting = Disposables.swap();
         sink.onCancel(() -> exchange.leave(connecting));
-        if (over) { // Either this sees the end, or settled() sees the exchange.
+        if (over) { // Either this sees the end, or quiesced() sees the exchange.
             exchange.leave(connecting);
             sink.error(new ClientLeftException());
         }
@@ -154,7 +154,7 @@ final class UpstreamConnection {
 
     /**
      * Completes when the upstream has answered. Errors with {@link UnansweredException} when it has not: a filter may
-     * have answered the client in its place, after a time-out for instance. The permit then waits for {@link #settled}.
+     * have answered the client in its place, after a time-out for instance. The permit then waits for {@link #quiesced}.
      */
     Mono<Void> requireAnswered() {
         return Mono.defer(() -> {
@@ -180,7 +180,7 @@ final class UpstreamConnection {
      * <p>If the permit were given back before the connection is closed, the upstream could see the next request before
      * the end of this one: more requests at once than there are permits.
      */
-    Mono<Void> settled() {
+    Mono<Void> quiesced() {
         return Mono.defer(() -> {
             over = true;
             UpstreamExchange last = latest;
@@ -188,7 +188,7 @@ final class UpstreamConnection {
                 return Mono.empty();
             }
             last.leave();
-            return last.settled();
+            return last.quiesced();
         });
     }
 }

@@ -54,8 +54,8 @@ final class UpstreamExchange {
 
     private final UpstreamConnection request;
     private final Sinks.Empty<Void> idle = Sinks.empty();
-    private final Sinks.Empty<Void> settled = Sinks.empty();
-    private final ChannelFutureListener settle = closed -> settle();
+    private final Sinks.Empty<Void> quiesced = Sinks.empty();
+    private final ChannelFutureListener quiesce = closed -> quiesce();
 
     private volatile @Nullable Wire wire;
     private volatile boolean left;
@@ -63,7 +63,7 @@ final class UpstreamExchange {
     private volatile boolean bodyIsWhole;
     private volatile boolean answered;
     private volatile boolean complete;
-    private volatile boolean isSettled;
+    private volatile boolean isQuiesced;
 
     /** Used on the event loop only. */
     private boolean ending;
@@ -112,8 +112,8 @@ final class UpstreamExchange {
         complete = true;
         Wire on = wire;
         if (left && on != null) {
-            on.channel().closeFuture().removeListener(settle);
-            settle();
+            on.channel().closeFuture().removeListener(quiesce);
+            quiesce();
         }
     }
 
@@ -123,9 +123,9 @@ final class UpstreamExchange {
         return left;
     }
 
-    /** Whether the request was sent, or is being sent, and is neither answered nor settled. */
+    /** Whether the request was sent, or is being sent, and is neither answered nor quiesced. */
     boolean isUnanswered() {
-        return wire != null && !answered && !isSettled;
+        return wire != null && !answered && !isQuiesced;
     }
 
     /** Completes when the upstream has answered, or, after {@link #leave}, when it is done with the request. */
@@ -134,8 +134,8 @@ final class UpstreamExchange {
     }
 
     /** Completes, after {@link #leave}, when the upstream is done with the request. */
-    Mono<Void> settled() {
-        return settled.asMono();
+    Mono<Void> quiesced() {
+        return quiesced.asMono();
     }
 
     void leave() {
@@ -157,7 +157,7 @@ final class UpstreamExchange {
         Wire on = wire;
         if (on == null) {
             connecting.dispose();
-            settle();
+            quiesce();
         } else if (on.loop().inEventLoop()) {
             // At once, as cancellations are.
             end(on, connecting, hasFailed);
@@ -165,7 +165,7 @@ final class UpstreamExchange {
             try {
                 on.loop().execute(() -> end(on, connecting, hasFailed));
             } catch (RejectedExecutionException shutDown) {
-                settle();
+                quiesce();
             }
         }
     }
@@ -176,9 +176,9 @@ final class UpstreamExchange {
         }
         ending = true;
         if (complete) {
-            settle();
+            quiesce();
         } else {
-            on.channel().closeFuture().addListener(settle);
+            on.channel().closeFuture().addListener(quiesce);
         }
         long mayGoOn = !hasFailed && isAtWork(on) ? request.mayGoOnNanos() : 0;
         if (mayGoOn > 0) {
@@ -193,10 +193,10 @@ final class UpstreamExchange {
         return !answered && (sent || (on.hasSentHeaders() && (on.isInOnePiece() || bodyIsWhole)));
     }
 
-    private void settle() {
+    private void quiesce() {
         end.dispose();
-        isSettled = true;
-        settled.tryEmitEmpty();
+        isQuiesced = true;
+        quiesced.tryEmitEmpty();
         idle.tryEmitEmpty();
     }
 }

@@ -55,7 +55,7 @@ class UpstreamConnectionTest {
         UpstreamConnection exchange = exchange();
         Disposable client = answered(upstream, exchange);
         try {
-            exchange.settled().block(Duration.ofSeconds(20));
+            exchange.quiesced().block(Duration.ofSeconds(20));
 
             awaitReleased();
         } finally {

@@ -122,7 +122,7 @@ class TenantSeriesTest {
 
         /** Takes a permit, or counts a refusal. */
         void take(int tenant) {
-            pool.acquire(PermitRequest.of(tenant(tenant)).withHome(Runnable::run))
+            pool.acquire(PermitRequest.of(tenant(tenant)).withEventLoop(Runnable::run))
                     .subscribe(
                             held -> holding.add(new Held(held, time.now(TimeUnit.NANOSECONDS))), refused -> refusals++);
         }

@@ -61,7 +61,7 @@ class JournalStarterTest {
         GlobalFilter afterTheCharge() {
             return (exchange, chain) -> {
                 AT_HOME.add(
-                        Exchanges.eventLoop(exchange) instanceof io.netty.channel.EventLoop home && home.inEventLoop());
+                        Exchanges.eventLoop(exchange) instanceof io.netty.channel.EventLoop loop && loop.inEventLoop());
                 return chain.filter(exchange);
             };
         }

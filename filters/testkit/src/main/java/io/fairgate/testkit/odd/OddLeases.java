@@ -10,6 +10,7 @@ import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.LeasesUnavailableException;
 import io.fairgate.lease.WaitingLeases;
+import io.fairgate.permit.RefusalReason;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
@@ -109,8 +110,48 @@ public final class OddLeases implements Leases {
         return call(server.waiting(pool));
     }
 
+    /** The listener gets each event a message later, and in a lost connection when it is there again. */
     @Override
     public void listen(LeaseListener listener) {
-        server.listen(listener);
+        server.listen(new LateListener(listener));
+    }
+
+    private final class LateListener implements LeaseListener {
+
+        private final LeaseListener listener;
+
+        LateListener(LeaseListener listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
+            network.deliver(() -> listener.granted(lease, permits));
+        }
+
+        @Override
+        public void restored(LeaseStatus lease) {
+            network.deliver(() -> listener.restored(lease));
+        }
+
+        @Override
+        public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
+            network.deliver(() -> listener.refused(lease, asked, reason));
+        }
+
+        @Override
+        public void extended(LeaseStatus lease, Duration ttl) {
+            network.deliver(() -> listener.extended(lease, ttl));
+        }
+
+        @Override
+        public void released(LeaseStatus lease, LeaseStatus.Held permits) {
+            network.deliver(() -> listener.released(lease, permits));
+        }
+
+        @Override
+        public void ended(LeaseStatus lease, End how) {
+            network.deliver(() -> listener.ended(lease, how));
+        }
     }
 }

@@ -48,7 +48,7 @@ final class OddRequest<T> extends Operators.DeferredSubscription implements Core
 
     /** The request as the server sees it: what it runs on the request's event loop arrives there a tick later. */
     PermitRequest atServer() {
-        PermitRequest sent = request.withHome(task -> network.send(() -> atHome(task)));
+        PermitRequest sent = request.withEventLoop(task -> network.send(() -> atHome(task)));
         Runnable onWaiting = request.onWaiting();
         return onWaiting == null ? sent : sent.withOnWaiting(() -> atHome(onWaiting));
     }
@@ -91,13 +91,13 @@ final class OddRequest<T> extends Operators.DeferredSubscription implements Core
     }
 
     private void atHome(Runnable task) {
-        Executor home = request.home();
-        if (home == null) {
+        Executor eventLoop = request.eventLoop();
+        if (eventLoop == null) {
             task.run();
             return;
         }
         try {
-            home.execute(task);
+            eventLoop.execute(task);
         } catch (RuntimeException | Error e) {
             rejected = e;
             task.run();

@@ -86,15 +86,15 @@ abstract class CancellationContract extends PoolTopic {
     @Test
     void between_grant_and_start_it_gives_the_permit_to_the_next() {
         PermitPool pool = poolOf(1);
-        Queue<Runnable> home = new ArrayDeque<>();
+        Queue<Runnable> loop = new ArrayDeque<>();
         Work granted = new Work();
         Work next = new Work();
-        TestSubscriber<Void> first = run(pool, PermitRequest.of("a").withHome(home::add), granted);
+        TestSubscriber<Void> first = run(pool, PermitRequest.of("a").withEventLoop(loop::add), granted);
         run(pool, "b", next);
         assertThat(inFlight(pool)).isOne();
         cancel(first);
         assertThat(next.started).hasValue(1);
-        home.forEach(Runnable::run);
+        loop.forEach(Runnable::run);
         answer();
         assertThat(granted.started).hasValue(0);
         assertThat(inFlight(pool)).isOne();
@@ -108,7 +108,7 @@ abstract class CancellationContract extends PoolTopic {
         Work first = new Work();
         Work third = new Work();
         run(pool, "a", first);
-        TestSubscriber<Void> second = run(pool, PermitRequest.of("b").withHome(slowHome::add), new Work());
+        TestSubscriber<Void> second = run(pool, PermitRequest.of("b").withEventLoop(slowHome::add), new Work());
         run(pool, "c", third);
         complete(first);
         assertThat(third.started).hasValue(0);
@@ -122,15 +122,15 @@ abstract class CancellationContract extends PoolTopic {
         PermitPool pool = poolOf(1);
         AtomicInteger cancelled = new AtomicInteger();
         Disposable[] self = new Disposable[1];
-        Queue<Runnable> home = new ArrayDeque<>();
+        Queue<Runnable> loop = new ArrayDeque<>();
         Mono<Void> work = Mono.defer(() -> {
             self[0].dispose();
             return Mono.<Void>never().doOnCancel(cancelled::incrementAndGet);
         });
-        self[0] =
-                pool.withPermit(PermitRequest.of("a").withHome(home::add), work).subscribe();
+        self[0] = pool.withPermit(PermitRequest.of("a").withEventLoop(loop::add), work)
+                .subscribe();
         answer();
-        home.forEach(Runnable::run);
+        loop.forEach(Runnable::run);
         answer();
         assertThat(cancelled).hasValue(1);
         assertThat(heard.released).hasValue(1);
@@ -139,17 +139,17 @@ abstract class CancellationContract extends PoolTopic {
     @Test
     void while_the_work_starts_it_keeps_the_permit_until_the_start_is_over() {
         PermitPool pool = poolOf(1);
-        Queue<Runnable> home = new ArrayDeque<>();
+        Queue<Runnable> loop = new ArrayDeque<>();
         Disposable.Swap subscription = Disposables.swap();
         List<Integer> inFlight = new ArrayList<>();
         Mono<Void> cancelledOnTheWay = Mono.<Void>never().doOnSubscribe(s -> {
             subscription.dispose();
             inFlight.add(inFlight(pool));
         });
-        subscription.update(pool.withPermit(PermitRequest.of("a").withHome(home::add), cancelledOnTheWay)
+        subscription.update(pool.withPermit(PermitRequest.of("a").withEventLoop(loop::add), cancelledOnTheWay)
                 .subscribe());
         answer();
-        home.remove().run();
+        loop.remove().run();
         assertThat(inFlight).containsExactly(1);
         assertThat(inFlight(pool)).isZero();
         assertThat(heard.released).hasValue(1);

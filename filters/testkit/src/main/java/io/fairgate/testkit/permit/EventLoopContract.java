@@ -32,7 +32,7 @@ abstract class EventLoopContract extends PoolTopic {
         Work first = new Work();
         Work second = new Work();
         run(pool, "a", first);
-        run(pool, PermitRequest.of("b").withHome(loop::add), second);
+        run(pool, PermitRequest.of("b").withEventLoop(loop::add), second);
         complete(first);
         assertThat(second.started).hasValue(0);
         loop.remove().run();
@@ -45,7 +45,8 @@ abstract class EventLoopContract extends PoolTopic {
     void when_the_event_loop_rejects_a_grant_the_permit_comes_back_and_the_subscriber_gets_the_error() {
         PermitPool pool = poolOf(1);
         Work work = new Work();
-        assertThat(run(pool, PermitRequest.of("a").withHome(SHUT_DOWN), work).expectTerminalError())
+        assertThat(run(pool, PermitRequest.of("a").withEventLoop(SHUT_DOWN), work)
+                        .expectTerminalError())
                 .isInstanceOf(RejectedExecutionException.class);
         assertThat(work.started).hasValue(0);
         assertThat(inFlight(pool)).isZero();
@@ -56,7 +57,7 @@ abstract class EventLoopContract extends PoolTopic {
         PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(2)));
         Work first = new Work();
         run(pool, "a", first);
-        TestSubscriber<Void> second = run(pool, PermitRequest.of("a").withHome(SHUT_DOWN), new Work());
+        TestSubscriber<Void> second = run(pool, PermitRequest.of("a").withEventLoop(SHUT_DOWN), new Work());
         pass(Duration.ofSeconds(2));
         assertRefused(second, RefusalReason.MAX_WAIT);
         complete(first);
@@ -67,7 +68,7 @@ abstract class EventLoopContract extends PoolTopic {
         PermitPool pool = poolOf(PoolSettings.ofPermits(1).withMaxWait(Duration.ofSeconds(1)));
         Queue<Runnable> stuck = new ArrayDeque<>();
         Work work = new Work();
-        TestSubscriber<Void> late = run(pool, PermitRequest.of("a").withHome(stuck::add), work);
+        TestSubscriber<Void> late = run(pool, PermitRequest.of("a").withEventLoop(stuck::add), work);
         pass(Duration.ofSeconds(2));
         stuck.forEach(Runnable::run);
         answer();
@@ -81,7 +82,7 @@ abstract class EventLoopContract extends PoolTopic {
         PermitPool pool = poolOf(1);
         Work first = new Work();
         Work second = new Work();
-        PermitRequest odd = PermitRequest.of("a").withHome(task -> {
+        PermitRequest odd = PermitRequest.of("a").withEventLoop(task -> {
             task.run();
             throw new RejectedExecutionException("too late");
         });

@@ -77,7 +77,7 @@ public abstract class LostPoolContract extends PoolTopic {
         Work first = new Work();
         Work second = new Work();
         run(pool, "a", first);
-        TestSubscriber<Void> waiting = run(pool, PermitRequest.of("b").withHome(loop::add), second);
+        TestSubscriber<Void> waiting = run(pool, PermitRequest.of("b").withEventLoop(loop::add), second);
         loseNow();
         assertThat(waiting.isTerminated()).isFalse();
         loop.forEach(Runnable::run);
@@ -113,7 +113,7 @@ public abstract class LostPoolContract extends PoolTopic {
         PermitPool pool = poolOf(1);
         Queue<Runnable> loop = new ArrayDeque<>();
         Work work = new Work();
-        TestSubscriber<Void> granted = run(pool, PermitRequest.of("a").withHome(loop::add), work);
+        TestSubscriber<Void> granted = run(pool, PermitRequest.of("a").withEventLoop(loop::add), work);
         loseNow();
         loop.forEach(Runnable::run);
         answer();

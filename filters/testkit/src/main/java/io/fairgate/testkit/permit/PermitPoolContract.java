@@ -30,8 +30,8 @@ public abstract class PermitPoolContract implements PoolBackend {
     }
 
     @Nested
-    class Settling extends SettlingContract {
-        Settling() {
+    class Quiescing extends QuiescingContract {
+        Quiescing() {
             super(PermitPoolContract.this);
         }
     }

@@ -63,7 +63,7 @@ abstract class PoolTopic {
     }
 
     static PermitRequest request(String tenant) {
-        return PermitRequest.of(tenant).withHome(Runnable::run);
+        return PermitRequest.of(tenant).withEventLoop(Runnable::run);
     }
 
     // ---- steps: each returns when the pool has answered ----

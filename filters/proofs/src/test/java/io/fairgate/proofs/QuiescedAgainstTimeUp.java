@@ -21,24 +21,24 @@ import org.openjdk.jcstress.infra.results.L_Result;
         expect = ACCEPTABLE,
         desc = "In both orders there is one release.")
 @Outcome(expect = FORBIDDEN, desc = "The permit was released twice, or not at all.")
-public class SettledAgainstTimeUp {
+public class QuiescedAgainstTimeUp {
 
     private final PoolOfRequests pool = PoolOfRequests.heard(1);
 
-    public SettledAgainstTimeUp() {
-        pool.acquireToSettle();
+    public QuiescedAgainstTimeUp() {
+        pool.acquireToQuiesce();
         pool.acquire(1);
         pool.cancel(0);
     }
 
     @Actor
-    public void settle() {
-        pool.settle();
+    public void quiesce() {
+        pool.quiesce();
     }
 
     @Actor
     public void timeUp() {
-        pool.settleTimeUp();
+        pool.quiesceTimeUp();
     }
 
     @Arbiter

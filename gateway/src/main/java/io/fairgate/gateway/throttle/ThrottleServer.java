@@ -31,7 +31,7 @@ public final class ThrottleServer {
     /** The time for answers that are under way at the shutdown. */
     private static final Duration LAST_ANSWERS = Duration.ofMillis(300);
 
-    private static final PeerOwner EVERYBODY = new PeerOwner(TenantId.of("everybody"), 0, "throttle");
+    private static final PeerOwner OWNER = new PeerOwner(TenantId.of("everybody"), 0, "throttle");
 
     private final Declared semaphores;
     private final HttpListener listener;
@@ -52,7 +52,7 @@ public final class ThrottleServer {
         Declared semaphores = new Declared(file, settings, time);
         Leases leases = new EmbeddedLeases(semaphores::pool, time, new FencingTokens(InstantSource.system()));
         ThrottleProtocol protocol =
-                new ThrottleProtocol(leases, semaphores, exchange -> Mono.just(EVERYBODY), settings, time);
+                new ThrottleProtocol(leases, semaphores, exchange -> Mono.just(OWNER), settings, time);
         RouteTable routes = new RouteTable(
                 protocol.routes(), ThrottleProtocol::notFound, call -> call.answer(HttpStatus.METHOD_NOT_ALLOWED));
         return new ThrottleServer(semaphores, HttpListener.listen(address, routes, List.of(), target -> ""));

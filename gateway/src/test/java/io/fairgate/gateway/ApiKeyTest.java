@@ -69,7 +69,7 @@ class ApiKeyTest {
             after a scheme, and a tab      | 'Authorization: Key\tOFB'               | 200 | b
             beside another scheme          | 'Authorization: Basic eDp5~X-Api-Key: NEW' | 200 | a
             a key in the policy's form     | 'X-Api-Key: HASH'                       | 401 | invalid-key
-            a key of no tenant             | 'X-Api-Key: fg_nobodys-0123456789012'   | 401 | invalid-key
+            an unknown key                 | 'X-Api-Key: fg_nobodys-0123456789012'   | 401 | invalid-key
             a key in other letters         | 'X-Api-Key: FG_NEW-KEY-OF-A-0123456789' | 401 | invalid-key
             a key and more                 | 'X-Api-Key: NEW1'                       | 401 | invalid-key
             a key and another, in one line | 'X-Api-Key: NEW,OLD'                    | 401 | invalid-key
@@ -89,7 +89,7 @@ class ApiKeyTest {
             no scheme                      | 'Authorization: NEW'                    | 401 | missing
             two tenants, two ways          | 'X-Api-Key: NEW~Authorization: Key OFB' | 403 | contradiction
             a header of another            | 'X-Tenant-Id: b~X-Api-Key: NEW'         | 403 | contradiction
-            a header of no tenant          | 'X-Tenant-Id: nobody~X-Api-Key: NEW'    | 403 | contradiction
+            a header of an unknown tenant  | 'X-Tenant-Id: nobody~X-Api-Key: NEW'    | 403 | contradiction
             a header of no trusted peer    | 'X-Edge-Tenant: a~X-Api-Key: NEW'       | 403 | untrusted-peer
             """)
     void a_key_names_its_tenant_and_other_identities_must_agree(

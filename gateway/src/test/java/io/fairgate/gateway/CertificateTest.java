@@ -87,8 +87,8 @@ class CertificateTest {
             two common names in one        | 'CN=a+CN=b'    | ''                  | ''             | 400 | malformed
             names that do not agree        | CN=b           | spiffe://test/a     | ''             | 403 | contradiction
             a header that does not agree   | CN=b           | ''                  | 'X-Tenant-Id'  | 403 | contradiction
-            a name of no tenant            | O=test         | spiffe://test/z     | ''             | 403 | unknown-tenant
-            a common name of no tenant     | CN=nobody      | ''                  | ''             | 403 | unknown-tenant
+            a name of an unknown tenant    | O=test         | spiffe://test/z     | ''             | 403 | unknown-tenant
+            an unknown common name         | CN=nobody      | ''                  | ''             | 403 | unknown-tenant
             a common name that is no id    | 'CN=a\\, b'    | ''                  | ''             | 403 | unknown-tenant
             a listed name at a wrong place | CN=spiffe://test/z | ''              | ''             | 403 | unknown-tenant
             no name of these kinds         | O=a            | ''                  | ''             | 401 | missing

@@ -32,7 +32,7 @@ class HostileIdentityTest {
     @ParameterizedTest(name = "{0}: {2}")
     @CsvSource(delimiter = '|', ignoreLeadingAndTrailingWhitespace = true, quoteCharacter = '\'', textBlock = """
             the member                        | 'acme'                          | 200
-            an id of no tenant                | 'acme2'                         | 200
+            an id of an unknown tenant        | 'acme2'                         | 200
             the name of the shared tenant     | '_unknown'                      | 200
             the tag of all others             | '_other'                        | 200
             a path                            | '..'                            | 200

@@ -100,7 +100,7 @@ public record Value(Node node, Mark mark, @Nullable Value parent, String name, M
         mistakes.warn(mark, path(), text);
     }
 
-    /** The text of a scalar. Notes a mistake and returns null when there is none, or a blank one. */
+    /** The text of a scalar. Notes a mistake and returns null when the value is not a scalar, or blank. */
     @Nullable
     public String text(String expected) {
         String scalar = scalar();

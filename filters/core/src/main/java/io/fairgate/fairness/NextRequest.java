@@ -94,7 +94,7 @@ final class NextRequest {
         return node.children == null || HierarchyWalks.cost(nextAt(node), node) == 0;
     }
 
-    /** The first node whose next request is within the node's guarantee as a whole; null when there is none. */
+    /** The first node whose next request is within the node's guarantee as a whole; null when no node has such a request. */
     private @Nullable SchedulingNode promised(SchedulingGroup children) {
         SchedulingNode first = children.runQueue.mostUrgent();
         if (first == null || (children.collected.request == null && isPromised(first))) {

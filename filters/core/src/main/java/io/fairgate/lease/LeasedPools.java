@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface LeasedPools {
 
-    /** The pool with this name; null when there is none. */
+    /** The pool with this name; null when no pool has it. */
     @Nullable
     PermitPool find(String name);
 

@@ -31,7 +31,7 @@ public final class ThrottleServer {
     /** The time for answers that are under way at the shutdown. */
     private static final Duration LAST_ANSWERS = Duration.ofMillis(300);
 
-    private static final PeerOwner OWNER = new PeerOwner(TenantId.of("everybody"), 0, "throttle");
+    private static final PeerOwner OWNER = new PeerOwner(TenantId.of("clients"), 0, "throttle");
 
     private final Declared semaphores;
     private final HttpListener listener;

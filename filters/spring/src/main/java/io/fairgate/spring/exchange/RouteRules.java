@@ -46,7 +46,7 @@ public record RouteRules(@Nullable Route route, List<RouteRule> all) {
                         .toList());
     }
 
-    /** The last rule of a kind; null when there is none. */
+    /** The last rule of a kind; null when the route has no rule of that kind. */
     public <R extends RouteRule> @Nullable R last(Class<R> kind) {
         R last = null;
         for (RouteRule rule : all) {

@@ -75,7 +75,7 @@ public final class PermitPools implements PolicyParticipant {
         return List.copyOf(pools.values());
     }
 
-    /** The pool of this name, from the same pools; null when there is none. */
+    /** The pool of this name, from the same pools; null when no pool has it. */
     public @Nullable PermitPool get(String name) {
         return pools.get(name);
     }

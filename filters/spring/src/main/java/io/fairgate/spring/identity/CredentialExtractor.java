@@ -44,7 +44,10 @@ final class CredentialExtractor {
         return Pattern.compile(format.formatted(NAME, scheme), Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
     }
 
-    /** The credential, with the space around it; null when there is none. Throws if it is malformed or not alone. */
+    /**
+     * The credential, with the space around it; null when the headers have no credential of this source. Throws if it is
+     * malformed, or if the headers have another one.
+     */
     @Nullable
     String value(HttpHeaders headers) {
         String found = null;

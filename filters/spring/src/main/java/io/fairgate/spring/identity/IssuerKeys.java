@@ -73,7 +73,7 @@ final class IssuerKeys {
         this.time = time;
     }
 
-    /** The keys; empty when there are none. Requests that had to wait go on on their event loop, if they have one. */
+    /** The keys; empty when none could be fetched in time. Requests that had to wait go on on their event loop, if they have one. */
     Mono<JWKSet> all(@Nullable Executor eventLoop) {
         return Mono.defer(() -> {
             Keys now = keys;

@@ -2,7 +2,7 @@ package io.fairgate.spring.refusal;
 
 import io.micrometer.core.instrument.Counter;
 import java.util.Map;
-import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,6 +32,7 @@ public final class RecordLog implements DisposableBean {
     private final String name;
     private final Logger log;
     private final Counter lostInAll;
+    private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicInteger lost = new AtomicInteger();
     private final ThreadPoolExecutor writer;
     /** Used by the writer only. */
@@ -54,13 +55,15 @@ public final class RecordLog implements DisposableBean {
                 1,
                 0,
                 TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(CAPACITY),
+                // Its offer takes no lock: an event loop must not wait for the writer.
+                new LinkedTransferQueue<>(),
                 task -> {
                     Thread thread = new Thread(task, "fairgate-" + name);
                     thread.setDaemon(true);
                     return thread;
                 },
                 (rejected, executor) -> lose());
+        writer.prestartCoreThread();
     }
 
     /**
@@ -69,7 +72,13 @@ public final class RecordLog implements DisposableBean {
      * @param record what happened; values are texts and numbers, and never a credential
      */
     public void add(Map<String, ?> record) {
-        if (log.isInfoEnabled()) {
+        if (!log.isInfoEnabled()) {
+            return;
+        }
+        if (waiting.incrementAndGet() > CAPACITY) {
+            waiting.decrementAndGet();
+            lose();
+        } else {
             writer.execute(() -> write(record));
         }
     }
@@ -80,6 +89,7 @@ public final class RecordLog implements DisposableBean {
     }
 
     private void write(Map<String, ?> record) {
+        waiting.decrementAndGet();
         if (!isWritten(record)) {
             lose();
         } else if (writer.getQueue().isEmpty()) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -65,34 +66,78 @@ public final class DecisionLog {
         }
     }
 
-    private final Map<String, Decision> byId = new HashMap<>();
-    private final Map<String, Deque<Decision>> byOwner = new HashMap<>();
+    /** The decisions about one tenant, and its neighbours among the tenants with as many decisions. */
+    private static final class Owner {
+        private final String name;
+        private final Deque<Decision> decisions = new ArrayDeque<>(2);
+        private Owner before = this;
+        private Owner after = this;
 
-    static String newId() {
-        return "%016x".formatted(ThreadLocalRandom.current().nextLong());
-    }
+        Owner(String name) {
+            this.name = name;
+        }
 
-    public synchronized void add(Decision decision) {
-        Deque<Decision> own = byOwner.computeIfAbsent(decision.owner(), owner -> new ArrayDeque<>());
-        own.add(decision);
-        byId.put(decision.id(), decision);
-        if (byId.size() > SIZE) {
-            // A tenant with more than an equal part loses one of its own, without a search for the largest.
-            forgetOldest(own.size() > SIZE / byOwner.size() ? own : largest());
+        void insertBefore(Owner other) {
+            before = other.before;
+            after = other;
+            before.after = this;
+            after.before = this;
+        }
+
+        void unlink() {
+            before.after = after;
+            after.before = before;
         }
     }
 
-    private Deque<Decision> largest() {
-        return byOwner.values().stream()
-                .max(Comparator.comparingInt(Deque::size))
-                .orElseThrow();
+    private final Map<String, Decision> byId = new HashMap<>();
+    private final Map<String, Owner> owners = new HashMap<>();
+    /**
+     * The owners with one decision, with two, and so on, as rings that begin after this element: the owner with the most
+     * is found without a search, however many tenants there are.
+     */
+    private final List<Owner> byCount = new ArrayList<>();
+
+    static String newId() {
+        return HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 
-    private void forgetOldest(Deque<Decision> decisions) {
-        Decision oldest = decisions.remove();
-        byId.remove(oldest.id());
-        if (decisions.isEmpty()) {
-            byOwner.remove(oldest.owner());
+    public synchronized void add(Decision decision) {
+        Owner owner = owners.computeIfAbsent(decision.owner(), Owner::new);
+        owner.decisions.add(decision);
+        place(owner);
+        byId.put(decision.id(), decision);
+        if (byId.size() > SIZE) {
+            forgetOldest(withMost());
+        }
+    }
+
+    /** Moves the owner to the others with as many decisions, behind those that came there before. */
+    private void place(Owner owner) {
+        owner.unlink();
+        int count = owner.decisions.size();
+        while (byCount.size() < count) {
+            byCount.add(new Owner(""));
+        }
+        owner.insertBefore(byCount.get(count - 1));
+    }
+
+    private Owner withMost() {
+        Owner ring = byCount.get(byCount.size() - 1);
+        while (ring.after == ring) {
+            byCount.remove(byCount.size() - 1);
+            ring = byCount.get(byCount.size() - 1);
+        }
+        return ring.after;
+    }
+
+    private void forgetOldest(Owner owner) {
+        byId.remove(owner.decisions.remove().id());
+        if (owner.decisions.isEmpty()) {
+            owner.unlink();
+            owners.remove(owner.name);
+        } else {
+            place(owner);
         }
     }
 
@@ -101,8 +146,15 @@ public final class DecisionLog {
         Predicate<Decision> old = decision -> decision.tenant() != null
                 && tenants.test(decision.tenant())
                 && decision.at().isBefore(before);
-        byId.values().removeIf(old);
-        byOwner.values().removeIf(own -> own.removeIf(old) && own.isEmpty());
+        List<Decision> kept = owners.values().stream()
+                .flatMap(owner -> owner.decisions.stream())
+                .filter(old.negate())
+                .sorted(Comparator.comparing(Decision::at))
+                .toList();
+        byId.clear();
+        owners.clear();
+        byCount.clear();
+        kept.forEach(this::add);
     }
 
     public synchronized @Nullable Decision get(String id) {

@@ -6,6 +6,7 @@ import io.fairgate.spring.refusal.DecisionLog.Decision;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -56,6 +57,65 @@ class DecisionLogTest {
         assertThat(log.get(oldest)).isNull();
         assertThat(log.get(newcomer)).isNotNull();
         assertThat(log.latest(100_000)).hasSize(4096);
+    }
+
+    @Test
+    void a_new_refusal_is_kept_also_while_more_tenants_are_refused_than_the_log_has_room_for() {
+        String oldest = add("t0", "/");
+        for (int i = 1; i < 20_000; i++) {
+            String newest = add("t" + i, "/");
+            assertThat(log.get(newest)).as("the decision about t%d", i).isNotNull();
+        }
+        assertThat(log.get(oldest)).isNull();
+        assertThat(log.latest(100_000)).hasSize(4096);
+        assertThat(log.latest(4096)).last().extracting(Decision::tenant).isEqualTo("t" + (20_000 - 4096));
+    }
+
+    @Test
+    void the_tenant_with_the_most_refusals_changes_as_refusals_are_dropped() {
+        addMany("a", 2000);
+        addMany("b", 1500);
+        addMany("c", 596);
+        addMany("d", 1000);
+        assertThat(countOf("a")).isEqualTo(1250);
+        assertThat(countOf("b")).isEqualTo(1250);
+        assertThat(countOf("c")).isEqualTo(596);
+        assertThat(countOf("d")).isEqualTo(1000);
+        log.drop(Predicate.isEqual("a"), Instant.MAX);
+        addMany("d", 2000);
+        assertThat(countOf("a")).isZero();
+        assertThat(countOf("b")).isEqualTo(1250);
+        assertThat(countOf("c")).isEqualTo(596);
+        assertThat(countOf("d")).isEqualTo(4096 - 1250 - 596);
+    }
+
+    private void addMany(String tenant, int times) {
+        for (int i = 0; i < times; i++) {
+            add(tenant, "/");
+        }
+    }
+
+    private long countOf(String tenant) {
+        return log.latest(4096).stream()
+                .filter(decision -> tenant.equals(decision.tenant()))
+                .count();
+    }
+
+    @Test
+    void only_the_decisions_about_the_dropped_tenants_from_before_the_time_are_dropped() {
+        String old = add("gone", "/");
+        String unidentified = add(null, "/");
+        String other = add("stays", "/");
+        Instant before = Instant.ofEpochSecond(count + 1);
+        String late = add("gone", "/");
+        log.drop("gone"::equals, before);
+        assertThat(log.get(old)).isNull();
+        assertThat(log.latest(10)).extracting(Decision::id).containsExactly(late, other, unidentified);
+    }
+
+    @Test
+    void an_id_has_sixteen_lower_case_hexadecimal_digits() {
+        assertThat(DecisionLog.newId()).matches("[0-9a-f]{16}").isNotEqualTo(DecisionLog.newId());
     }
 
     @Test

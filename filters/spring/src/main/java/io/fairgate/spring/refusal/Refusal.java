@@ -34,7 +34,7 @@ public record Refusal(
 
     /** The backend of the pool or of the quotas cannot be reached. */
     public static final Refusal BACKEND_LOST =
-            temporary("backend-lost", "The shared state of this gateway cannot be reached.", new HttpHeaders());
+            temporary("backend-lost", "The shared state of this gateway cannot be reached.", HttpHeaders.EMPTY);
 
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
@@ -50,7 +50,7 @@ public record Refusal(
 
     /** A refusal without violated policies, a time to retry, or headers. */
     public static Refusal of(HttpStatus status, String reason, String detail) {
-        return new Refusal(status, reason, detail, List.of(), null, new HttpHeaders());
+        return new Refusal(status, reason, detail, List.of(), null, HttpHeaders.EMPTY);
     }
 
     /** Whether the request was admitted, and failed after that. */

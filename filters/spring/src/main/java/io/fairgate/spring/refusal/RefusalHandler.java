@@ -4,8 +4,6 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions.Decided;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
@@ -15,7 +13,6 @@ import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Turns refusals, and failures of the upstream, into HTTP: a status, the fields that go with it, and
@@ -25,7 +22,6 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
 
     private static final Logger log = LoggerFactory.getLogger(RefusalHandler.class);
     private static final String RESPONSE_HEADERS = RefusalHandler.class.getName() + ".responseHeaders";
-    private static final JsonMapper JSON = JsonMapper.builder().build();
 
     @Override
     public int getOrder() {
@@ -67,30 +63,17 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
                     HttpHeaders.RETRY_AFTER,
                     Long.toString(Math.max(1, RateLimitFields.secondsUp(refusal.retryAfter()))));
         }
-        byte[] body = JSON.writeValueAsBytes(problem(refusal, decision.id()));
+        byte[] body = ProblemJson.of(refusal, decision.id());
         headers.setContentLength(body.length);
         return response.writeWith(
                 Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
     }
 
-    private static Map<String, Object> problem(Refusal refusal, String decision) {
-        Map<String, Object> problem = new LinkedHashMap<>();
-        problem.put("type", refusal.type());
-        problem.put("title", refusal.status().getReasonPhrase());
-        problem.put("status", refusal.status().value());
-        problem.put("detail", refusal.detail());
-        problem.put("reason", refusal.reason());
-        if (!refusal.violated().isEmpty()) {
-            problem.put("violated-policies", refusal.violated());
-        }
-        problem.put("decision", decision);
-        return problem;
-    }
-
     /** Keeps the headers of the response as they are before a route adds to them. */
     public static void keepResponseHeaders(ServerWebExchange exchange) {
+        HttpHeaders headers = exchange.getResponse().getHeaders();
         exchange.getAttributes()
-                .put(RESPONSE_HEADERS, HttpHeaders.copyOf(exchange.getResponse().getHeaders()));
+                .put(RESPONSE_HEADERS, headers.isEmpty() ? HttpHeaders.EMPTY : HttpHeaders.copyOf(headers));
     }
 
     /** Removes what a route, or its upstream, has added to the headers of the response. */

@@ -67,7 +67,7 @@ final class Refusals {
                 },
                 List.of(failure.pool()),
                 pool == null || reason == RefusalReason.TOO_LARGE ? null : RetryAfter.RANDOM.spread(pool.maxWait()),
-                own ? ownLimits(failure, policy) : new HttpHeaders());
+                own ? ownLimits(failure, policy) : HttpHeaders.EMPTY);
     }
 
     /**

@@ -95,13 +95,14 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
         log.add(decision);
         request.decisions().add(decision);
         if (refused != null && refused.isAudited()) {
-            audit(decision, request.method(), refused.key());
+            HttpMethod method = request.method();
+            audit.add(() -> auditRecord(decision, method, refused.key()));
         }
         return new Decided(refusal, decision);
     }
 
     /** @param key the id of the digest of the API key in the request; null when there is none */
-    private void audit(Decision decision, HttpMethod method, @Nullable String key) {
+    private static Map<String, ?> auditRecord(Decision decision, HttpMethod method, @Nullable String key) {
         Map<String, @Nullable Object> record = new LinkedHashMap<>();
         record.put("event", "identity-refused");
         record.put("at", decision.at().toString());
@@ -116,6 +117,6 @@ public record Decisions(PolicyHolder policy, DecisionLog log, RecordLog audit, I
         record.put("method", method.name());
         record.put("path", decision.path());
         record.values().removeIf(Objects::isNull);
-        audit.add(record);
+        return record;
     }
 }

@@ -6,6 +6,7 @@ import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -72,6 +73,11 @@ public final class RecordLog implements DisposableBean {
      * @param record what happened; values are texts and numbers, and never a credential
      */
     public void add(Map<String, ?> record) {
+        add(() -> record);
+    }
+
+    /** The same, but the thread of the log makes the record; a record that is lost is not made. */
+    void add(Supplier<Map<String, ?>> record) {
         if (!log.isInfoEnabled()) {
             return;
         }
@@ -88,7 +94,7 @@ public final class RecordLog implements DisposableBean {
         lostInAll.increment();
     }
 
-    private void write(Map<String, ?> record) {
+    private void write(Supplier<Map<String, ?>> record) {
         waiting.decrementAndGet();
         if (!isWritten(record)) {
             lose();
@@ -99,14 +105,14 @@ public final class RecordLog implements DisposableBean {
 
     private void writeLost() {
         int count = lost.get();
-        if (count > 0 && isWritten(Map.of("event", "records-lost", "count", count))) {
+        if (count > 0 && isWritten(() -> Map.of("event", "records-lost", "count", count))) {
             lost.addAndGet(-count);
         }
     }
 
-    private boolean isWritten(Map<String, ?> record) {
+    private boolean isWritten(Supplier<Map<String, ?>> record) {
         try {
-            log.info("{}", JSON.writeValueAsString(record));
+            log.info("{}", JSON.writeValueAsString(record.get()));
         } catch (RuntimeException e) {
             if (!failing) {
                 failing = true;

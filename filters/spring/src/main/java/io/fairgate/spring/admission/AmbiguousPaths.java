@@ -5,7 +5,6 @@ import io.fairgate.spring.refusal.Decisions;
 import io.fairgate.spring.refusal.Decisions.Origin;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
-import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ServerWebExchange;
 
@@ -16,10 +15,6 @@ import org.springframework.web.server.ServerWebExchange;
  */
 record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters refusals, boolean mayPass) {
 
-    /** Also within parameters, and before a semicolon, plain or encoded: to some servers {@code ..;x} is {@code ..}. */
-    private static final Pattern AMBIGUOUS =
-            Pattern.compile("//|\\\\|%2f|%5c|(^|/)(\\.|%2e){1,2}(/|;|%3b|$)", Pattern.CASE_INSENSITIVE);
-
     private static final Refusal REFUSAL = Refusal.of(
             HttpStatus.BAD_REQUEST,
             "ambiguous-path",
@@ -27,10 +22,7 @@ record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters re
 
     /** Throws {@link NotAdmittedException} when the path is ambiguous; in a dry run it only notes that. */
     void requireUnambiguous(ServerWebExchange exchange) {
-        if (mayPass
-                || !AMBIGUOUS
-                        .matcher(exchange.getRequest().getURI().getRawPath())
-                        .find()) {
+        if (mayPass || !isAmbiguous(exchange.getRequest().getURI().getRawPath())) {
             return;
         }
         boolean enforced = policy.current().enforcement().isOn();
@@ -39,5 +31,51 @@ record AmbiguousPaths(PolicyHolder policy, Decisions decisions, RefusalMeters re
             throw new NotAdmittedException(REFUSAL);
         }
         decisions.noteDryRun(Origin.of(exchange), new NotAdmittedException(REFUSAL));
+    }
+
+    /**
+     * Whether servers read the path in different ways. Character by character, without a regular expression, because this
+     * runs for each request.
+     */
+    static boolean isAmbiguous(String path) {
+        if (isDots(path, 0)) {
+            return true;
+        }
+        for (int i = 0; i < path.length(); i++) {
+            boolean ambiguous = switch (path.charAt(i)) {
+                case '/' -> path.startsWith("/", i + 1) || isDots(path, i + 1);
+                case '%' -> isCode(path, i, "%2f") || isCode(path, i, "%5c");
+                case '\\' -> true;
+                default -> false;
+            };
+            if (ambiguous) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a segment that begins here is {@code .} or {@code ..}, plain or encoded. */
+    private static boolean isDots(String path, int from) {
+        int afterOne = afterDot(path, from);
+        return afterOne > from
+                && (isEnd(path, afterOne)
+                        || (afterDot(path, afterOne) > afterOne && isEnd(path, afterDot(path, afterOne))));
+    }
+
+    private static int afterDot(String path, int at) {
+        if (path.startsWith(".", at)) {
+            return at + 1;
+        }
+        return isCode(path, at, "%2e") ? at + 3 : at;
+    }
+
+    /** Also within parameters, and before a semicolon, plain or encoded: to some servers {@code ..;x} is {@code ..}. */
+    private static boolean isEnd(String path, int at) {
+        return at == path.length() || path.charAt(at) == '/' || path.charAt(at) == ';' || isCode(path, at, "%3b");
+    }
+
+    private static boolean isCode(String path, int at, String code) {
+        return path.regionMatches(true, at, code, 0, code.length());
     }
 }

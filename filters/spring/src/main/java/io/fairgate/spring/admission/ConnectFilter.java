@@ -38,6 +38,12 @@ record ConnectFilter(RefusalMeters refusals) implements WebFilter, Ordered {
         });
     }
 
+    /** Spring asks for it with each request, and that of a record is made of the texts of its components. */
+    @Override
+    public String toString() {
+        return "ConnectFilter";
+    }
+
     /** Over HTTP/1.1 the connection is closed: what follows may have been meant for the tunnel. */
     private static HttpHeaders headers() {
         HttpHeaders headers = new HttpHeaders();

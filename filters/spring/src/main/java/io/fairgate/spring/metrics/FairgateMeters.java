@@ -1,7 +1,6 @@
 package io.fairgate.spring.metrics;
 
 import io.fairgate.permit.PoolListener;
-import io.fairgate.permit.RefusalReason;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.fairshare.PermitPools;
@@ -18,7 +17,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
@@ -47,6 +45,9 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     private final Map<Row, io.micrometer.core.instrument.Meter> meters = new ConcurrentHashMap<>();
 
     private final Map<Tags, DoubleAdder> permitSeconds = new ConcurrentHashMap<>();
+
+    /** What was found there, by pool and tenant tag. Replaced by an empty map whenever meters have been removed. */
+    private volatile Map<String, Map<String, TenantMeters>> found = new ConcurrentHashMap<>();
 
     private record Row(Meter meter, Tags tags) {}
 
@@ -135,6 +136,8 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
                 });
             }
         }
+        // After the removal: what is found from now on is not what was removed.
+        found = new ConcurrentHashMap<>();
     }
 
     public void keySetFetched(boolean ok) {
@@ -166,26 +169,19 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
 
     @Override
     public void refused(@Nullable TenantId tenant, String reason, boolean enforced) {
-        refused(NO_POOL, tag(tenant), reason, enforced);
-    }
-
-    private void refused(String pool, String tenant, String reason, boolean enforced) {
-        count(
-                Meter.REFUSALS,
-                Tags.of("pool", pool, "tenant", tenant, "reason", reason, "enforced", Boolean.toString(enforced)));
+        of(NO_POOL, tenant).refused(reason, enforced);
     }
 
     @Override
     public void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason) {
-        Tags tags = poolAndTenant(pool == null ? NO_POOL : pool, tag(tenant == null ? null : tenant.id()));
-        count(Meter.FAILURES, tags.and("reason", reason));
+        of(pool == null ? NO_POOL : pool, tenant == null ? null : tenant.id()).failed(reason);
     }
 
     private void count(Meter meter, Tags tags) {
         counter(meter, tags).increment();
     }
 
-    private Counter counter(Meter meter, Tags tags) {
+    Counter counter(Meter meter, Tags tags) {
         return (Counter) meters.computeIfAbsent(
                 new Row(meter, tags),
                 row -> Counter.builder(meter.id())
@@ -194,7 +190,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
                         .register(registry));
     }
 
-    private Timer timer(Meter meter, Tags tags) {
+    Timer timer(Meter meter, Tags tags) {
         return (Timer) meters.computeIfAbsent(
                 new Row(meter, tags),
                 row -> Timer.builder(meter.id())
@@ -211,7 +207,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return ended;
     }
 
-    private DoubleAdder endedPermitSeconds(Tags poolAndTenant) {
+    DoubleAdder endedPermitSeconds(Tags poolAndTenant) {
         return permitSeconds.computeIfAbsent(poolAndTenant, t -> new DoubleAdder());
     }
 
@@ -225,37 +221,18 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
 
     @Override
     public PoolListener listenTo(String pool) {
-        return new PoolListener() {
-            @Override
-            public void granted(TenantId tenant, int permits, long waitedNanos) {
-                waited(tenant, "granted", waitedNanos);
-            }
+        return new PoolMeters(pool, this, policy);
+    }
 
-            @Override
-            public void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {
-                waited(tenant, reason.label(), waitedNanos);
-                boolean enforced = policy.current().enforcement().isOn(pool);
-                FairgateMeters.this.refused(pool, tag(tenant), reason.label(), enforced);
-            }
-
-            @Override
-            public void abandoned(TenantId tenant, long waitedNanos) {
-                waited(tenant, "client-left", waitedNanos);
-            }
-
-            @Override
-            public void released(TenantId tenant, int permits, long heldNanos) {
-                Tags tags = poolAndTenant(pool, tag(tenant));
-                double seconds = permits * (heldNanos / 1e9);
-                timer(Meter.HOLD, tags).record(heldNanos, TimeUnit.NANOSECONDS);
-                endedPermitSeconds(tags).add(seconds);
-                series.used(tenant, seconds);
-            }
-
-            private void waited(TenantId tenant, String outcome, long nanos) {
-                timer(Meter.WAIT, Tags.of("pool", pool, "tenant", tag(tenant), "outcome", outcome))
-                        .record(nanos, TimeUnit.NANOSECONDS);
-            }
-        };
+    /** The meters for an event of the tenant that happens now. */
+    TenantMeters of(String pool, @Nullable TenantId tenant) {
+        String tag = tag(tenant);
+        Map<String, Map<String, TenantMeters>> known = found;
+        Map<String, TenantMeters> ofPool = known.get(pool);
+        if (ofPool == null) {
+            ofPool = known.computeIfAbsent(pool, p -> new ConcurrentHashMap<>());
+        }
+        TenantMeters own = ofPool.get(tag);
+        return own == null ? ofPool.computeIfAbsent(tag, t -> new TenantMeters(this, poolAndTenant(pool, t))) : own;
     }
 }

@@ -48,10 +48,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Which tenants have their own series, and that no count is lost or decreases; in virtual time. */
 class TenantSeriesTest {
 
-    private static final String POOL = "pool";
+    static final String POOL = "pool";
 
     /** A pool with its meters, and the true numbers. */
-    private static final class Scene {
+    static final class Scene {
         private final TestTime time = new TestTime();
         private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
         private final PolicyHolder policy;

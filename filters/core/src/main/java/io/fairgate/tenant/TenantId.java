@@ -1,7 +1,5 @@
 package io.fairgate.tenant;
 
-import java.util.regex.Pattern;
-
 /**
  * The name of a tenant: 1 to 64 characters out of {@code [A-Za-z0-9._-]}.
  *
@@ -13,8 +11,6 @@ public record TenantId(String value) {
 
     /** The longest id, in characters. */
     public static final int MAX_LENGTH = 64;
-
-    private static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9._-]{1," + MAX_LENGTH + "}");
 
     /**
      * The one tenant that all ids share which are not members, when the policy admits unknown ids. The id of a member may not
@@ -36,7 +32,24 @@ public record TenantId(String value) {
     }
 
     public static boolean isWellFormed(String value) {
-        return value.length() <= MAX_LENGTH && ALLOWED.matcher(value).matches();
+        if (value.isEmpty() || value.length() > MAX_LENGTH) {
+            return false;
+        }
+        for (int i = 0; i < value.length(); i++) {
+            if (!isAllowed(value.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isAllowed(char c) {
+        return (c >= 'A' && c <= 'Z')
+                || (c >= 'a' && c <= 'z')
+                || (c >= '0' && c <= '9')
+                || c == '.'
+                || c == '_'
+                || c == '-';
     }
 
     @Override

@@ -8,7 +8,6 @@ import io.fairgate.quota.QuotaOwner;
 import io.fairgate.quota.QuotaSet;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -184,15 +183,21 @@ final class BoundQuotas {
                 return null;
             }
             List<Balance> found = balances(quotas.length, units);
-            return Arrays.stream(places).mapToObj(found::get).toList();
+            List<Balance> inOrder = new ArrayList<>(places.length);
+            for (int place : places) {
+                inOrder.add(found.get(place));
+            }
+            return inOrder;
         }
     }
 
     /** The enforced balances for a decision that may be old: meanwhile its usages may have been forgotten. */
     private List<Balance> enforcedBalances() {
-        return backend.balancesNow(this, 0).stream()
-                .filter(balance -> balance.of().enforced())
-                .toList();
+        List<Balance> balances = backend.balancesNow(this, 0);
+        if (enforced == quotas.length) {
+            return balances;
+        }
+        return balances.stream().filter(balance -> balance.of().enforced()).toList();
     }
 
     // ---- under all locks ----

@@ -1,11 +1,13 @@
 package io.fairgate.spring.admission;
 
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.time.DurationText;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
@@ -32,6 +34,7 @@ final class GracefulShutdown implements SmartLifecycle {
     private final Duration drainTime;
     private final Scheduler time;
     private final Http2Connections http2 = new Http2Connections();
+    private final Consumer<HttpHeaders> closing = this::close;
     private volatile boolean running;
     private volatile boolean draining;
     private volatile Disposable drainTimer = Disposables.disposed();
@@ -56,13 +59,14 @@ final class GracefulShutdown implements SmartLifecycle {
             throw new NotAdmittedException(Refusal.DRAINING);
         }
         http2.add(exchange);
-        exchange.getResponse().beforeCommit(() -> {
-            if (draining) {
-                // The request came before the shutdown; its client sends the next one elsewhere.
-                exchange.getResponse().getHeaders().set(HttpHeaders.CONNECTION, "close");
-            }
-            return Mono.empty();
-        });
+        Exchanges.beforeCommit(exchange, closing);
+    }
+
+    private void close(HttpHeaders headers) {
+        if (draining) {
+            // The request came before the shutdown; its client sends the next one elsewhere.
+            headers.set(HttpHeaders.CONNECTION, "close");
+        }
     }
 
     @Override

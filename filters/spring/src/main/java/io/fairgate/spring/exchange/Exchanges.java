@@ -4,56 +4,102 @@ import io.fairgate.policy.TenantPolicy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 
-/** The attributes that the steps of the admission set on an exchange, and the connection of the exchange. */
+/** What the steps of the admission note on an exchange, and the connection of the exchange. */
 public final class Exchanges {
 
-    private static final String ADMITTED = Exchanges.class.getName() + ".admitted";
-    private static final String TENANT = Exchanges.class.getName() + ".tenant";
-    private static final String POOL = Exchanges.class.getName() + ".pool";
-    private static final String WAITED = Exchanges.class.getName() + ".waited";
+    private static final String NOTES = Exchanges.class.getName();
+
+    /** One attribute for all notes, because a map takes more memory for each. */
+    private static final class Notes {
+        volatile boolean isAdmitted;
+        volatile @Nullable TenantPolicy tenant;
+        volatile @Nullable String pool;
+        volatile @Nullable Long waited;
+        volatile @Nullable Consumer<HttpHeaders> fields;
+    }
 
     private Exchanges() {}
 
+    private static @Nullable Notes known(ServerWebExchange exchange) {
+        return exchange.getAttribute(NOTES);
+    }
+
+    private static Notes notes(ServerWebExchange exchange) {
+        Notes known = known(exchange);
+        if (known != null) {
+            return known;
+        }
+        Notes made = new Notes();
+        Notes other = (Notes) exchange.getAttributes().putIfAbsent(NOTES, made);
+        return other == null ? made : other;
+    }
+
     public static void setAdmitted(ServerWebExchange exchange) {
-        exchange.getAttributes().put(ADMITTED, true);
+        notes(exchange).isAdmitted = true;
     }
 
     /** Whether the admission has begun for the request, which means that it takes a route of the gateway. */
     public static boolean isAdmitted(ServerWebExchange exchange) {
-        return exchange.getAttribute(ADMITTED) != null;
+        Notes known = known(exchange);
+        return known != null && known.isAdmitted;
     }
 
     public static void setTenant(ServerWebExchange exchange, TenantPolicy tenant) {
-        exchange.getAttributes().put(TENANT, tenant);
+        notes(exchange).tenant = tenant;
     }
 
     /** The tenant of the request; null when it has none, or has not been identified yet. */
     public static @Nullable TenantPolicy tenant(ServerWebExchange exchange) {
-        return exchange.getAttribute(TENANT);
+        Notes known = known(exchange);
+        return known == null ? null : known.tenant;
     }
 
     public static void setPool(ServerWebExchange exchange, String pool) {
-        exchange.getAttributes().put(POOL, pool);
+        notes(exchange).pool = pool;
     }
 
     /** The pool of which a permit is held, or was held, for this exchange; null when there is none. */
     public static @Nullable String pool(ServerWebExchange exchange) {
-        return exchange.getAttribute(POOL);
+        Notes known = known(exchange);
+        return known == null ? null : known.pool;
     }
 
     public static void setWaited(ServerWebExchange exchange, long waitedNanos) {
-        exchange.getAttributes().put(WAITED, waitedNanos);
+        notes(exchange).waited = waitedNanos;
     }
 
     /** How long the request waited for permits, in nanoseconds; null when it was granted none. */
     public static @Nullable Long waited(ServerWebExchange exchange) {
-        return exchange.getAttribute(WAITED);
+        Notes known = known(exchange);
+        return known == null ? null : known.waited;
+    }
+
+    /**
+     * Changes the headers of the response just before they are sent, after the changes that were given earlier. All of
+     * them are one action of the response, because each action takes several operators. Not for concurrent use.
+     */
+    public static void beforeCommit(ServerWebExchange exchange, Consumer<HttpHeaders> change) {
+        Notes notes = notes(exchange);
+        Consumer<HttpHeaders> earlier = notes.fields;
+        notes.fields = earlier == null ? change : earlier.andThen(change);
+        if (earlier == null) {
+            ServerHttpResponse response = exchange.getResponse();
+            response.beforeCommit(() -> {
+                Objects.requireNonNull(notes.fields).accept(response.getHeaders());
+                return Mono.empty();
+            });
+        }
     }
 
     /** The client's connection; null when the request is not served by Reactor Netty. */

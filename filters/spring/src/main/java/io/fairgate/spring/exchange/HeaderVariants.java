@@ -12,11 +12,11 @@ public final class HeaderVariants {
 
     private HeaderVariants() {}
 
-    public static boolean isSame(String name, String other) {
+    public static boolean isSame(CharSequence name, String other) {
         return name.length() == other.length() && startsWith(name, other);
     }
 
-    public static boolean startsWith(String name, String prefix) {
+    public static boolean startsWith(CharSequence name, String prefix) {
         if (name.length() < prefix.length()) {
             return false;
         }

@@ -2,6 +2,7 @@ package io.fairgate.spring.exchange;
 
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.GatewayFilter;
@@ -16,40 +17,30 @@ import reactor.core.publisher.Mono;
  * The settings of a route that the admission reads from its filters. Of several filters of a kind the last one counts,
  * so that a route's own filter takes precedence over a default filter.
  *
- * @param route null when the request takes none
  * @param all in the order of the filters
  */
-public record RouteRules(@Nullable Route route, List<RouteRule> all) {
+public record RouteRules(List<RouteRule> all) {
 
-    private static final String ATTRIBUTE = RouteRules.class.getName();
-
-    /** The rules of the request's route, kept with the exchange. A request that is forwarded internally takes another route. */
-    @SuppressWarnings("ReferenceEquality") // Another instance of the route is only searched again.
+    /** The rules of the request's route. A request that is forwarded internally takes another route. */
     public static RouteRules of(ServerWebExchange exchange) {
         Route route = exchange.getAttribute(GATEWAY_ROUTE_ATTR);
-        RouteRules known = exchange.getAttribute(ATTRIBUTE);
-        if (known == null || known.route != route) {
-            known = of(route);
-            exchange.getAttributes().put(ATTRIBUTE, known);
-        }
-        return known;
-    }
-
-    private static RouteRules of(@Nullable Route route) {
         List<GatewayFilter> filters = route == null ? List.of() : route.getFilters();
-        return new RouteRules(
-                route,
-                filters.stream()
-                        .map(filter -> filter instanceof OrderedGatewayFilter ordered ? ordered.getDelegate() : filter)
-                        .filter(RuleFilter.class::isInstance)
-                        .map(filter -> ((RuleFilter) filter).rule())
-                        .toList());
+        List<RouteRule> rules = new ArrayList<>(filters.size());
+        for (int i = 0; i < filters.size(); i++) {
+            GatewayFilter filter =
+                    filters.get(i) instanceof OrderedGatewayFilter ordered ? ordered.getDelegate() : filters.get(i);
+            if (filter instanceof RuleFilter rule) {
+                rules.add(rule.rule());
+            }
+        }
+        return new RouteRules(rules);
     }
 
     /** The last rule of a kind; null when the route has no rule of that kind. */
     public <R extends RouteRule> @Nullable R last(Class<R> kind) {
         R last = null;
-        for (RouteRule rule : all) {
+        for (int i = 0; i < all.size(); i++) {
+            RouteRule rule = all.get(i);
             last = kind.isInstance(rule) ? kind.cast(rule) : last;
         }
         return last;
@@ -58,8 +49,8 @@ public record RouteRules(@Nullable Route route, List<RouteRule> all) {
     /** The request without the parts that only the rules may read. */
     public ServerWebExchange strip(ServerWebExchange exchange) {
         ServerWebExchange stripped = exchange;
-        for (RouteRule rule : all) {
-            stripped = rule.strip(stripped);
+        for (int i = 0; i < all.size(); i++) {
+            stripped = all.get(i).strip(stripped);
         }
         return stripped;
     }

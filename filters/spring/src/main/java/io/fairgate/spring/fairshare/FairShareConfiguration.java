@@ -17,12 +17,7 @@ import org.springframework.context.annotation.Import;
 /** The pools, and the parts of the admission that hold their permits. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
-@Import({
-    CachedBodyFilter.class,
-    FairShareGatewayFilterFactory.class,
-    HeldWebSockets.class,
-    ResponseConnectionFilter.class
-})
+@Import({CachedBodyFilter.class, FairShareGatewayFilterFactory.class, HeldWebSockets.class})
 public class FairShareConfiguration {
 
     /** The backend of the pools: another bean of this type puts them elsewhere. */
@@ -52,15 +47,5 @@ public class FairShareConfiguration {
     @Bean
     HttpClientCustomizer fairgateUpstreamConnections() {
         return UpstreamConnection.NOTED;
-    }
-
-    @Bean
-    HttpClientCustomizer fairgateUnrequestedUpgrades() {
-        return UnrequestedUpgrades.REFUSED;
-    }
-
-    @Bean
-    HttpClientCustomizer fairgateUpstreamBodyIdleTimeout(FairgateProperties properties) {
-        return new UpstreamBodyIdleTimeout(properties.upstreamBodyIdle().value());
     }
 }

@@ -5,6 +5,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.policy.TenantPolicy;
+import io.fairgate.spring.exchange.Carried;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.policy.PolicyHolder;
@@ -15,10 +16,8 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -31,6 +30,7 @@ public record PermitStep(
         PolicyHolder policy, PermitPools pools, ByteBudget waitingBodies, Decisions decisions, Scheduler time) {
 
     private static final String SERVER_TIMING = "Server-Timing";
+    private static final String NO_WAIT = "fairgate;dur=0.0";
 
     /** Whether a request may have to wait for its permits. A hint, as {@link PermitPool#hasOpenPermit} is. */
     public boolean mayWait(TenantPolicy tenant, FairShareRule rule) {
@@ -79,30 +79,40 @@ public record PermitStep(
         Duration maxHold = rule.maxHold() == null ? settings.maxHold() : rule.maxHold();
         OnClientLeft onClientLeft = rule.onClientLeft() == null ? settings.onClientLeft() : rule.onClientLeft();
         UpstreamConnection upstream = new UpstreamConnection(onClientLeft, maxHold, time);
-        PermitRequest request = request(exchange, tenant, rule)
-                .withQuiesced(pools.countWithoutClient(pool.name(), rule.permits(), upstream.quiesced()))
-                .withQuiesceWithin(quiesceWithin(onClientLeft, maxHold))
-                .withOnWaiting(body::start);
+        PermitRequest request = new PermitRequest(
+                tenant.id(),
+                rule.permits(),
+                null,
+                rule.maxHold(),
+                Exchanges.eventLoop(exchange),
+                Mono.defer(() -> pools.countWithoutClient(pool.name(), rule.permits(), upstream.quiesced())),
+                quiesceWithin(onClientLeft, maxHold),
+                body::start,
+                rule.requestClass());
         Mono<Void> forwarded = Mono.defer(() -> {
             if (body.isUnwatched() && ClientSocket.hasLeft(Exchanges.connection(exchange))) {
                 return Mono.error(new ClientLeftException());
             }
             upstream.begin();
             Exchanges.setPool(exchange, pool.name());
-            reportWait(exchange, time.now(TimeUnit.NANOSECONDS) - askedAt);
-            return send(exchange, body.body(), upstream, forward);
+            reportWait(exchange, body.hasWaited() ? time.now(TimeUnit.NANOSECONDS) - askedAt : 0);
+            return send(exchange, body, upstream, forward);
         });
-        return pool.withPermit(request, forwarded.contextWrite(c -> c.put(UpstreamConnection.class, upstream)))
+        return pool.withPermit(request, forwarded.contextWrite(context -> Carried.with(context, upstream)))
                 .onErrorComplete(UpstreamConnection.UnansweredException.class)
                 .doFinally(end -> body.discard());
     }
 
     private static Mono<Void> send(
-            ServerWebExchange exchange, Flux<DataBuffer> body, UpstreamConnection upstream, Forward forward) {
-        return forward.send(exchange.mutate()
-                        .request(new ForwardedRequest(exchange.getRequest(), body, upstream::bodyIsWhole))
-                        .build())
-                .then(upstream.requireAnswered());
+            ServerWebExchange exchange, ReadAheadBody body, UpstreamConnection upstream, Forward forward) {
+        // As it was received, if there is nothing to read first and no length to compare with.
+        ServerWebExchange request = body.isUntouched()
+                        && exchange.getRequest().getHeaders().getContentLength() < 0
+                ? exchange
+                : exchange.mutate()
+                        .request(new ForwardedRequest(exchange.getRequest(), body.body(), upstream::bodyIsWhole))
+                        .build();
+        return forward.send(request).then(upstream.requireAnswered());
     }
 
     private static PermitRequest request(ServerWebExchange exchange, TenantPolicy tenant, FairShareRule rule) {
@@ -135,10 +145,7 @@ public record PermitStep(
 
     private static void reportWait(ServerWebExchange exchange, long waitedNanos) {
         Exchanges.setWaited(exchange, waitedNanos);
-        String entry = "fairgate;dur=" + Math.round(waitedNanos / 1e4) / 1e2;
-        exchange.getResponse().beforeCommit(() -> {
-            exchange.getResponse().getHeaders().add(SERVER_TIMING, entry);
-            return Mono.empty();
-        });
+        String entry = waitedNanos == 0 ? NO_WAIT : "fairgate;dur=" + Math.round(waitedNanos / 1e4) / 1e2;
+        Exchanges.beforeCommit(exchange, headers -> headers.add(SERVER_TIMING, entry));
     }
 }

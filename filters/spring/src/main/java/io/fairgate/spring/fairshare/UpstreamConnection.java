@@ -1,22 +1,20 @@
 package io.fairgate.spring.fairshare;
 
 import io.fairgate.permit.OnClientLeft;
-import io.fairgate.spring.refusal.ClientLeftException;
+import io.fairgate.spring.exchange.Carried;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.netty.Connection;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.client.HttpClientInfos;
-import reactor.util.context.Context;
 
 /**
  * The upstream side of a request that holds a permit: its {@link UpstreamExchange}, or one for each attempt.
@@ -43,7 +41,6 @@ final class UpstreamConnection {
         this.onClientLeft = onClientLeft;
         this.maxHold = maxHold;
         this.time = time;
-        this.grantedAt = time.now(TimeUnit.NANOSECONDS);
     }
 
     private static HttpClient note(HttpClient client) {
@@ -56,17 +53,24 @@ final class UpstreamConnection {
     }
 
     private static void report(HttpClientInfos infos, Consumer<UpstreamExchange> event) {
-        UpstreamExchange exchange = infos.currentContextView().getOrDefault(UpstreamExchange.class, null);
+        UpstreamExchange exchange = Carried.find(infos.currentContextView(), UpstreamExchange.class);
         if (exchange != null) {
             event.accept(exchange);
         }
     }
 
     private static Mono<? extends Connection> exchange(Mono<? extends Connection> connect) {
-        return Mono.deferContextual(context -> {
-            UpstreamConnection request = context.getOrDefault(UpstreamConnection.class, null);
-            return request == null ? connect.cast(Connection.class) : request.next(connect);
-        });
+        return new Mono<Connection>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super Connection> subscriber) {
+                UpstreamConnection request = Carried.find(subscriber.currentContext(), UpstreamConnection.class);
+                if (request == null) {
+                    connect.cast(Connection.class).subscribe(subscriber);
+                } else {
+                    request.next(connect, subscriber);
+                }
+            }
+        };
     }
 
     /**
@@ -74,50 +78,47 @@ final class UpstreamConnection {
      * abandoned, until the upstream is done with it. The earlier exchange is left then, because its body is not read
      * any more: an attempt that timed out while its response came has dropped the connection without closing it.
      */
-    private Mono<Connection> next(Mono<? extends Connection> connect) {
-        return Mono.defer(() -> {
-            UpstreamExchange earlier = latest;
-            Mono<Connection> next = Mono.defer(() -> {
-                UpstreamExchange exchange = new UpstreamExchange(this);
-                synchronized (this) {
-                    if (latest != earlier) { // Another one has begun meanwhile.
-                        return next(connect);
-                    }
-                    latest = exchange;
-                }
-                if (earlier != null) {
-                    earlier.leave();
-                }
-                return Mono.create(sink -> start(exchange, connect, sink));
-            });
-            return earlier == null ? next : earlier.idle().then(next);
-        });
+    private void next(Mono<? extends Connection> connect, CoreSubscriber<? super Connection> subscriber) {
+        UpstreamExchange earlier = latest;
+        if (earlier == null) {
+            start(null, connect, subscriber);
+        } else {
+            earlier.idle()
+                    .then(new Mono<Connection>() {
+                        @Override
+                        public void subscribe(CoreSubscriber<? super Connection> later) {
+                            start(earlier, connect, later);
+                        }
+                    })
+                    .subscribe(subscriber);
+        }
     }
 
-    private void start(UpstreamExchange exchange, Mono<? extends Connection> connect, MonoSink<Connection> sink) {
-        Disposable.Swap connecting = Disposables.swap();
-        sink.onCancel(() -> exchange.leave(connecting));
-        if (over) { // Either this sees the end, or quiesced() sees the exchange.
-            exchange.leave(connecting);
-            sink.error(new ClientLeftException());
+    private void start(
+            @Nullable UpstreamExchange earlier,
+            Mono<? extends Connection> connect,
+            CoreSubscriber<? super Connection> subscriber) {
+        UpstreamExchange exchange = new UpstreamExchange(this, connect, subscriber);
+        boolean isNext;
+        synchronized (this) {
+            isNext = latest == earlier;
+            if (isNext) {
+                latest = exchange;
+            }
         }
-        if (exchange.isLeft()) {
+        if (!isNext) { // Another one has begun meanwhile.
+            next(connect, subscriber);
             return;
         }
-        connecting.update(connect.subscribe(
-                connection -> {
-                    if (!exchange.isLeft()) {
-                        sink.success(connection);
-                    }
-                },
-                failure -> {
-                    if (!exchange.isLeft()) {
-                        exchange.fail();
-                        sink.error(failure);
-                    }
-                },
-                sink::success,
-                Context.of(sink.contextView()).put(UpstreamExchange.class, exchange)));
+        if (earlier != null) {
+            earlier.leave();
+        }
+        exchange.start();
+    }
+
+    /** Whether the request has ended. Either an exchange sees the end, or {@link #quiesced} sees the exchange. */
+    boolean isOver() {
+        return over;
     }
 
     /** Called when the permit has been granted. */

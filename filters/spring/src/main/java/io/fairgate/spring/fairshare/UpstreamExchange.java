@@ -1,18 +1,25 @@
 package io.fairgate.spring.fairshare;
 
+import io.fairgate.spring.exchange.Carried;
 import io.fairgate.spring.refusal.ClientLeftException;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.core.publisher.Sinks;
 import reactor.netty.Connection;
 import reactor.netty.http.HttpOperations;
+import reactor.util.context.Context;
 
 /**
  * One request to the upstream, from its sending until the whole response has come or the connection is closed.
@@ -27,10 +34,12 @@ import reactor.netty.http.HttpOperations;
  *       until the upstream closes it, or until the permit has been held for the maximum hold.
  * </ul>
  *
+ * <p>It subscribes to the HTTP client, and passes the connection on when the headers of the response have come.
+ *
  * <p>An exchange may also end after the response has come and before its body is read. The part of the body that has
  * come is then never read, and Reactor Netty keeps it for a reader until the connection is disposed of.
  */
-final class UpstreamExchange {
+final class UpstreamExchange implements CoreSubscriber<Connection>, Subscription {
 
     /** With the channel, which the connection may no longer give once its exchange is over for Reactor Netty. */
     private record Wire(HttpMethod method, Connection connection, Channel channel) {
@@ -52,11 +61,26 @@ final class UpstreamExchange {
         }
     }
 
+    private static final AtomicReferenceFieldUpdater<UpstreamExchange, @Nullable Subscription> CONNECTING =
+            AtomicReferenceFieldUpdater.newUpdater(UpstreamExchange.class, Subscription.class, "connecting");
+    private static final AtomicIntegerFieldUpdater<UpstreamExchange> REQUESTED =
+            AtomicIntegerFieldUpdater.newUpdater(UpstreamExchange.class, "requested");
+
     private final UpstreamConnection request;
+    private final Mono<? extends Connection> connect;
+    private final CoreSubscriber<? super Connection> subscriber;
+    private final Context context;
     private final Sinks.Empty<Void> idle = Sinks.empty();
     private final Sinks.Empty<Void> quiesced = Sinks.empty();
     private final ChannelFutureListener quiesce = closed -> quiesce();
 
+    @SuppressWarnings("UnusedVariable") // Its updater uses it.
+    private volatile @Nullable Subscription connecting;
+
+    @SuppressWarnings("UnusedVariable") // Its updater uses it.
+    private volatile int requested;
+
+    private volatile boolean cancelled;
     private volatile @Nullable Wire wire;
     private volatile boolean left;
     private volatile boolean sent;
@@ -70,8 +94,75 @@ final class UpstreamExchange {
 
     private volatile Disposable end = Disposables.disposed();
 
-    UpstreamExchange(UpstreamConnection request) {
+    UpstreamExchange(
+            UpstreamConnection request,
+            Mono<? extends Connection> connect,
+            CoreSubscriber<? super Connection> subscriber) {
         this.request = request;
+        this.connect = connect;
+        this.subscriber = subscriber;
+        this.context = Carried.with(subscriber.currentContext(), this);
+    }
+
+    // ---- between the HTTP client and the subscriber ----
+
+    void start() {
+        subscriber.onSubscribe(this);
+    }
+
+    @Override
+    public void request(long n) {
+        if (!Operators.validate(n) || REQUESTED.getAndSet(this, 1) != 0) {
+            return;
+        }
+        if (request.isOver()) {
+            leave();
+            if (!cancelled) {
+                subscriber.onError(new ClientLeftException());
+            }
+        } else if (!left) {
+            connect.subscribe(this);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        cancelled = true;
+        leave();
+    }
+
+    @Override
+    public void onSubscribe(Subscription subscription) {
+        if (Operators.setOnce(CONNECTING, this, subscription)) {
+            subscription.request(Long.MAX_VALUE);
+        }
+    }
+
+    @Override
+    public void onNext(Connection connection) {
+        if (!left) {
+            subscriber.onNext(connection);
+        }
+    }
+
+    @Override
+    public void onComplete() {
+        if (!left) {
+            subscriber.onComplete();
+        }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        if (!left) {
+            fail();
+            subscriber.onError(failure);
+        }
+    }
+
+    @Override
+    public Context currentContext() {
+        return context;
     }
 
     // ---- events of the HTTP client ----
@@ -119,10 +210,6 @@ final class UpstreamExchange {
 
     // ---- when the response is no longer wanted ----
 
-    boolean isLeft() {
-        return left;
-    }
-
     /** Whether the request was sent, or is being sent, and is neither answered nor quiesced. */
     boolean isUnanswered() {
         return wire != null && !answered && !isQuiesced;
@@ -139,38 +226,33 @@ final class UpstreamExchange {
     }
 
     void leave() {
-        end(Disposables.disposed(), false);
-    }
-
-    /** @param connecting the attempt to connect, disposed of unless the exchange goes on */
-    void leave(Disposable connecting) {
-        end(connecting, false);
+        end(false);
     }
 
     /** The exchange has failed: its connection, if there is one, is of no use any more. */
-    void fail() {
-        end(Disposables.disposed(), true);
+    private void fail() {
+        end(true);
     }
 
-    private void end(Disposable connecting, boolean hasFailed) {
+    private void end(boolean hasFailed) {
         left = true;
         Wire on = wire;
         if (on == null) {
-            connecting.dispose();
+            stopConnecting();
             quiesce();
         } else if (on.loop().inEventLoop()) {
             // At once, as cancellations are.
-            end(on, connecting, hasFailed);
+            end(on, hasFailed);
         } else {
             try {
-                on.loop().execute(() -> end(on, connecting, hasFailed));
+                on.loop().execute(() -> end(on, hasFailed));
             } catch (RejectedExecutionException shutDown) {
                 quiesce();
             }
         }
     }
 
-    private void end(Wire on, Disposable connecting, boolean hasFailed) {
+    private void end(Wire on, boolean hasFailed) {
         if (ending) {
             return;
         }
@@ -184,9 +266,13 @@ final class UpstreamExchange {
         if (mayGoOn > 0) {
             end = request.after(mayGoOn, on.loop(), on.connection()::dispose);
         } else {
-            connecting.dispose();
+            stopConnecting();
             on.connection().dispose();
         }
+    }
+
+    private void stopConnecting() {
+        Operators.terminate(CONNECTING, this);
     }
 
     private boolean isAtWork(Wire on) {

@@ -10,11 +10,10 @@ import io.fairgate.spring.identity.IdentityRefusedException.Reason;
 import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.function.Function;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -24,13 +23,21 @@ import reactor.core.publisher.Mono;
  * credentials of the request must be valid and name the same tenant. So an invalid credential is refused even beside a
  * trusted header, and a header cannot name another tenant than the credential does.
  */
-final class IdentitySources {
+public final class IdentitySources {
 
     private final Policy policy;
-    private final List<Function<ServerWebExchange, Mono<Authentication>>> readers = new ArrayList<>();
+    private final List<Reader> readers = new ArrayList<>();
     private final List<CredentialExtractor> removed = new ArrayList<>();
     /** Names of the headers that are removed after the filters of the route. */
     private final List<String> replaced = new ArrayList<>();
+
+    /** @param extractor null for a source that reads no header */
+    private record Reader(
+            Authenticator authenticator, @Nullable CredentialExtractor extractor) {
+        Mono<Authentication> read(ServerWebExchange exchange) {
+            return authenticator.authenticate(new Credential(exchange, extractor));
+        }
+    }
 
     IdentitySources(Policy policy, Authenticator.Tokens tokens) {
         this.policy = policy;
@@ -38,7 +45,7 @@ final class IdentitySources {
             CredentialHeader header = source.header();
             CredentialExtractor extractor = header == null ? null : new CredentialExtractor(header);
             Authenticator authenticator = authenticator(source, tokens);
-            readers.add(exchange -> authenticator.authenticate(new Credential(exchange, extractor)));
+            readers.add(new Reader(authenticator, extractor));
             if (header != null && header.forwarding() == Forwarding.REPLACED) {
                 replaced.add(header.name());
             } else if (extractor != null) {
@@ -61,56 +68,102 @@ final class IdentitySources {
     }
 
     /**
-     * The tenant of a request, or the reason why it has none.
+     * The tenant of a request, or the reason why it has none; at once, unless keys must be fetched to verify a token.
      *
      * @param otherwise the tenant of a request without any credential; null refuses the request
      */
     Mono<Identity> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
-        return Flux.fromIterable(readers)
-                .concatMap(reader -> reader.apply(exchange))
-                .collectList()
-                .map(all -> decide(all, otherwise))
+        return from(0, null, exchange, otherwise);
+    }
+
+    /** @param found what the readers before this one have found; null for nothing */
+    private Mono<Identity> from(
+            int reader, @Nullable Found found, ServerWebExchange exchange, @Nullable TenantId otherwise) {
+        Found all = found;
+        try {
+            for (int i = reader; i < readers.size(); i++) {
+                Mono<Authentication> read = readers.get(i).read(exchange);
+                if (!(read instanceof Callable<?> known)) {
+                    return later(i + 1, all, read, exchange, otherwise);
+                }
+                all = Found.with(all, (Authentication) known.call());
+            }
+            return Mono.just(decide(all, otherwise));
+        } catch (IdentityRefusedException refused) {
+            return Mono.just(new Identity.Refused(refused));
+        } catch (Exception e) {
+            return Mono.error(e);
+        }
+    }
+
+    private Mono<Identity> later(
+            int next,
+            @Nullable Found found,
+            Mono<Authentication> read,
+            ServerWebExchange exchange,
+            @Nullable TenantId otherwise) {
+        return read.map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .flatMap(each -> from(next, Found.with(found, each.orElse(null)), exchange, otherwise))
                 .onErrorResume(IdentityRefusedException.class, refused -> Mono.just(new Identity.Refused(refused)));
     }
 
-    private Identity decide(List<Authentication> all, @Nullable TenantId otherwise) {
-        TenantId named = all.isEmpty() ? otherwise : all.get(0).tenant();
+    /**
+     * What the credentials of a request prove.
+     *
+     * @param tenant the tenant that the first one names
+     * @param agree whether all of them name this tenant
+     * @param key the id of the first API key; null for none
+     */
+    private record Found(
+            TenantId tenant, boolean agree, @Nullable String key) {
+
+        static @Nullable Found with(@Nullable Found found, @Nullable Authentication next) {
+            if (next == null) {
+                return found;
+            }
+            return found == null
+                    ? new Found(next.tenant(), true, next.key())
+                    : new Found(
+                            found.tenant,
+                            found.agree && next.tenant().equals(found.tenant),
+                            found.key == null ? next.key() : found.key);
+        }
+    }
+
+    private Identity decide(@Nullable Found found, @Nullable TenantId otherwise) {
+        TenantId named = found == null ? otherwise : found.tenant;
         if (named == null) {
             return new Identity.Refused(new IdentityRefusedException(Reason.MISSING));
         }
-        boolean agree = all.stream().allMatch(each -> each.tenant().equals(named));
+        boolean agree = found == null || found.agree;
         TenantPolicy tenant = agree ? policy.tenant(named) : null;
         if (tenant != null) {
             return new Identity.Known(tenant, named, this);
         }
-        String key = all.stream()
-                .map(Authentication::key)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
-        return new Identity.Refused(
-                new IdentityRefusedException(agree ? Reason.UNKNOWN_TENANT : Reason.CONTRADICTION, named, key));
+        return new Identity.Refused(new IdentityRefusedException(
+                agree ? Reason.UNKNOWN_TENANT : Reason.CONTRADICTION, named, found == null ? null : found.key));
     }
 
     /** The request without the credentials that later filters, the logs and the upstream must not see. */
     ServerWebExchange strip(ServerWebExchange exchange) {
         ServerWebExchange stripped = exchange;
-        for (CredentialExtractor each : removed) {
+        for (int i = 0; i < removed.size(); i++) {
+            CredentialExtractor each = removed.get(i);
             stripped = HeaderVariants.without(stripped, each::isRemovedFrom, each::carries);
         }
         return stripped;
     }
 
     /** The header in which the upstream gets the tenant's id; null for none. */
-    @Nullable
-    String forwardAs() {
+    public @Nullable String forwardAs() {
         return policy.identification().forwardAs();
     }
 
     /** Whether an upstream could take a header of this name for one that names the tenant. */
-    boolean isTenantHeader(String name) {
-        for (String header : replaced) {
-            if (HeaderVariants.isSame(name, header)) {
+    public boolean isTenantHeader(CharSequence name) {
+        for (int i = 0; i < replaced.size(); i++) {
+            if (HeaderVariants.isSame(name, replaced.get(i))) {
                 return true;
             }
         }

@@ -76,17 +76,16 @@ public final class TenantIdentifier implements PolicyParticipant {
     }
 
     /**
-     * The tenant of a request, or the reason why it has none; repeated calls give the same answer. Does not error.
+     * The tenant of a request, or the reason why it has none; repeated calls give the same answer. Does not error. The
+     * credentials are read by this call; only keys that have to be fetched for a token are waited for.
      *
      * @param otherwise the tenant of a request without any credential; null refuses the request
      */
     public Mono<Identity> identify(ServerWebExchange exchange, @Nullable TenantId otherwise) {
-        return Mono.defer(() -> {
-            Identity known = Identity.of(exchange);
-            return known != null
-                    ? Mono.just(known)
-                    : sources.identify(exchange, otherwise).doOnNext(found -> found.noteOn(exchange));
-        });
+        Identity known = Identity.of(exchange);
+        return known != null
+                ? Mono.just(known)
+                : sources.identify(exchange, otherwise).doOnNext(found -> found.noteOn(exchange));
     }
 
     /** Notes a request that would be refused, once, however many routes and steps ask for its tenant. */

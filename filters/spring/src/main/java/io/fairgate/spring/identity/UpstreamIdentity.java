@@ -2,6 +2,7 @@ package io.fairgate.spring.identity;
 
 import io.fairgate.spring.exchange.HeaderVariants;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
@@ -17,7 +18,7 @@ import org.springframework.web.server.ServerWebExchange;
  *
  * @param type requests or responses; a filter cannot see which of them it handles, so each has its own
  */
-record UpstreamIdentity(Type type) implements HttpHeadersFilter, Ordered {
+public record UpstreamIdentity(Type type) implements HttpHeadersFilter, Ordered {
 
     /** Prefixes of the gateway's own headers, and of those that Reactor Netty derives from HTTP/2 frames. */
     private static final List<String> OWN_PREFIXES = List.of("x-http2-", "x-fairgate-", "x-permit-");
@@ -42,7 +43,7 @@ record UpstreamIdentity(Type type) implements HttpHeadersFilter, Ordered {
         Identity.Known known = Identity.of(exchange) instanceof Identity.Known found ? found : null;
         HttpHeaders headers = new HttpHeaders();
         input.forEach((name, values) -> {
-            if (!isOwn(name) && (known == null || !known.by().isTenantHeader(name))) {
+            if (!isRemoved(name, known)) {
                 headers.addAll(name, values);
             }
         });
@@ -53,9 +54,18 @@ record UpstreamIdentity(Type type) implements HttpHeadersFilter, Ordered {
         return headers;
     }
 
-    private static boolean isOwn(String name) {
-        for (String prefix : OWN_PREFIXES) {
-            if (HeaderVariants.startsWith(name, prefix)) {
+    /**
+     * Whether a header is removed.
+     *
+     * @param known the tenant of the request; null without a valid one
+     */
+    public static boolean isRemoved(CharSequence name, Identity.@Nullable Known known) {
+        return isOwn(name) || (known != null && known.by().isTenantHeader(name));
+    }
+
+    private static boolean isOwn(CharSequence name) {
+        for (int i = 0; i < OWN_PREFIXES.size(); i++) {
+            if (HeaderVariants.startsWith(name, OWN_PREFIXES.get(i))) {
                 return true;
             }
         }

@@ -9,6 +9,7 @@ import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
+import io.fairgate.spring.exchange.Carried;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.fairgate.spring.exchange.RouteRules;
@@ -25,6 +26,7 @@ import io.netty.channel.EventLoop;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.springframework.cloud.gateway.route.Route;
+import org.springframework.http.HttpHeaders;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -130,13 +132,10 @@ public final class QuotaStep implements PolicyParticipant {
         return charge.charge()
                 .flatMap(decision -> require(() -> Origin.of(exchange), request, decision))
                 .flatMap(decision -> onEventLoop(exchange, () -> {
-                    exchange.getResponse().beforeCommit(() -> {
-                        addBalances(exchange, decision);
-                        return Mono.empty();
-                    });
+                    Exchanges.beforeCommit(exchange, headers -> addBalances(headers, decision));
                     return forward.send(work.counted(exchange));
                 }))
-                .contextWrite(context -> context.put(UpstreamWork.class, work))
+                .contextWrite(context -> Carried.with(context, work))
                 // Not a step of the chain: the request must not wait for it, and a cancelled chain has no next step.
                 .doFinally(end -> settle(charge, work.units(exchange, end)));
     }
@@ -171,11 +170,9 @@ public final class QuotaStep implements PolicyParticipant {
                 : rest.get();
     }
 
-    void addBalances(ServerWebExchange exchange, QuotaDecision decision) {
+    void addBalances(HttpHeaders headers, QuotaDecision decision) {
         RateLimitFields.add(
-                exchange.getResponse().getHeaders(),
-                decision.balances(),
-                policy.current().quotaTerms().headerStyle());
+                headers, decision.balances(), policy.current().quotaTerms().headerStyle());
     }
 
     private static void settle(QuotaCharge charge, long actual) {

@@ -36,6 +36,6 @@ public final class TenantCharge {
 
     /** Adds the balances of the quotas to a response, once they have been charged. */
     public void addBalances(ServerWebExchange exchange) {
-        quotas.addBalances(exchange, latest);
+        quotas.addBalances(exchange.getResponse().getHeaders(), latest);
     }
 }

@@ -1,5 +1,6 @@
 package io.fairgate.spring.quota;
 
+import io.fairgate.spring.exchange.Carried;
 import java.net.URI;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
@@ -52,7 +53,7 @@ final class UpstreamWork {
     }
 
     private static <T extends HttpClientInfos> void report(T exchange, BiConsumer<UpstreamWork, T> event) {
-        UpstreamWork work = exchange.currentContextView().getOrDefault(UpstreamWork.class, null);
+        UpstreamWork work = Carried.find(exchange.currentContextView(), UpstreamWork.class);
         if (work != null) {
             event.accept(work, exchange);
         }

@@ -12,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.StringJoiner;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +35,8 @@ public final class RateLimitFields {
 
     /** The longest line that is searched for names, which takes stack as deep as a name is long. */
     private static final int LONGEST_LINE = 500;
+
+    private static final int INITIAL_LENGTH = 64;
 
     private static final BigDecimal LARGEST_INTEGER = BigDecimal.valueOf(999_999_999_999_999L);
 
@@ -62,6 +63,32 @@ public final class RateLimitFields {
 
     /** The upstream's items stay as they are; ours follow, under names that it has not taken. */
     private static void addDraft(HttpHeaders headers, List<Balance> balances) {
+        Set<String> taken = taken(headers);
+        StringBuilder policies = new StringBuilder(INITIAL_LENGTH);
+        StringBuilder limits = new StringBuilder(INITIAL_LENGTH);
+        for (int i = 0; i < balances.size(); i++) {
+            Balance balance = balances.get(i);
+            String name = name(balance, taken);
+            String separator = i == 0 ? "\"" : ", \"";
+            policies.append(separator).append(name).append("\";q=").append(most(balance.quota()));
+            Long window = windowSeconds(balance.quota());
+            if (window != null) {
+                policies.append(";w=").append(window.longValue());
+            }
+            limits.append(separator).append(name).append("\";r=").append(balance.remaining());
+            if (!balance.untilFull().equals(Balance.NEVER)) {
+                limits.append(";t=").append(secondsUp(balance.untilFull()));
+            }
+        }
+        headers.add(POLICY, policies.toString());
+        headers.add(LIMIT, limits.toString());
+    }
+
+    /** The names in the fields that the upstream has sent. */
+    private static Set<String> taken(HttpHeaders headers) {
+        if (!headers.containsHeader(POLICY) && !headers.containsHeader(LIMIT)) {
+            return Set.of();
+        }
         Set<String> taken = new HashSet<>();
         for (String field : List.of(POLICY, LIMIT)) {
             for (String line : headers.getOrDefault(field, List.of())) {
@@ -70,17 +97,7 @@ public final class RateLimitFields {
                 }
             }
         }
-        StringJoiner policies = new StringJoiner(", ");
-        StringJoiner limits = new StringJoiner(", ");
-        for (Balance balance : balances) {
-            String name = "\"" + name(balance, taken) + "\"";
-            Long window = windowSeconds(balance.quota());
-            boolean ends = !balance.untilFull().equals(Balance.NEVER);
-            policies.add(name + ";q=" + most(balance.quota()) + (window == null ? "" : ";w=" + window));
-            limits.add(name + ";r=" + balance.remaining() + (ends ? ";t=" + secondsUp(balance.untilFull()) : ""));
-        }
-        headers.add(POLICY, policies.toString());
-        headers.add(LIMIT, limits.toString());
+        return taken;
     }
 
     private static String name(Balance balance, Set<String> taken) {
@@ -102,8 +119,12 @@ public final class RateLimitFields {
      */
     private static @Nullable Long windowSeconds(Quota quota) {
         if (quota instanceof Quota.Rate rate) {
+            long most = most(rate);
+            if (most == rate.limit()) {
+                return secondsUp(rate.per()); // of at most 366 days
+            }
             BigDecimal seconds = BigDecimal.valueOf(rate.per().toNanos())
-                    .multiply(BigDecimal.valueOf(most(rate)))
+                    .multiply(BigDecimal.valueOf(most))
                     .divide(BigDecimal.valueOf(rate.limit()).scaleByPowerOfTen(9), 0, RoundingMode.CEILING);
             return seconds.compareTo(LARGEST_INTEGER) > 0 ? null : seconds.longValueExact();
         } else if (quota instanceof Quota.Sliding sliding) {
@@ -151,6 +172,6 @@ public final class RateLimitFields {
     }
 
     static long secondsUp(Duration duration) {
-        return duration.plusNanos(999_999_999).toSeconds();
+        return duration.getSeconds() + (duration.getNano() > 0 ? 1 : 0);
     }
 }

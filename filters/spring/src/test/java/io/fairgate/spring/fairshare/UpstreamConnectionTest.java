@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.permit.OnClientLeft;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.spring.exchange.Carried;
 import io.netty.buffer.ByteBufHolder;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -126,7 +127,7 @@ class UpstreamConnectionTest {
                 .get()
                 .uri("http://127.0.0.1:" + upstream.port())
                 .responseConnection(onAnswer)
-                .contextWrite(context -> context.put(UpstreamConnection.class, exchange))
+                .contextWrite(context -> Carried.with(context, exchange))
                 .subscribe();
     }
 

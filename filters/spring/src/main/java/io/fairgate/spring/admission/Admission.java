@@ -19,6 +19,7 @@ import reactor.core.publisher.Mono;
 /** Admits every request: identify, check quotas, wait for a permit, charge, forward, settle, release. */
 public record Admission(
         GracefulShutdown shutdown,
+        Tunnels tunnels,
         AmbiguousPaths paths,
         TenantIdentifier tenants,
         QuotaStep quotas,
@@ -38,7 +39,12 @@ public record Admission(
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        return accessLog.record(exchange, admit(exchange, chain::filter));
+        return handle(exchange, chain::filter);
+    }
+
+    /** Admits one request and forwards it, as {@link #admit} does, and writes its record of the access log. */
+    public Mono<Void> handle(ServerWebExchange exchange, Forward forward) {
+        return accessLog.record(exchange, admit(exchange, forward));
     }
 
     /**
@@ -48,6 +54,7 @@ public record Admission(
     Mono<Void> admit(ServerWebExchange exchange, Forward forward) {
         return Mono.defer(() -> {
                     shutdown.requireRunning(exchange); // 503
+                    tunnels.requireNone(exchange); // 405
                     Exchanges.setAdmitted(exchange);
                     RefusalHandler.keepResponseHeaders(exchange);
                     paths.requireUnambiguous(exchange); // 400

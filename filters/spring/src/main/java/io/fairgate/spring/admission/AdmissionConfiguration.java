@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Import;
 /** The admission of requests, and {@link TenantAccess} for APIs without routes. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
-@Import({Admission.class, ConnectFilter.class, TenantAccess.class})
+@Import({Admission.class, TenantAccess.class, Tunnels.class})
 public class AdmissionConfiguration {
 
     @Bean

@@ -6,6 +6,8 @@ import io.fairgate.policy.Policy;
 import io.fairgate.spring.actuator.ActuatorConfiguration;
 import io.fairgate.spring.admission.AdmissionConfiguration;
 import io.fairgate.spring.fairshare.FairShareConfiguration;
+import io.fairgate.spring.forward.DispatchConfiguration;
+import io.fairgate.spring.forward.ForwardConfiguration;
 import io.fairgate.spring.identity.IdentityConfiguration;
 import io.fairgate.spring.metrics.MetricsConfiguration;
 import io.fairgate.spring.policy.PolicyConfiguration;
@@ -51,6 +53,8 @@ import org.springframework.core.env.Environment;
     QuotaConfiguration.class,
     FairShareConfiguration.class,
     AdmissionConfiguration.class,
+    ForwardConfiguration.class,
+    DispatchConfiguration.class,
     ActuatorConfiguration.class
 })
 public class FairgateAutoConfiguration {

@@ -15,6 +15,7 @@ import org.springframework.util.unit.DataSize;
  * @param quotas where usage is kept
  * @param accessLog whether each request leaves a record in the log {@code io.fairgate.access}
  * @param ambiguousPaths whether a path that servers read in different ways is refused
+ * @param forwarding how requests are sent to the upstreams
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
  * @param metrics what metrics show
  */
@@ -25,6 +26,7 @@ public record FairgateProperties(
         @DefaultValue Quotas quotas,
         @DefaultValue("false") boolean accessLog,
         @DefaultValue("refuse") OnAmbiguousPath ambiguousPaths,
+        @DefaultValue("direct") Forwarding forwarding,
         @DefaultValue("30s") DurationSetting upstreamBodyIdle,
         @DefaultValue Metrics metrics) {
 
@@ -34,6 +36,14 @@ public record FairgateProperties(
         REFUSE,
         /** It takes the route that matches the path as received. */
         PASS
+    }
+
+    /** How requests are sent to the upstreams. */
+    public enum Forwarding {
+        /** Without Spring Cloud Gateway's chain of filters, on routes of which all filters are known. */
+        DIRECT,
+        /** Through Spring Cloud Gateway's chain of filters, on all routes. */
+        FILTER_CHAIN
     }
 
     /**

@@ -1,4 +1,4 @@
-package io.fairgate.spring.fairshare;
+package io.fairgate.spring.forward;
 
 import io.netty.handler.timeout.ReadTimeoutHandler;
 import java.time.Duration;

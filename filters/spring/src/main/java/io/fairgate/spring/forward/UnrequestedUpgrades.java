@@ -1,4 +1,4 @@
-package io.fairgate.spring.fairshare;
+package io.fairgate.spring.forward;
 
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;

@@ -1,4 +1,4 @@
-package io.fairgate.spring.fairshare;
+package io.fairgate.spring.forward;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.CLIENT_RESPONSE_CONN_ATTR;

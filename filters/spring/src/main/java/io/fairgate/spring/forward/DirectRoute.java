@@ -1,0 +1,173 @@
+package io.fairgate.spring.forward;
+
+import static org.springframework.cloud.gateway.support.RouteMetadataUtils.CONNECT_TIMEOUT_ATTR;
+import static org.springframework.cloud.gateway.support.RouteMetadataUtils.RESPONSE_TIMEOUT_ATTR;
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.PRESERVE_HOST_HEADER_ATTRIBUTE;
+
+import io.fairgate.spring.exchange.Carried;
+import io.fairgate.spring.exchange.Forward;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.cloud.gateway.config.GatewayProperties;
+import org.springframework.cloud.gateway.config.HttpClientProperties;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.core.io.buffer.NettyDataBufferFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+import reactor.netty.NettyOutbound;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClient.ResponseReceiver;
+import reactor.netty.http.client.HttpClientRequest;
+import reactor.netty.transport.AddressUtils;
+
+/**
+ * Sends the requests of one route to its upstream, and writes the responses. It does what Spring Cloud Gateway's own
+ * filters do for such a route ({@code RouteToRequestUrlFilter}, {@code NettyRoutingFilter},
+ * {@code NettyWriteResponseFilter}), except that the target is sent as it was received: they sort its parameters by name.
+ */
+final class DirectRoute implements Forward {
+
+    private final RouteFilters filters;
+    private final UpstreamHeaders headers;
+    private final HttpClient client;
+    /** The beginning of each URI; empty when the HTTP client knows the address. */
+    private final String base;
+
+    private final @Nullable Duration responseTimeout;
+    private final List<MediaType> streamed;
+    /** What is the same for all requests with one method; only methods that Netty knows, because there are few. */
+    private final Map<HttpMethod, ResponseReceiver<?>> senders = new ConcurrentHashMap<>();
+
+    /** @throws NumberFormatException when a time-out in the metadata of the route is not a number */
+    DirectRoute(
+            Route route,
+            UpstreamHeaders headers,
+            HttpClient client,
+            HttpClientProperties clientProperties,
+            GatewayProperties properties) {
+        URI to = route.getUri();
+        this.filters = RouteFilters.of(route.getFilters());
+        this.headers = headers;
+        this.responseTimeout = responseTimeout(route, clientProperties);
+        this.streamed = properties.getStreamingMediaTypes();
+        Integer connectTimeout = connectTimeout(route, clientProperties);
+        HttpClient own =
+                connectTimeout == null ? client : client.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectTimeout);
+        String scheme = to.getScheme().toLowerCase(Locale.ROOT);
+        if (scheme.equals("http")) {
+            // With its address known, the HTTP client need not parse a URI for each request.
+            InetSocketAddress address = AddressUtils.createUnresolved(host(to), to.getPort() < 0 ? 80 : to.getPort());
+            this.client = own.noSSL()
+                    .remoteAddress(() -> address)
+                    .headers(all -> all.set(HttpHeaderNames.HOST, authority(to)));
+            this.base = "";
+        } else {
+            this.client = own;
+            this.base = scheme + "://" + to.getHost() + (to.getPort() < 0 ? "" : ":" + to.getPort());
+        }
+    }
+
+    private static @Nullable Integer connectTimeout(Route route, HttpClientProperties properties) {
+        Object ofRoute = route.getMetadata().get(CONNECT_TIMEOUT_ATTR);
+        return ofRoute == null ? properties.getConnectTimeout() : Integer.valueOf(ofRoute.toString());
+    }
+
+    /** A negative number in the metadata switches the time-out off. */
+    private static @Nullable Duration responseTimeout(Route route, HttpClientProperties properties) {
+        Object ofRoute = route.getMetadata().get(RESPONSE_TIMEOUT_ATTR);
+        if (ofRoute == null) {
+            return route.getMetadata().containsKey(RESPONSE_TIMEOUT_ATTR) ? null : properties.getResponseTimeout();
+        }
+        long millis = ofRoute instanceof Number number ? number.longValue() : Long.parseLong(ofRoute.toString());
+        return millis < 0 ? null : Duration.ofMillis(millis);
+    }
+
+    private static String host(URI to) {
+        String host = to.getHost();
+        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
+    }
+
+    /** The value of {@code Host}, as Reactor Netty writes it. */
+    private static String authority(URI to) {
+        int port = to.getPort();
+        return port < 0 || port == 80 || port == 443 ? to.getHost() : to.getHost() + ":" + port;
+    }
+
+    @Override
+    public Mono<Void> send(ServerWebExchange exchange) {
+        UpstreamCall call = new UpstreamCall(this);
+        return filters.around(exchange, call::exchange)
+                .then(Mono.defer(() -> call.write(exchange)))
+                .doFinally(call::end);
+    }
+
+    /** Sends a request; completes with the headers of its response. */
+    Mono<Void> exchange(ServerHttpRequest request, UpstreamCall call) {
+        HttpMethod method = HttpMethod.valueOf(request.getMethod().name());
+        Mono<Void> answered = sender(method)
+                .uri(base + DirectRequest.target(request))
+                .responseConnection((response, connection) -> call.answered(response, connection))
+                .then();
+        return timed(answered).contextWrite(context -> Carried.with(context, call));
+    }
+
+    @SuppressWarnings("ReferenceEquality") // Netty has one object for each method that it knows.
+    private ResponseReceiver<?> sender(HttpMethod method) {
+        return method == HttpMethod.valueOf(method.name())
+                ? senders.computeIfAbsent(method, this::newSender)
+                : newSender(method);
+    }
+
+    private ResponseReceiver<?> newSender(HttpMethod method) {
+        return client.request(method).send(this::sendRequest);
+    }
+
+    private Publisher<Void> sendRequest(HttpClientRequest upstream, NettyOutbound outbound) {
+        UpstreamCall call = Objects.requireNonNull(Carried.find(upstream.currentContextView(), UpstreamCall.class));
+        ServerWebExchange exchange = call.request();
+        io.netty.handler.codec.http.HttpHeaders to = upstream.requestHeaders();
+        headers.copyRequest(exchange, to);
+        if (exchange.getAttributeOrDefault(PRESERVE_HOST_HEADER_ATTRIBUTE, false)) {
+            String host = exchange.getRequest().getHeaders().getFirst(HttpHeaders.HOST);
+            to.set(HttpHeaders.HOST, host == null ? "" : host);
+        }
+        return outbound.send(exchange.getRequest().getBody().map(NettyDataBufferFactory::toByteBuf));
+    }
+
+    private Mono<Void> timed(Mono<Void> answered) {
+        return responseTimeout == null
+                ? answered
+                : answered.timeout(responseTimeout, Mono.error(TimeoutException::new));
+    }
+
+    UpstreamHeaders headers() {
+        return headers;
+    }
+
+    /** Whether each part of a body of this type is sent on at once. */
+    boolean isStreamed(@Nullable MediaType type) {
+        if (type != null) {
+            for (int i = 0; i < streamed.size(); i++) {
+                if (streamed.get(i).isCompatibleWith(type)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,41 @@
+package io.fairgate.spring.forward;
+
+import io.fairgate.policy.Policy;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.webflux.autoconfigure.WebHttpHandlerBuilderCustomizer;
+import org.springframework.cloud.gateway.filter.WeightCalculatorWebFilter;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.web.reactive.DispatcherHandler;
+
+/** Puts {@link RouteDispatcher} in the place of Spring's dispatcher. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBean(Policy.class)
+@Import(EarlyRoutes.class)
+public class DispatchConfiguration {
+
+    /** A bean cannot replace another one, but a post-processor can. */
+    @Bean
+    static BeanPostProcessor fairgateDispatcher(
+            ApplicationContext context,
+            ObjectProvider<EarlyRoutes> early,
+            ObjectProvider<WeightCalculatorWebFilter> weights) {
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String beanName) {
+                return bean.getClass() == DispatcherHandler.class ? new RouteDispatcher(context, early, weights) : bean;
+            }
+        };
+    }
+
+    /** The dispatcher draws the weights. As a filter, this would cost every request more than a look-up of its route. */
+    @Bean
+    WebHttpHandlerBuilderCustomizer fairgateWeights() {
+        return builder -> builder.filters(
+                filters -> filters.removeIf(filter -> filter.getClass() == WeightCalculatorWebFilter.class));
+    }
+}

@@ -1,0 +1,37 @@
+package io.fairgate.spring.forward;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.cloud.gateway.filter.WeightCalculatorWebFilter;
+import org.springframework.context.ApplicationContext;
+import org.springframework.web.reactive.DispatcherHandler;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/**
+ * Hands a request to {@link EarlyRoutes}, and dispatches it as Spring does if it is not one of theirs. Only then it needs
+ * the weights that Spring Cloud Gateway draws for {@code Weight} predicates.
+ */
+final class RouteDispatcher extends DispatcherHandler {
+
+    private final ObjectProvider<EarlyRoutes> early;
+    private final ObjectProvider<WeightCalculatorWebFilter> weights;
+
+    RouteDispatcher(
+            ApplicationContext context,
+            ObjectProvider<EarlyRoutes> early,
+            ObjectProvider<WeightCalculatorWebFilter> weights) {
+        super(context);
+        this.early = early;
+        this.weights = weights;
+    }
+
+    @Override
+    public Mono<Void> handle(ServerWebExchange exchange) {
+        Mono<Void> handled = early.getObject().handle(exchange);
+        if (handled != null) {
+            return handled;
+        }
+        WeightCalculatorWebFilter drawing = weights.getIfAvailable();
+        return drawing == null ? super.handle(exchange) : drawing.filter(exchange, super::handle);
+    }
+}

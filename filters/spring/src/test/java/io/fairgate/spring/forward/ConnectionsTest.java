@@ -87,7 +87,7 @@ class ConnectionsTest {
                 request -> {
                     request.body();
                     if (request.head().start().contains("/held")) {
-                        end.acquire();
+                        Patience.acquire(end);
                     }
                     RecordingUpstream.OK.answer(request);
                 },
@@ -118,7 +118,7 @@ class ConnectionsTest {
                 },
                 client -> {
                     client.send(request("GET", "/x"));
-                    arrived.acquire();
+                    Patience.acquire(arrived);
                     client.close();
                 });
         assertThat(observed.upstream()).contains("the gateway closed the connection");
@@ -154,7 +154,7 @@ class ConnectionsTest {
                 client -> {
                     client.send(
                             request("POST", "/x", framing) + (framing.startsWith("C") ? "hello" : "5\r\nhello\r\n"));
-                    arrived.acquire();
+                    Patience.acquire(arrived);
                     client.close();
                 });
         assertThat(observed.upstream()).contains("5 bytes, broken off) hello");

@@ -1,6 +1,8 @@
 package io.fairgate.spring.forward;
 
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 
@@ -10,6 +12,12 @@ final class Patience {
     static final Duration LIMIT = Duration.ofSeconds(20);
 
     private Patience() {}
+
+    static void acquire(Semaphore permit) throws InterruptedException {
+        if (!permit.tryAcquire(LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new AssertionError("waited in vain for the other end of the connection");
+        }
+    }
 
     static void until(String what, BooleanSupplier condition) {
         if (condition.getAsBoolean()) {

@@ -14,7 +14,7 @@ final class RecordingClient implements AutoCloseable {
 
     /** What differs from one request to the next by its nature. */
     private static final Pattern VOLATILE = Pattern.compile("(?<=\"decision\":\")[^\"]*|(?<=\"timestamp\":\")[^\"]*"
-            + "|(?<=\"requestId\":\")[^\"]*|(?<=fairgate;dur=)[0-9.]+|(?<=;t=)[0-9]+"
+            + "|(?<=\"requestId\":\")[^\"]*|(?<=fairgate;dur=)[0-9.]+|(?<=;t=)[0-9]+|(?<=Retry-After: )[0-9]{2,}"
             + "|(?<=Cache-Control: max-age=)[0-9]+");
 
     private static final Pattern LENGTHS = Pattern.compile("(?<=Content-Length: )\\d+|(?<=\\(length, )\\d+");

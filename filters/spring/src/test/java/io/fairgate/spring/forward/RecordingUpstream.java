@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.net.ServerSocketFactory;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,9 @@ final class RecordingUpstream implements AutoCloseable {
     }
 
     static final Script OK = answer("HTTP/1.1 200 OK", "Content-Length: 2", "", "ok");
+
+    /** Of the client, in the field Forwarded. */
+    private static final Pattern CLIENT_PORT = Pattern.compile("(?<=for=\"127\\.0\\.0\\.1:)\\d+");
 
     private final ServerSocket server;
     private final Set<Wire> open = ConcurrentHashMap.newKeySet();
@@ -177,7 +181,9 @@ final class RecordingUpstream implements AutoCloseable {
         }
 
         private String text() {
-            return head.text() + (body == null ? "  (body not read)\n" : body.text()) + String.join("", notes);
+            return CLIENT_PORT.matcher(head.text()).replaceAll("...")
+                    + (body == null ? "  (body not read)\n" : body.text())
+                    + String.join("", notes);
         }
     }
 

@@ -48,7 +48,7 @@ class StreamsTest {
                     String head = "HTTP/1.1 200 OK\r\nContent-Type: " + type + "\r\nTransfer-Encoding: chunked\r\n\r\n";
                     for (int i = 0; i < 3; i++) {
                         request.send((i == 0 ? head : "") + "8\r\ndata: " + i + "\n\r\n");
-                        got.acquire();
+                        Patience.acquire(got);
                     }
                     request.send("0\r\n\r\n");
                 },
@@ -78,10 +78,10 @@ class StreamsTest {
                 client -> {
                     client.send(request("POST", "/x", "Transfer-Encoding: chunked"));
                     for (int i = 0; i < 3; i++) {
-                        got.acquire();
+                        Patience.acquire(got);
                         client.send("6\r\npart " + i + "\r\n");
                     }
-                    got.acquire();
+                    Patience.acquire(got);
                     client.send("0\r\n\r\n");
                     client.response();
                 });
@@ -117,7 +117,7 @@ class StreamsTest {
         AtomicLong sent = new AtomicLong();
         Semaphore read = new Semaphore(0);
         gateways.upstream().answerWith(request -> {
-            read.acquire();
+            Patience.acquire(read);
             assertIsLarge(request.wire().in());
             request.bodyWasRead();
             request.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

@@ -188,7 +188,7 @@ class UpstreamFailuresTest {
         Observation observed = gateways.observe(
                 request -> {
                     request.send("HTTP/1.1 200 OK\r\n" + framing + "\r\n\r\n" + begin);
-                    seen.acquire();
+                    Patience.acquire(seen);
                     switch (how) {
                         case "reset" -> request.reset();
                         case "close" -> request.close();

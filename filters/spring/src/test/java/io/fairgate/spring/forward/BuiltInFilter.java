@@ -102,16 +102,16 @@ record BuiltInFilter(
         table.known("SecureHeaders", get(), "X-Frame-Options: DENY");
         table.known("SetStatus=418", get(), " 418 ");
         table.known("SetStatus=NOT_FOUND", get(), " 404 ");
-        table.unknown("RedirectTo=302,http://other.test/y", get(), "Location: http://other.test/y");
-        table.unknown("RedirectTo=302,http://other.test/y,true", get(), "Location: http://other.test/y?a=1&b=2");
+        table.known("RedirectTo=302,http://other.test/y", get(), "Location: http://other.test/y");
+        table.known("RedirectTo=302,http://other.test/y,true", get(), "Location: http://other.test/y?a=1&b=2");
         table.unknown("SaveSession", get(), null);
     }
 
     private static void limits(Table table) {
-        table.unknown("RequestHeaderSize=100B", get("X-Long: " + "v".repeat(200)), " 431 ");
-        table.unknown("RequestHeaderSize=100B", get(), null);
-        table.unknown("RequestSize; maxSize=5B", requestWithBody("POST", "/ID/one", "hello!"), " 413 ");
-        table.unknown("RequestSize; maxSize=5B", requestWithBody("POST", "/ID/one", "hello"), null);
+        table.known("RequestHeaderSize=100B", get("X-Long: " + "v".repeat(200)), " 431 ");
+        table.known("RequestHeaderSize=100B", get(), null);
+        table.known("RequestSize; maxSize=5B", requestWithBody("POST", "/ID/one", "hello!"), " 413 ");
+        table.known("RequestSize; maxSize=5B", requestWithBody("POST", "/ID/one", "hello"), null);
         String limiter = "RequestRateLimiter; rateLimiter=#{@limiter}; keyResolver=#{@resolver}";
         table.unknown(limiter, get("X-Key: passes"), "X-RateLimit-Key: passes");
         table.unknown(limiter, get("X-Key: refused"), " 429 ");

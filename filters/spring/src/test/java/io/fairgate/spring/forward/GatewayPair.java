@@ -15,7 +15,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -23,6 +22,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.cloud.gateway.route.Route;
+import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
@@ -185,16 +186,20 @@ final class GatewayPair implements BeforeAllCallback, AfterEachCallback, AfterAl
         return upstream;
     }
 
-    /** Whether the first gateway forwards requests of this route directly; empty when it cannot tell. */
-    Optional<Boolean> isForwardedDirectly(String route) {
-        return Optional.empty();
+    /** Whether the first gateway forwards requests of this route directly. */
+    boolean isForwardedDirectly(String route) {
+        Route found = Objects.requireNonNull(context(Way.DIRECT)
+                .getBean(RouteLocator.class)
+                .getRoutes()
+                .filter(each -> each.getId().equals(route))
+                .blockFirst());
+        return context(Way.DIRECT).getBean(DirectRoutes.class).of(found) != null;
     }
 
     void assertForwardedDirectly(String route, boolean expected) {
-        isForwardedDirectly(route)
-                .ifPresent(direct -> assertThat(direct)
-                        .as("the route %s is forwarded directly", route)
-                        .isEqualTo(expected));
+        assertThat(isForwardedDirectly(route))
+                .as("the route %s is forwarded directly", route)
+                .isEqualTo(expected);
     }
 
     /** Holds the conversation with both gateways; what was observed, which must be the same for both. */

@@ -8,6 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What an upstream gets of a request, and what a client gets of a response. */
 class MessagesTest {
@@ -30,6 +31,17 @@ class MessagesTest {
         if (request.seen() != null) {
             assertThat(observed.text()).contains(request.seen());
         }
+    }
+
+    /** The filter chain drops empty parameters, and sorts the others by name. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/?", "/x?", "/x?a=&b&=c", "/x?&&a=1&&", "/x?a=1&a=2&b=3&a=4"})
+    void a_query_is_forwarded_as_it_was_received(String target) throws Exception {
+        Observation observed = gateways.observe(
+                Way.DIRECT,
+                RecordingUpstream.OK,
+                client -> client.send(request("GET", target)).response());
+        assertThat(observed.upstream()).startsWith("GET " + target + " HTTP/1.1\n");
     }
 
     static List<ResponseCase> responses() {

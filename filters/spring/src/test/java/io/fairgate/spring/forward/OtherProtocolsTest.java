@@ -115,7 +115,7 @@ class OtherProtocolsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/x?", "/a%20b?x=%2F&y=a+b", "/x;a=b?c", "/x?a=[1]&a=2", "/x?a=1&b=2&a=3"})
+    @ValueSource(strings = {"/a%20b?x=%2F&y=a+b", "/x;a=b?c", "/x?a=[1]&a=2"})
     void a_target_over_http2(String target) {
         assertThat(overHttp2(RecordingUpstream.OK, "GET", target, "", Map.of())).contains("server-timing");
     }

@@ -32,7 +32,7 @@ class RecorderTest {
                     HTTP/1.1 200 Fine
                       Transfer-Encoding: chunked
                       X-A: 1
-                      x-a: \u00e4
+                      X-A: \u00e4
                       x-b:  2\s
                       (chunked, 5 bytes) hello
                       (trailers)
@@ -43,7 +43,7 @@ class RecorderTest {
                 POST /a%2fb?|[ HTTP/1.1
                   Content-Length: 3
                   x-b: 1
-                  X-B: 2
+                  x-b: 2
                   (length, 3 bytes) a\0b
                 """);
     }

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
@@ -68,11 +70,20 @@ final class Wire implements AutoCloseable {
         }
     }
 
+    /** All fields of a name are shown in the case of the first one, because the case of names means nothing. */
     private static String sorted(List<String> fields) {
+        Map<String, String> names = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         StringBuilder text = new StringBuilder();
         fields.stream()
                 .sorted(Comparator.comparing((String field) -> nameOf(field).toLowerCase(Locale.ROOT)))
-                .forEach(field -> text.append("  ").append(field).append('\n'));
+                .forEach(field -> {
+                    String name = nameOf(field);
+                    String shown = names.computeIfAbsent(name, first -> first);
+                    text.append("  ")
+                            .append(shown)
+                            .append(field.substring(name.length()))
+                            .append('\n');
+                });
         return text.toString();
     }
 

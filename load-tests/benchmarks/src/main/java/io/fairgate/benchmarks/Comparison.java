@@ -1,28 +1,16 @@
 package io.fairgate.benchmarks;
 
-import java.util.List;
+import io.fairgate.benchmarks.report.Spread;
 
 /**
  * The ratios of all rounds, and the highest ratio that is acceptable.
  *
  * @param processorsPerThread processors for each thread, of the side that had fewer
  */
-record Comparison(List<Double> ratios, double limit, double processorsPerThread) {
+record Comparison(Spread ratios, double limit, double processorsPerThread) {
 
     /** Threads with less do not run at the same time often enough. */
     private static final double ENOUGH = 0.8;
-
-    double ratio() {
-        return Rounds.median(ratios);
-    }
-
-    double least() {
-        return ratios.stream().mapToDouble(ratio -> ratio).min().orElseThrow();
-    }
-
-    double most() {
-        return ratios.stream().mapToDouble(ratio -> ratio).max().orElseThrow();
-    }
 
     /** Whether there is a limit; otherwise the line is for information only. */
     boolean isWanted() {
@@ -35,6 +23,6 @@ record Comparison(List<Double> ratios, double limit, double processorsPerThread)
     }
 
     boolean holds() {
-        return ratio() <= limit;
+        return ratios.median() <= limit;
     }
 }

@@ -1,5 +1,6 @@
 package io.fairgate.benchmarks;
 
+import io.fairgate.benchmarks.report.Spread;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -29,14 +30,13 @@ record Line(String name, Subject measured, List<Subject> baselines, double limit
         List<Double> ratios = IntStream.range(0, own.size())
                 .mapToObj(round -> own.get(round).nanos() / fastest(rounds, round))
                 .toList();
-        return new Comparison(ratios, limit, leastProcessors(rounds) / measured.threads());
+        return new Comparison(new Spread(ratios), limit, leastProcessors(rounds) / measured.threads());
     }
 
     private double leastProcessors(Map<Subject, List<Cost>> rounds) {
         return Stream.concat(Stream.of(measured), baselines.stream())
-                .mapToDouble(subject -> Rounds.median(Rounds.of(rounds, subject).stream()
-                        .map(Cost::processors)
-                        .toList()))
+                .mapToDouble(subject ->
+                        Spread.of(Rounds.of(rounds, subject), Cost::processors).median())
                 .min()
                 .orElseThrow();
     }

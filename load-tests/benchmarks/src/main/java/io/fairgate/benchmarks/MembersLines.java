@@ -1,5 +1,7 @@
 package io.fairgate.benchmarks;
 
+import io.fairgate.benchmarks.report.Formats;
+import io.fairgate.benchmarks.report.Spread;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,11 +70,12 @@ public final class MembersLines {
     }
 
     private static double median(List<IterationResult> iterations, String counter) {
-        return Rounds.median(iterations.stream()
-                .map(iteration -> Objects.requireNonNull(
-                                iteration.getSecondaryResults().get(counter), counter)
-                        .getScore())
-                .toList());
+        return Spread.of(
+                        iterations,
+                        iteration -> Objects.requireNonNull(
+                                        iteration.getSecondaryResults().get(counter), counter)
+                                .getScore())
+                .median();
     }
 
     static String rows(Map<Subject, List<FewAndMany>> measured) {
@@ -83,19 +86,14 @@ public final class MembersLines {
 
     /** The cost of one operation, its ratio, and whether that is within the limit. */
     public static String row(String name, List<FewAndMany> rounds) {
-        Comparison comparison =
-                new Comparison(rounds.stream().map(FewAndMany::ratio).toList(), MOST_RATIO, 1);
-        return "| %s | %s | %s | **%s** (%s to %s) | %s |\n"
+        Comparison comparison = new Comparison(Spread.of(rounds, FewAndMany::ratio), MOST_RATIO, 1);
+        return "| %s | %s | %s | %s | %s |\n"
                 .formatted(
                         name,
-                        PerformanceReport.time(Rounds.median(
-                                rounds.stream().map(FewAndMany::few).toList())),
-                        PerformanceReport.time(Rounds.median(
-                                rounds.stream().map(FewAndMany::many).toList())),
-                        PerformanceReport.number("%.2f", comparison.ratio()),
-                        PerformanceReport.number("%.2f", comparison.least()),
-                        PerformanceReport.number("%.2f", comparison.most()),
-                        PerformanceReport.verdict(comparison.holds()));
+                        Formats.time(Spread.of(rounds, FewAndMany::few).median()),
+                        Formats.time(Spread.of(rounds, FewAndMany::many).median()),
+                        Formats.ratio(comparison.ratios()),
+                        Formats.verdict(comparison.holds()));
     }
 
     /** Measures the core only, and writes no file. */

@@ -1,15 +1,14 @@
 package io.fairgate.benchmarks;
 
+import io.fairgate.benchmarks.report.Formats;
+import io.fairgate.benchmarks.report.Machine;
+import io.fairgate.benchmarks.report.Spread;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryManagerMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.openjdk.jmh.runner.RunnerException;
 
@@ -17,8 +16,6 @@ import org.openjdk.jmh.runner.RunnerException;
 public final class PerformanceReport {
 
     private static final int ITEMS = 10_000;
-    private static final int COLUMNS = 120;
-    private static final Pattern BLANKS = Pattern.compile("\\s+");
 
     private PerformanceReport() {}
 
@@ -32,7 +29,7 @@ public final class PerformanceReport {
         int rounds = Integer.getInteger("fairgate.rounds", 3);
         String only = System.getProperty("fairgate.only", "");
         if (only.isEmpty()) {
-            String machine = machine();
+            String machine = Machine.describe();
             MemoryUse memory = MemoryUse.measure(ITEMS);
             String report = write(Lines.all(), Rounds.run(Lines.all(), rounds), memory, machine);
             Files.writeString(Path.of(args[0]), report);
@@ -48,7 +45,7 @@ public final class PerformanceReport {
 
     static String write(List<Line> lines, Map<Subject, List<Cost>> costs, MemoryUse memory, String machine) {
         int rounds = costs.values().iterator().next().size();
-        return HEAD.formatted(wrapped(HOW.formatted(machine, rounds), ""))
+        return HEAD.formatted(Formats.wrapped(HOW.formatted(machine, rounds), ""))
                 + lines.stream().map(line -> row(line, costs)).collect(Collectors.joining())
                 + MEANINGS
                 + lines.stream().map(PerformanceReport::meaning).collect(Collectors.joining())
@@ -64,7 +61,8 @@ public final class PerformanceReport {
 
             The cost of the permit core, compared with libraries that do the same or less. Compare only the ratios: both sides of
             each were measured in the same run, one shortly after the other, so what disturbs one disturbs the other. The times
-            are those of one machine.
+            are those of one machine. What a whole request costs, compared with other gateways, is in
+            [gateway-performance.md](reports/gateway-performance.md).
 
             %s
             ## Time
@@ -84,16 +82,14 @@ public final class PerformanceReport {
         Subject fastest = line.baselines().stream()
                 .min(Comparator.comparingDouble(baseline -> nanos(costs, baseline)))
                 .orElseThrow();
-        return "| %s | %s | %s | %s | **%s** (%s to %s) | %s | %s |\n"
+        return "| %s | %s | %s | %s | %s | %s | %s |\n"
                 .formatted(
                         line.name(),
-                        time(nanos(costs, line.measured())),
+                        Formats.time(nanos(costs, line.measured())),
                         line.baselines().stream().map(Subject::name).collect(Collectors.joining(", ")),
-                        time(nanos(costs, fastest)),
-                        number("%.2f", comparison.ratio()),
-                        number("%.2f", comparison.least()),
-                        number("%.2f", comparison.most()),
-                        comparison.isWanted() ? number("at most %.1f", line.limit()) : "",
+                        Formats.time(nanos(costs, fastest)),
+                        Formats.ratio(comparison.ratios()),
+                        comparison.isWanted() ? Formats.number("at most %.1f", line.limit()) : "",
                         verdict(line, comparison));
     }
 
@@ -103,7 +99,7 @@ public final class PerformanceReport {
         }
         return line.measured().threads() > 1 && !comparison.ranAtOnce()
                 ? "not measured: the threads did not run at once"
-                : verdict(comparison.holds());
+                : Formats.verdict(comparison.holds());
     }
 
     private static final String MEANINGS = """
@@ -115,7 +111,7 @@ public final class PerformanceReport {
             """;
 
     private static String meaning(Line line) {
-        return wrapped(
+        return Formats.wrapped(
                 "- **%s, compared with %s.** %s"
                         .formatted(
                                 line.name(),
@@ -157,9 +153,9 @@ public final class PerformanceReport {
 
     private static String allocation(MemoryUse memory, Map<Subject, List<Cost>> costs) {
         double ofTryAcquire = bytes(costs, Lines.TRY_ACQUIRE);
-        return number(
+        return Formats.number(
                         "| `tryAcquire` and `release` | %.0f | at most the handle: %.0f | %s |\n",
-                        ofTryAcquire, memory.handle(), verdict(ofTryAcquire < memory.handle() + 1))
+                        ofTryAcquire, memory.handle(), Formats.verdict(ofTryAcquire < memory.handle() + 1))
                 + unbounded("`withPermit` without a wait", bytes(costs, Lines.WITH_PERMIT))
                 + unbounded("a request that waits", bytes(costs, Lines.CONTENDED))
                 + unbounded("the same with reactor-pool", bytes(costs, Lines.REACTOR_POOL));
@@ -174,68 +170,18 @@ public final class PerformanceReport {
             """;
 
     private static String bounded(String what, double bytes, int limit) {
-        return number("| %s | %.0f | at most %d | %s |\n", what, bytes, limit, verdict(bytes <= limit));
+        return Formats.number("| %s | %.0f | at most %d | %s |\n", what, bytes, limit, Formats.verdict(bytes <= limit));
     }
 
     private static String unbounded(String what, double bytes) {
-        return number("| %s | %.0f | | |\n", what, bytes);
-    }
-
-    static String verdict(boolean holds) {
-        return holds ? "yes" : "**no**";
+        return Formats.number("| %s | %.0f | | |\n", what, bytes);
     }
 
     private static double nanos(Map<Subject, List<Cost>> costs, Subject subject) {
-        return Rounds.median(Rounds.of(costs, subject).stream().map(Cost::nanos).toList());
+        return Spread.of(Rounds.of(costs, subject), Cost::nanos).median();
     }
 
     private static double bytes(Map<Subject, List<Cost>> costs, Subject subject) {
-        return Rounds.median(Rounds.of(costs, subject).stream().map(Cost::bytes).toList());
-    }
-
-    static String time(double nanos) {
-        if (nanos >= 1e6) {
-            return number(nanos < 1e7 ? "%.1f ms" : "%.0f ms", nanos / 1e6);
-        }
-        if (nanos >= 1e4) {
-            return number("%.0f µs", nanos / 1e3);
-        }
-        return number(nanos < 100 ? "%.1f ns" : "%.0f ns", nanos);
-    }
-
-    static String number(String format, Object... values) {
-        return String.format(Locale.ROOT, format, values);
-    }
-
-    /** What the numbers depend on most. The load is that before the run, so it shows other programs and not the benchmarks. */
-    private static String machine() {
-        Runtime runtime = Runtime.getRuntime();
-        String collectors = ManagementFactory.getGarbageCollectorMXBeans().stream()
-                .map(MemoryManagerMXBean::getName)
-                .findFirst()
-                .map(name -> name.replaceFirst(" .*", ""))
-                .orElse("no collector");
-        return number(
-                "Measured on %d cores (%s, %s) with JDK %s (%s); load before it began: %.1f",
-                runtime.availableProcessors(),
-                System.getProperty("os.name"),
-                System.getProperty("os.arch"),
-                Runtime.version().feature(),
-                collectors,
-                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
-    }
-
-    private static String wrapped(String text, String indent) {
-        StringBuilder done = new StringBuilder();
-        String line = "";
-        for (String word : BLANKS.splitAsStream(text).toList()) {
-            String longer = line.isBlank() ? line + word : line + " " + word;
-            if (longer.length() > COLUMNS) {
-                done.append(line).append('\n');
-                longer = indent + word;
-            }
-            line = longer;
-        }
-        return done.append(line).append('\n').toString();
+        return Spread.of(Rounds.of(costs, subject), Cost::bytes).median();
     }
 }

@@ -1,5 +1,6 @@
 package io.fairgate.benchmarks;
 
+import io.fairgate.benchmarks.report.Spread;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -61,12 +62,6 @@ final class Rounds {
         return Objects.requireNonNull(rounds.get(subject), () -> "not measured: " + subject);
     }
 
-    static double median(List<Double> values) {
-        List<Double> sorted = values.stream().sorted().toList();
-        int middle = sorted.size() / 2;
-        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
-    }
-
     /** Compiles in the foreground: on a busy machine a background compilation may take until the end of the run. */
     private static Cost measure(Subject subject) throws RunnerException {
         return run(
@@ -120,8 +115,8 @@ final class Rounds {
                 .limit((iterations.size() + 2) / 3)
                 .toList();
         return new Cost(
-                median(undisturbed.stream().map(Cost::nanos).toList()),
-                median(undisturbed.stream().map(Cost::bytes).toList()),
-                median(undisturbed.stream().map(Cost::processors).toList()));
+                Spread.of(undisturbed, Cost::nanos).median(),
+                Spread.of(undisturbed, Cost::bytes).median(),
+                Spread.of(undisturbed, Cost::processors).median());
     }
 }

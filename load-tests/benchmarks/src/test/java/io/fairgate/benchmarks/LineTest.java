@@ -22,22 +22,17 @@ class LineTest {
 
     @Test
     void the_fastest_baseline_counts() {
-        assertThat(compare(nanos(20), nanos(10), nanos(4)).ratio()).isEqualTo(5);
-        assertThat(compare(nanos(20), nanos(4), nanos(10)).ratio()).isEqualTo(5);
+        assertThat(compare(nanos(20), nanos(10), nanos(4)).ratios().median()).isEqualTo(5);
+        assertThat(compare(nanos(20), nanos(4), nanos(10)).ratios().median()).isEqualTo(5);
     }
 
     @Test
     void the_median_of_the_ratios_of_each_round_counts() {
         Comparison comparison = compare(nanos(10, 1000, 30), nanos(10, 500, 10), nanos(99, 9999, 99));
 
-        assertThat(comparison.ratio()).isEqualTo(2);
-        assertThat(comparison.least()).isEqualTo(1);
-        assertThat(comparison.most()).isEqualTo(3);
-    }
-
-    @Test
-    void the_median_of_an_even_number_of_rounds_lies_between_the_middle_two() {
-        assertThat(Rounds.median(List.of(8.0, 1.0, 2.0, 4.0))).isEqualTo(3);
+        assertThat(comparison.ratios().median()).isEqualTo(2);
+        assertThat(comparison.ratios().least()).isEqualTo(1);
+        assertThat(comparison.ratios().most()).isEqualTo(3);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.fairgate.benchmarks.http;
 
+import io.fairgate.benchmarks.process.MeasuredProcess;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

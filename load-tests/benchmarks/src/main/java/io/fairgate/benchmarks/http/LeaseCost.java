@@ -2,6 +2,9 @@ package io.fairgate.benchmarks.http;
 
 import io.fairgate.benchmarks.http.Connection.Answer;
 import io.fairgate.benchmarks.http.HttpLoad.Result;
+import io.fairgate.benchmarks.load.UpstreamProcess;
+import io.fairgate.benchmarks.process.MeasuredProcess;
+import io.fairgate.benchmarks.report.Machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +33,6 @@ public final class LeaseCost {
     /** The default limit of leases. */
     static final int HELD = 100_000;
 
-    private static final Pattern UPSTREAM = Pattern.compile("^port (\\d+)");
     private static final Pattern SERVES =
             Pattern.compile("serves on port (\\d+), management on port \\d+, leases on port (\\d+)");
     private static final Pattern LEASE = Pattern.compile("\"id\":\"([0-9a-f]{32})\"");
@@ -60,12 +62,10 @@ public final class LeaseCost {
     public static void main(String[] args) throws IOException {
         int rounds = Integer.getInteger("fairgate.rounds", 5);
         List<String> options = List.of(args).subList(3, args.length);
-        try (MeasuredProcess upstream = new MeasuredProcess(
-                List.of("-classpath", System.getProperty("java.class.path"), Upstream.class.getName()))) {
-            int port = Integer.parseInt(upstream.await(UPSTREAM).group(1));
+        try (UpstreamProcess upstream = new UpstreamProcess()) {
             Path policy = Path.of(args[1]).resolve("lease-cost.yml");
-            Files.writeString(policy, POLICY.formatted(HELD + HttpLoad.CONNECTIONS, port));
-            String machine = LeaseCostReport.thisMachine();
+            Files.writeString(policy, POLICY.formatted(HELD + HttpLoad.CONNECTIONS, upstream.port()));
+            String machine = Machine.describe();
             LeaseCostReport report =
                     new LeaseCostReport(machine, rounds(args[0], policy, rounds, options), idle(args[0], policy));
             Files.writeString(Path.of(args[2]), report.text());
@@ -79,7 +79,7 @@ public final class LeaseCost {
         arguments.addAll(List.of("--server.port=0", "--management.server.port=0", "--server.address=127.0.0.1"));
         arguments.addAll(List.of("--fairgate.leases.enabled=true", "--fairgate.leases.port=0"));
         arguments.addAll(options);
-        return new MeasuredProcess(arguments);
+        return MeasuredProcess.java(arguments);
     }
 
     /** Each round measures one after the other, so that what disturbs one disturbs the other. */

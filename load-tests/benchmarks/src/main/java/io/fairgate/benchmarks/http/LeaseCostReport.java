@@ -1,9 +1,9 @@
 package io.fairgate.benchmarks.http;
 
-import java.lang.management.ManagementFactory;
+import io.fairgate.benchmarks.report.Formats;
+import io.fairgate.benchmarks.report.Spread;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
@@ -78,53 +78,32 @@ record LeaseCostReport(String machine, List<Round> rounds, Idle idle) {
                 machine,
                 whole(median(Round::leases)),
                 whole(median(Round::forwards)),
-                number("%.2f", ratio),
+                Formats.number("%.2f", ratio),
                 rounds.stream()
                         .map(Round::ratio)
                         .sorted()
-                        .map(each -> number("%.2f", each))
+                        .map(each -> Formats.number("%.2f", each))
                         .collect(Collectors.joining(", ")),
-                number("%.0f", LEAST_RATIO),
-                verdict(ratio >= LEAST_RATIO),
+                Formats.number("%.0f", LEAST_RATIO),
+                Formats.verdict(ratio >= LEAST_RATIO),
                 rounds.size(),
                 millis(idle.millisPerSecond(idle.without())),
                 whole(idle.leases()),
                 millis(idle.millisPerSecond(idle.with())),
                 idle.time().toSeconds(),
                 millis(MOST_IDLE_MILLIS),
-                verdict(idle.more() <= MOST_IDLE_MILLIS));
+                Formats.verdict(idle.more() <= MOST_IDLE_MILLIS));
     }
 
     private double median(ToDoubleFunction<Round> of) {
-        List<Double> sorted = rounds.stream().map(of::applyAsDouble).sorted().toList();
-        int middle = sorted.size() / 2;
-        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
-    }
-
-    private static String verdict(boolean holds) {
-        return holds ? "yes" : "**no**";
+        return Spread.of(rounds, of).median();
     }
 
     private static String whole(double count) {
-        return number("%,.0f", count);
+        return Formats.number("%,.0f", count);
     }
 
     private static String millis(double millis) {
-        return number("%.1f ms", millis);
-    }
-
-    private static String number(String format, Object... values) {
-        return String.format(Locale.ROOT, format, values);
-    }
-
-    /** What the numbers depend on most. */
-    static String thisMachine() {
-        return number(
-                "Measured on %d cores (%s, %s) with JDK %s; load before it began: %.1f",
-                Runtime.getRuntime().availableProcessors(),
-                System.getProperty("os.name"),
-                System.getProperty("os.arch"),
-                Runtime.version().feature(),
-                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+        return Formats.number("%.1f ms", millis);
     }
 }

@@ -4,6 +4,8 @@ import io.fairgate.benchmarks.FewAndMany;
 import io.fairgate.benchmarks.MembersLines;
 import io.fairgate.benchmarks.http.HttpLoad.Result;
 import io.fairgate.benchmarks.http.HttpLoad.Work;
+import io.fairgate.benchmarks.load.UpstreamProcess;
+import io.fairgate.benchmarks.report.Machine;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -15,7 +17,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.regex.Pattern;
 import org.openjdk.jmh.runner.RunnerException;
 
 /**
@@ -34,8 +35,6 @@ public final class MembersCost {
 
     /** Rounds over HTTP for each round of the core, because they are disturbed more. */
     private static final int HTTP_ROUNDS = 6;
-
-    private static final Pattern UPSTREAM = Pattern.compile("^port (\\d+)");
 
     /** The gateway's ports, by their names in the pattern of {@link MembersGateway}. */
     enum Port {
@@ -101,15 +100,13 @@ public final class MembersCost {
     public static void main(String[] args) throws IOException, RunnerException {
         int rounds = Integer.getInteger("fairgate.rounds", 5);
         int httpRounds = HTTP_ROUNDS * rounds;
-        String machine = LeaseCostReport.thisMachine();
+        String machine = Machine.describe();
         // The upstream of the full pool: connections are established, but nothing is ever read.
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-                MeasuredProcess upstream = new MeasuredProcess(
-                        List.of("-classpath", System.getProperty("java.class.path"), Upstream.class.getName()))) {
-            int port = Integer.parseInt(upstream.await(UPSTREAM).group(1));
+                UpstreamProcess upstream = new UpstreamProcess()) {
             Map<Task, List<FewAndMany>> http;
             try (MembersGateway gateway =
-                    new MembersGateway(Path.of(args[0]), Path.of(args[1]), port, silent.getLocalPort())) {
+                    new MembersGateway(Path.of(args[0]), Path.of(args[1]), upstream.port(), silent.getLocalPort())) {
                 http = measure(gateway, httpRounds);
             }
             String core = MembersLines.measure(rounds);

@@ -2,8 +2,8 @@ package io.fairgate.benchmarks.http;
 
 import io.fairgate.benchmarks.FewAndMany;
 import io.fairgate.benchmarks.MembersLines;
+import io.fairgate.benchmarks.report.Formats;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -55,10 +55,10 @@ record MembersCostReport(
             """;
 
     String text() {
-        return format(
+        return Formats.number(
                 PAGE,
                 MembersLines.FEW,
-                format("%,d", MembersLines.MANY),
+                Formats.number("%,d", MembersLines.MANY),
                 MembersLines.MOST_RATIO,
                 machine,
                 HttpLoad.CONNECTIONS,
@@ -68,9 +68,5 @@ record MembersCostReport(
                         .map(each -> MembersLines.row(each.getKey().description, each.getValue()))
                         .collect(Collectors.joining()),
                 core);
-    }
-
-    private static String format(String format, Object... values) {
-        return String.format(Locale.ROOT, format, values);
     }
 }

@@ -3,6 +3,7 @@ package io.fairgate.benchmarks.http;
 import io.fairgate.benchmarks.MembersLines;
 import io.fairgate.benchmarks.http.Connection.Answer;
 import io.fairgate.benchmarks.http.MembersCost.Port;
+import io.fairgate.benchmarks.process.MeasuredProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -76,7 +77,7 @@ final class MembersGateway implements AutoCloseable {
         this.upstream = upstream;
         this.silent = silent;
         write(ACTIVE);
-        process = new MeasuredProcess(List.of(
+        process = MeasuredProcess.java(List.of(
                 "-Xmx512m",
                 "-jar",
                 jar.toString(),

@@ -1,4 +1,4 @@
-package io.fairgate.benchmarks.http;
+package io.fairgate.benchmarks.process;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -11,23 +11,33 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A Java program in its own process, with its processor time. */
-final class MeasuredProcess implements AutoCloseable {
+/** A program in its own process, with its processor time. It ends with this JVM. */
+public final class MeasuredProcess implements AutoCloseable {
 
     private final Process process;
     private final BufferedReader output;
 
-    MeasuredProcess(List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(arguments);
+    /** Starts a program. */
+    public MeasuredProcess(List<String> command) throws IOException {
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         output = process.inputReader(StandardCharsets.UTF_8);
     }
 
+    /** Starts a JVM of the version that this one has. */
+    public static MeasuredProcess java(List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(tool("java"));
+        command.addAll(arguments);
+        return new MeasuredProcess(command);
+    }
+
+    private static String tool(String name) {
+        return Path.of(System.getProperty("java.home"), "bin", name).toString();
+    }
+
     /** Waits for the line that says that the program runs; later output is read and discarded. */
-    Matcher await(Pattern line) throws IOException {
+    public Matcher await(Pattern line) throws IOException {
         StringBuilder all = new StringBuilder();
         for (String next = output.readLine(); next != null; next = output.readLine()) {
             Matcher matcher = line.matcher(next);
@@ -55,16 +65,13 @@ final class MeasuredProcess implements AutoCloseable {
     }
 
     /** The processor time of all its threads since the start. */
-    Duration used() {
+    public Duration used() {
         return process.toHandle().info().totalCpuDuration().orElseThrow();
     }
 
-    /** Runs a full collection, and returns when it is complete. */
-    void collectGarbage() throws IOException {
-        Process jcmd = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
-                        Long.toString(process.pid()),
-                        "GC.run")
+    /** Runs a full collection in a JVM, and returns when it is complete. */
+    public void collectGarbage() throws IOException {
+        Process jcmd = new ProcessBuilder(tool("jcmd"), Long.toString(process.pid()), "GC.run")
                 .redirectErrorStream(true)
                 .start();
         String output = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

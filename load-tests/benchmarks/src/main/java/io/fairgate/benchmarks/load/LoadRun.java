@@ -1,0 +1,86 @@
+package io.fairgate.benchmarks.load;
+
+import io.netty.buffer.ByteBuf;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** The state that the connections of a load share. All of them have the same event loop. */
+final class LoadRun {
+
+    private static final int TOO_MANY_REQUESTS = 429;
+    private static final int SERVICE_UNAVAILABLE = 503;
+    private static final int OK = 200;
+
+    final CompletableFuture<LoadResult> result = new CompletableFuture<>();
+
+    private final Load load;
+    private final List<ByteBuf> requests;
+    private final long countedFrom;
+    private final long end;
+    private final Latencies latencies = new Latencies();
+    private int connections;
+    private long sent;
+    private long refused;
+    private long answered;
+    private long lastAnswer;
+
+    LoadRun(Load load) {
+        this.load = load;
+        this.connections = load.connections();
+        this.requests = load.tenants().stream()
+                .map(tenant -> request(load.path(), tenant))
+                .toList();
+        countedFrom = System.nanoTime() + load.leadIn().toNanos();
+        end = countedFrom + load.time().toNanos();
+    }
+
+    private static ByteBuf request(String path, String tenant) {
+        return PreparedBytes.of(
+                "GET %s HTTP/1.1\r\nHost: localhost\r\nX-Tenant-Id: %s\r\n\r\n".formatted(path, tenant));
+    }
+
+    Duration pause() {
+        return load.pause();
+    }
+
+    boolean goesOn() {
+        return sent < load.atMost() && System.nanoTime() - end < 0 && !result.isDone();
+    }
+
+    ByteBuf nextRequest() {
+        return requests.get((int) (sent++ % requests.size())).duplicate();
+    }
+
+    /** Whether the request was refused. */
+    boolean answered(int status, long sentAt) {
+        long now = System.nanoTime();
+        answered++;
+        lastAnswer = now;
+        boolean isCounted = now - countedFrom >= 0 && now - end < 0;
+        if (status == OK) {
+            if (isCounted) {
+                latencies.add(now - sentAt);
+            }
+            return false;
+        }
+        if (status != TOO_MANY_REQUESTS && status != SERVICE_UNAVAILABLE) {
+            failed(new IllegalStateException("%d (expected: 200, 429 or 503)".formatted(status)));
+        }
+        refused += isCounted ? 1 : 0;
+        return true;
+    }
+
+    void failed(Throwable cause) {
+        result.completeExceptionally(cause);
+    }
+
+    /** A connection has nothing more to do. */
+    void connectionEnded() {
+        if (--connections == 0) {
+            // A load with a number of requests ends with the last one.
+            Duration time = Duration.ofNanos(Math.min(end, lastAnswer) - countedFrom);
+            result.complete(new LoadResult(time, latencies, refused, answered));
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.fairgate.benchmarks.gateway;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.fairgate.benchmarks.load;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.fairgate.benchmarks.process;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.fairgate.benchmarks.report;
+
+import org.jspecify.annotations.NullMarked;

@@ -4,7 +4,9 @@ import io.fairgate.policy.Policy;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.webflux.autoconfigure.WebHttpHandlerBuilderCustomizer;
+import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.filter.WeightCalculatorWebFilter;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -15,6 +17,7 @@ import org.springframework.web.reactive.DispatcherHandler;
 /** Puts {@link RouteDispatcher} in the place of Spring's dispatcher. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
+@ConditionalOnProperty(name = GatewayProperties.PREFIX + ".enabled", matchIfMissing = true)
 @Import(EarlyRoutes.class)
 public class DispatchConfiguration {
 

@@ -6,6 +6,7 @@ import io.fairgate.spring.settings.FairgateProperties;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.cloud.gateway.config.HttpClientProperties;
@@ -20,6 +21,7 @@ import reactor.netty.http.client.HttpClient;
 /** Forwards requests: directly where a route allows it, otherwise by Spring Cloud Gateway's chain of filters. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
+@ConditionalOnProperty(name = GatewayProperties.PREFIX + ".enabled", matchIfMissing = true)
 @Import({ForwardingReport.class, ResponseConnectionFilter.class})
 public class ForwardConfiguration {
 

@@ -125,8 +125,15 @@ class StarterTest {
         }
     }
 
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class WithoutRoutes {}
+
     private ConfigurableApplicationContext start(List<String> policy, String... more) {
-        SpringApplication application = new SpringApplication(CustomGateway.class, OwnPage.class);
+        return start(new SpringApplication(CustomGateway.class, OwnPage.class), policy, more);
+    }
+
+    private ConfigurableApplicationContext start(SpringApplication application, List<String> policy, String... more) {
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
         List<String> arguments = new ArrayList<>();
@@ -159,6 +166,16 @@ class StarterTest {
         return NothingLeft.statusOf(Objects.requireNonNull(
                         gateway.getBean(PermitPools.class).get("orders")))
                 .tenants();
+    }
+
+    @Test
+    void an_application_whose_gateway_is_switched_off_starts() {
+        ConfigurableApplicationContext context = start(
+                new SpringApplication(WithoutRoutes.class),
+                POLICY,
+                "fairgate.policy.enabled=true",
+                "spring.cloud.gateway.server.webflux.enabled=false");
+        assertThat(context.getBean(PermitPools.class).get("orders")).isNotNull();
     }
 
     @Test

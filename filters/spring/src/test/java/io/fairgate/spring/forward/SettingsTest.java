@@ -9,14 +9,26 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.cloud.gateway.filter.headers.RemoveHopByHopHeadersFilter;
 
 /** Settings of Spring Cloud Gateway that change how requests are forwarded. */
 class SettingsTest {
+
+    /** Spring's binding of the setting changes this constant of the whole process. */
+    private static final Set<String> HOP_BY_HOP = Set.copyOf(RemoveHopByHopHeadersFilter.HEADERS_REMOVED_ON_REQUEST);
+
+    @AfterAll
+    static void restore() {
+        RemoveHopByHopHeadersFilter.HEADERS_REMOVED_ON_REQUEST.clear();
+        RemoveHopByHopHeadersFilter.HEADERS_REMOVED_ON_REQUEST.addAll(HOP_BY_HOP);
+    }
 
     @RegisterExtension
     static final GatewayPair gateways = new GatewayPair(new RecordingUpstream())

@@ -200,10 +200,15 @@ class ClientOnServerTest {
         AtomicInteger most = new AtomicInteger();
         Mono<Integer> holder = client().withLease(
                         ONE_IN_TIME,
-                        lease -> Mono.fromSupplier(now::incrementAndGet)
-                                .doOnNext(count -> most.accumulateAndGet(count, Math::max))
-                                .delayElement(Duration.ofMillis(1))
-                                .doFinally(how -> now.decrementAndGet()));
+                        // Counted off before the work signals its end: doFinally does so after, when the release may
+                        // have been sent.
+                        lease -> Mono.using(
+                                now::incrementAndGet,
+                                count -> {
+                                    most.accumulateAndGet(count, Math::max);
+                                    return Mono.delay(Duration.ofMillis(1)).thenReturn(count);
+                                },
+                                count -> now.decrementAndGet()));
         SplittableRandom random = new SplittableRandom(7);
         List<Integer> done = Flux.range(0, 300)
                 .flatMap(n -> n % 3 == 0 ? holder : holder.take(Duration.ofNanos(random.nextInt(20_000_000))), 8)

@@ -89,7 +89,17 @@ class WorkWithoutClientTest {
     @ParameterizedTest
     @EnumSource(LeaveBy.class)
     void a_permit_is_held_for_work_whose_client_has_left_until_the_upstream_answers(LeaveBy way) throws Exception {
-        start("permits: 1");
+        holdsThePermitUntilTheUpstreamAnswers(way);
+    }
+
+    @ParameterizedTest
+    @EnumSource(LeaveBy.class)
+    void a_permit_is_held_for_work_without_a_client_also_through_the_filter_chain(LeaveBy way) throws Exception {
+        holdsThePermitUntilTheUpstreamAnswers(way, "--fairgate.forwarding=filter-chain");
+    }
+
+    private void holdsThePermitUntilTheUpstreamAnswers(LeaveBy way, String... options) throws Exception {
+        start("permits: 1", options);
         LeaveBy.Client client = way.get(gateway, "/fair/work", "a");
         awaitWork(1);
         client.leave();

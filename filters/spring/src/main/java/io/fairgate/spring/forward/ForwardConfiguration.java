@@ -51,6 +51,11 @@ public class ForwardConfiguration {
     }
 
     @Bean
+    HttpClientCustomizer fairgateInterimResponses() {
+        return InterimResponses.DROPPED;
+    }
+
+    @Bean
     HttpClientCustomizer fairgateUnrequestedUpgrades() {
         return UnrequestedUpgrades.REFUSED;
     }

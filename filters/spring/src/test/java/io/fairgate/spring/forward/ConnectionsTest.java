@@ -229,14 +229,52 @@ class ConnectionsTest {
         assertThat(observed.upstream()).contains(field);
     }
 
-    /** What the client gets first: not every gateway forwards the responses before the final one. */
     @ParameterizedTest
-    @ValueSource(strings = {"102 Processing", "103 Early Hints", "199 Odd"})
-    void an_upstream_that_sends_an_interim_response(String status) throws Exception {
+    @ValueSource(strings = {"100 Continue", "102 Processing", "103 Early Hints", "199 Odd"})
+    void an_interim_response_of_an_upstream_is_not_taken_for_the_response(String status) throws Exception {
+        String interim = "HTTP/1.1 " + status + "\r\nLink: </a>\r\n\r\n";
+        for (String before : List.of(interim, interim + interim)) {
+            Observation observed = gateways.observe(
+                    request -> {
+                        request.body();
+                        request.send(before + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+                    },
+                    client -> {
+                        client.send(request("GET", "/x")).response();
+                        client.probe();
+                        client.note(gateways.upstream().connections() + " connections");
+                    });
+            assertThat(observed.client())
+                    .startsWith("HTTP/1.1 200 OK")
+                    .contains("(length, 2 bytes) ok", "is kept", "1 connections");
+        }
+    }
+
+    /** The next request must get neither the permit nor the connection, on which the final response is still to come. */
+    @Test
+    void a_permit_is_held_after_an_interim_response_and_each_request_gets_its_own_response() throws Exception {
+        Semaphore end = new Semaphore(0);
         Observation observed = gateways.observe(
-                RecordingUpstream.answer(
-                        "HTTP/1.1 " + status, "Link: </a>", "", "HTTP/1.1 200 OK", "Content-Length: 2", "", "ok"),
-                client -> client.send(request("GET", "/x")).head());
-        assertThat(observed.client()).startsWith("HTTP/1.1 ");
+                request -> {
+                    String path = request.head().start().split(" ", 3)[1];
+                    if (path.endsWith("/first")) {
+                        request.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
+                        Patience.acquire(end);
+                    }
+                    request.send("HTTP/1.1 200 OK\r\nContent-Length: " + path.length() + "\r\n\r\n" + path);
+                },
+                client -> {
+                    try (RecordingClient next = gateways.connect(client.way())) {
+                        client.send(request("GET", "/single/first"));
+                        Patience.until("the first", () -> gateways.upstream().arrived() == 1);
+                        next.send(request("GET", "/single/next"));
+                        gateways.awaitWaiting(client.way(), "single", 1);
+                        end.release();
+                        client.response();
+                        next.response();
+                        client.note(next.text());
+                    }
+                });
+        assertThat(observed.client()).containsSubsequence("200 OK", ") /single/first", "200 OK", ") /single/next");
     }
 }

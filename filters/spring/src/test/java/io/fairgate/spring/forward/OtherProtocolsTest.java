@@ -143,6 +143,21 @@ class OtherProtocolsTest {
     }
 
     @Test
+    void an_interim_response_is_not_taken_for_the_response_over_http2() {
+        Script hints = RecordingUpstream.answer(
+                "HTTP/1.1 103 Early Hints", "Link: </a>", "", "HTTP/1.1 200 OK", "Content-Length: 2", "", "ok");
+        assertThat(overHttp2(hints, "GET", "/x", "", Map.of()))
+                .contains("\n200\n", "  ok\n")
+                .doesNotContain("link: ");
+    }
+
+    @Test
+    void an_expectation_over_http2() {
+        assertThat(overHttp2(RecordingUpstream.OK, "POST", "/x", "hello", Map.of("expect", "100-continue")))
+                .contains("5 bytes) hello", "\n200\n");
+    }
+
+    @Test
     void a_websocket_is_forwarded_with_its_protocol_its_messages_and_its_end() throws Exception {
         String chain = overWebSocket(Way.FILTER_CHAIN);
         assertThat(overWebSocket(Way.DIRECT)).isEqualTo(chain);

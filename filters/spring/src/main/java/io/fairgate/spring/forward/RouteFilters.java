@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
  */
 record RouteFilters(List<GatewayFilter> filters) {
 
-    private static final Set<String> FACTORIES = Stream.of(
+    static final Set<String> FACTORIES = Stream.of(
                     "AddRequestHeader",
                     "AddRequestHeadersIfNotPresent",
                     "AddRequestParameter",

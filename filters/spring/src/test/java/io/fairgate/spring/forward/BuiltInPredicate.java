@@ -2,6 +2,7 @@ package io.fairgate.spring.forward;
 
 import static io.fairgate.spring.forward.RecordingClient.requestWithBody;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -13,12 +14,14 @@ import org.jspecify.annotations.Nullable;
  * @param definition as in {@link GatewayPair#routeTo}
  * @param matching a request to the route, or null if the predicate matches none
  * @param other a request that the predicate does not match, or null if it matches all
+ * @param isKnown whether a route with this predicate can be found before Spring's dispatching
  */
 record BuiltInPredicate(
         int number,
         String definition,
         @Nullable String matching,
-        @Nullable String other) {
+        @Nullable String other,
+        boolean isKnown) {
 
     /** Predicates that are not run, with the reason. */
     static final Map<String, String> NOT_RUN = Map.of();
@@ -28,7 +31,8 @@ record BuiltInPredicate(
             @Nullable String matching,
             @Nullable String other) {}
 
-    private static final List<Row> ROWS = List.of(
+    /** A route can be found before Spring's dispatching if it, and every route before it, has only these. */
+    private static final List<Row> KNOWN = List.of(
             new Row("After=2017-01-20T17:42:47.789-07:00[America/Denver]", get(), null),
             new Row("After=2999-01-20T17:42:47.789-07:00[America/Denver]", null, get()),
             new Row("Before=2999-01-20T17:42:47.789Z", get(), null),
@@ -49,7 +53,9 @@ record BuiltInPredicate(
             new Row(
                     "XForwardedRemoteAddr=10.1.0.0/16",
                     get("X-Forwarded-For: 1.2.3.4, 10.1.1.1"),
-                    get("X-Forwarded-For: 1.2.3.4")),
+                    get("X-Forwarded-For: 1.2.3.4")));
+
+    private static final List<Row> OTHERS = List.of(
             new Row("Version=1.1+", get("X-Version: 1.2"), get("X-Version: 1.0")),
             new Row("Weight=one, 5", get(), null),
             new Row("Weight=two, 0", null, get()),
@@ -59,19 +65,21 @@ record BuiltInPredicate(
                     get("X-CF-Forwarded-Url: http://a.test/", "X-CF-Proxy-Signature: s", "X-CF-Proxy-Metadata: m"),
                     get("X-CF-Forwarded-Url: http://a.test/")));
 
+    /** Those that are known come first. */
     static List<BuiltInPredicate> all() {
-        return java.util.stream.IntStream.range(0, ROWS.size())
-                .mapToObj(BuiltInPredicate::row)
-                .toList();
+        List<BuiltInPredicate> all = new ArrayList<>();
+        KNOWN.forEach(row -> all.add(predicate(row, all.size(), true)));
+        OTHERS.forEach(row -> all.add(predicate(row, all.size(), false)));
+        return all;
     }
 
-    private static BuiltInPredicate row(int number) {
-        Row row = ROWS.get(number);
+    private static BuiltInPredicate predicate(Row row, int number, boolean isKnown) {
         return new BuiltInPredicate(
                 number,
                 row.definition.replace("/N/", "/" + number + "/"),
                 here(row.matching, number),
-                here(row.other, number));
+                here(row.other, number),
+                isKnown);
     }
 
     private static @Nullable String here(@Nullable String request, int number) {

@@ -1,13 +1,16 @@
 package io.fairgate.spring.forward;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_HANDLER_MAPPER_ATTR;
 
 import io.fairgate.spring.forward.GatewayPair.Observation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +18,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.cloud.gateway.handler.predicate.RoutePredicateFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
 
 /** Every route predicate of Spring Cloud Gateway, on a route with {@code FairShare}. */
 class BuiltInPredicatesTest {
@@ -25,21 +30,52 @@ class BuiltInPredicatesTest {
         Predicate<String> saysHello() {
             return "hello"::equals;
         }
+
+        @Bean
+        WebFilter dispatches() {
+            return (exchange, chain) -> {
+                exchange.getResponse()
+                        .beforeCommit(() -> Mono.fromRunnable(() ->
+                                isDispatched = exchange.getAttributes().containsKey(GATEWAY_HANDLER_MAPPER_ATTR)));
+                return chain.filter(exchange);
+            };
+        }
     }
+
+    /** Whether Spring's dispatching has searched the route of the last request. */
+    private static volatile boolean isDispatched;
 
     @RegisterExtension
-    static final GatewayPair gateways = gateways();
+    static final GatewayPair gateways =
+            gateways(predicates().filter(predicate -> !isOfVersions(predicate)).toList());
 
-    static List<BuiltInPredicate> predicates() {
-        return BuiltInPredicate.all();
+    /** With versions of an API, Spring has to look at each request before its route is searched. */
+    @RegisterExtension
+    static final GatewayPair versioned = gateways(
+                    predicates().filter(BuiltInPredicatesTest::isOfVersions).toList())
+            .set("spring.webflux.apiversion.use.header", "X-Version")
+            .set("spring.webflux.apiversion.default", "1.0");
+
+    static Stream<BuiltInPredicate> predicates() {
+        return BuiltInPredicate.all().stream();
     }
 
-    private static GatewayPair gateways() {
+    static Stream<BuiltInPredicate> predicatesThatMatch() {
+        return predicates().filter(predicate -> predicate.matching() != null);
+    }
+
+    private static boolean isOfVersions(BuiltInPredicate predicate) {
+        return predicate.definition().startsWith("Version=");
+    }
+
+    private static GatewayPair of(BuiltInPredicate predicate) {
+        return isOfVersions(predicate) ? versioned : gateways;
+    }
+
+    private static GatewayPair gateways(List<BuiltInPredicate> predicates) {
         RecordingUpstream upstream = new RecordingUpstream();
-        GatewayPair gateways = new GatewayPair(upstream, Beans.class)
-                .set("spring.webflux.apiversion.use.header", "X-Version")
-                .set("spring.webflux.apiversion.default", "1.0");
-        for (BuiltInPredicate predicate : predicates()) {
+        GatewayPair gateways = new GatewayPair(upstream, Beans.class);
+        for (BuiltInPredicate predicate : predicates) {
             List<String> all = new ArrayList<>(List.of("Path=/" + predicate.number() + "/**"));
             all.add(predicate.definition());
             gateways.routeTo("http://127.0.0.1:" + upstream.port(), predicate.route(), all, List.of("FairShare=pool"));
@@ -53,7 +89,7 @@ class BuiltInPredicatesTest {
             throws Exception {
         String matching = predicate.matching();
         if (matching != null) {
-            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+            Observation observed = of(predicate).observe(RecordingUpstream.OK, client -> {
                 client.send(matching).response();
                 client.probe();
             });
@@ -62,13 +98,26 @@ class BuiltInPredicatesTest {
         }
         String other = predicate.other();
         if (other != null) {
-            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+            Observation observed = of(predicate).observe(RecordingUpstream.OK, client -> {
                 client.send(other).response();
                 client.probe();
             });
             assertThat(observed.client()).startsWith("HTTP/1.1 404");
             assertThat(observed.upstream()).isEmpty();
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("predicatesThatMatch")
+    void a_route_with_known_predicates_is_found_before_springs_dispatching(BuiltInPredicate predicate)
+            throws Exception {
+        String request = Objects.requireNonNull(predicate.matching());
+        of(predicate)
+                .observe(
+                        Way.DIRECT,
+                        RecordingUpstream.OK,
+                        client -> client.send(request).response());
+        assertThat(isDispatched).isEqualTo(!predicate.isKnown());
     }
 
     @Test

@@ -17,6 +17,8 @@ import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.ByteBufFlux;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.server.HttpServerRequest;
@@ -48,6 +50,12 @@ class GrpcTest {
     }
 
     private static Publisher<Void> answer(HttpServerRequest request, HttpServerResponse response) {
+        if (request.uri().equals("/service/stream")) {
+            return response.header("content-type", "application/grpc")
+                    .header("trailer", "grpc-status")
+                    .trailerHeaders(trailers -> trailers.set("grpc-status", "0"))
+                    .sendString(request.receive().asString().map("reply to "::concat));
+        }
         String head = request.method() + " " + request.uri() + "\n" + Http2Exchange.text(request.requestHeaders());
         return request.receive()
                 .aggregate()
@@ -90,5 +98,32 @@ class GrpcTest {
         String body = method.equals("POST") ? "hello" : "";
         String client = Http2Exchange.with(gateways.port(way), method, path, body, fields);
         return RECEIVED + "\n" + client;
+    }
+
+    /** The client sends each message only when it has got the reply to the one before it. */
+    @ParameterizedTest
+    @CsvSource({"DIRECT, text/plain", "DIRECT, application/grpc", "FILTER_CHAIN, application/grpc"})
+    void messages_of_a_stream_and_their_replies_pass_one_by_one(Way way, String type) {
+        Sinks.Many<String> messages = Sinks.many().unicast().onBackpressureBuffer();
+        messages.tryEmitNext("0").orThrow();
+        List<String> got = Http2Exchange.client(gateways.port(way), Map.of("content-type", type, "te", "trailers"))
+                .post()
+                .uri("/service/stream")
+                .send(ByteBufFlux.fromString(messages.asFlux()))
+                .response((response, content) -> content.asString()
+                        .doOnNext(reply -> sendNext(messages, reply))
+                        .concatWith(response.trailerHeaders().map(Http2Exchange::text)))
+                .collectList()
+                .block(Patience.LIMIT);
+        assertThat(got).containsExactly("reply to 0", "reply to 1", "reply to 2", "  grpc-status: 0\n");
+    }
+
+    private static void sendNext(Sinks.Many<String> messages, String reply) {
+        int number = Integer.parseInt(reply.substring("reply to ".length()));
+        if (number < 2) {
+            messages.tryEmitNext(String.valueOf(number + 1)).orThrow();
+        } else {
+            messages.tryEmitComplete().orThrow();
+        }
     }
 }

@@ -25,22 +25,28 @@ final class Http2Exchange {
 
     /** What the client gets on a connection of its own, the same for each order of the fields. */
     static String with(int port, String method, String target, String body, Map<String, String> fields) {
-        HttpClient client = HttpClient.create(ConnectionProvider.newConnection())
-                .protocol(HttpProtocol.H2C)
-                .runOn(LOOP)
-                .headers(headers -> {
-                    headers.set("host", "client.test");
-                    headers.set("x-tenant-id", "a");
-                    fields.forEach(headers::set);
-                });
-        return Objects.requireNonNull(client.request(HttpMethod.valueOf(method))
-                .uri("http://127.0.0.1:" + port + target)
+        return Objects.requireNonNull(client(port, fields)
+                .request(HttpMethod.valueOf(method))
+                .uri(target)
                 .send(body.isEmpty() ? ByteBufFlux.fromString(Mono.empty()) : ByteBufFlux.fromString(Mono.just(body)))
                 .responseSingle((response, content) -> content.asString(StandardCharsets.ISO_8859_1)
                         .defaultIfEmpty("")
                         .flatMap(got -> text(response, got)))
                 .onErrorResume(e -> Mono.just("failed: " + e.getMessage() + "\n"))
                 .block(Patience.LIMIT));
+    }
+
+    /** For one exchange, on a connection of its own. */
+    static HttpClient client(int port, Map<String, String> fields) {
+        return HttpClient.create(ConnectionProvider.newConnection())
+                .protocol(HttpProtocol.H2C)
+                .runOn(LOOP)
+                .baseUrl("http://127.0.0.1:" + port)
+                .headers(headers -> {
+                    headers.set("host", "client.test");
+                    headers.set("x-tenant-id", "a");
+                    fields.forEach(headers::set);
+                });
     }
 
     private static Mono<String> text(HttpClientResponse response, String body) {

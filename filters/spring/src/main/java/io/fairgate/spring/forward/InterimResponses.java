@@ -14,8 +14,8 @@ import reactor.netty.NettyPipeline;
 
 /**
  * Drops the interim responses of an upstream, such as {@code 103 Early Hints}. Reactor Netty takes each of them but {@code
- * 100 Continue} for the response: the client would wait for the final one in vain, its permit would be released while the
- * upstream works, and the next request on the connection, of any tenant, would get the final response to this one.
+ * 100 Continue} for the response: the client would wait for the final one in vain, and the permit would be released, and
+ * the connection be reused, while the upstream works and its final response is still to come.
  */
 final class InterimResponses extends ChannelInboundHandlerAdapter {
 

@@ -101,7 +101,7 @@ record ResponseCase(
         add(
                 cases,
                 "trailers",
-                null,
+                "X-Trailer: t",
                 OK,
                 "Transfer-Encoding: chunked",
                 "",
@@ -109,7 +109,7 @@ record ResponseCase(
         add(
                 cases,
                 "announced trailers",
-                null,
+                "X-Trailer: t",
                 OK,
                 "Transfer-Encoding: chunked",
                 "Trailer: X-Trailer, X-Other",

@@ -5,19 +5,21 @@ import static org.springframework.cloud.gateway.support.RouteMetadataUtils.RESPO
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.PRESERVE_HOST_HEADER_ATTRIBUTE;
 
 import io.fairgate.spring.exchange.Carried;
+import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.cloud.gateway.config.GatewayProperties;
@@ -28,7 +30,9 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.netty.Connection;
 import reactor.netty.NettyOutbound;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.client.HttpClient.ResponseReceiver;
@@ -48,7 +52,9 @@ final class DirectRoute implements Forward {
     /** The beginning of each URI; empty when the HTTP client knows the address. */
     private final String base;
 
-    private final @Nullable Duration responseTimeout;
+    /** 0 for none. */
+    private final long responseNanos;
+
     private final List<MediaType> streamed;
     /** What is the same for all requests with one method; only methods that Netty knows, because there are few. */
     private final Map<HttpMethod, ResponseReceiver<?>> senders = new ConcurrentHashMap<>();
@@ -63,7 +69,8 @@ final class DirectRoute implements Forward {
         URI to = route.getUri();
         this.filters = RouteFilters.of(route.getFilters());
         this.headers = headers;
-        this.responseTimeout = responseTimeout(route, clientProperties);
+        Duration responseTimeout = responseTimeout(route, clientProperties);
+        this.responseNanos = responseTimeout == null ? 0 : Math.max(1, responseTimeout.toNanos());
         this.streamed = properties.getStreamingMediaTypes();
         Integer connectTimeout = connectTimeout(route, clientProperties);
         HttpClient own =
@@ -71,7 +78,7 @@ final class DirectRoute implements Forward {
         String scheme = to.getScheme().toLowerCase(Locale.ROOT);
         if (scheme.equals("http")) {
             // With its address known, the HTTP client need not parse a URI for each request.
-            InetSocketAddress address = AddressUtils.createUnresolved(host(to), to.getPort() < 0 ? 80 : to.getPort());
+            InetSocketAddress address = named(host(to), to.getPort() < 0 ? 80 : to.getPort());
             this.client = own.noSSL()
                     .remoteAddress(() -> address)
                     .headers(all -> all.set(HttpHeaderNames.HOST, authority(to)));
@@ -102,6 +109,20 @@ final class DirectRoute implements Forward {
         return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 
+    /** An IP address keeps its text as its name: Reactor Netty asks for the name at each request. */
+    private static InetSocketAddress named(String host, int port) {
+        InetSocketAddress address = AddressUtils.createUnresolved(host, port);
+        if (address.isUnresolved()) {
+            return address;
+        }
+        try {
+            return new InetSocketAddress(
+                    InetAddress.getByAddress(host, address.getAddress().getAddress()), port);
+        } catch (UnknownHostException e) {
+            return address; // Never: the address has its right length.
+        }
+    }
+
     /** The value of {@code Host}, as Reactor Netty writes it. */
     private static String authority(URI to) {
         int port = to.getPort();
@@ -119,11 +140,11 @@ final class DirectRoute implements Forward {
     /** Sends a request; completes with the headers of its response. */
     Mono<Void> exchange(ServerHttpRequest request, UpstreamCall call) {
         HttpMethod method = HttpMethod.valueOf(request.getMethod().name());
-        Mono<Void> answered = sender(method)
+        Flux<Void> answered = sender(method)
                 .uri(base + DirectRequest.target(request))
-                .responseConnection((response, connection) -> call.answered(response, connection))
-                .then();
-        return timed(answered).contextWrite(context -> Carried.with(context, call));
+                .responseConnection((response, connection) -> call.answered(response, connection));
+        Connection client = Objects.requireNonNull(Exchanges.connection(call.request()));
+        return UpstreamAnswer.to(answered, client, responseNanos, call);
     }
 
     @SuppressWarnings("ReferenceEquality") // Netty has one object for each method that it knows.
@@ -149,10 +170,9 @@ final class DirectRoute implements Forward {
         return outbound.send(exchange.getRequest().getBody().map(NettyDataBufferFactory::toByteBuf));
     }
 
-    private Mono<Void> timed(Mono<Void> answered) {
-        return responseTimeout == null
-                ? answered
-                : answered.timeout(responseTimeout, Mono.error(TimeoutException::new));
+    /** Whether only {@link #send} can write the response: no filter of the route can answer in its place. */
+    boolean writesEveryResponse() {
+        return filters.filters().isEmpty();
     }
 
     UpstreamHeaders headers() {

@@ -27,6 +27,8 @@ public final class Exchanges {
         volatile @Nullable String pool;
         volatile @Nullable Long waited;
         volatile @Nullable Consumer<HttpHeaders> fields;
+        volatile boolean areFieldsForwarded;
+        volatile boolean areFieldsWritten;
     }
 
     private Exchanges() {}
@@ -93,12 +95,53 @@ public final class Exchanges {
         Notes notes = notes(exchange);
         Consumer<HttpHeaders> earlier = notes.fields;
         notes.fields = earlier == null ? change : earlier.andThen(change);
-        if (earlier == null) {
-            ServerHttpResponse response = exchange.getResponse();
-            response.beforeCommit(() -> {
-                Objects.requireNonNull(notes.fields).accept(response.getHeaders());
-                return Mono.empty();
-            });
+        if (earlier == null && !notes.areFieldsForwarded) {
+            register(exchange, notes);
+        }
+    }
+
+    private static void register(ServerWebExchange exchange, Notes notes) {
+        ServerHttpResponse response = exchange.getResponse();
+        response.beforeCommit(() -> {
+            Objects.requireNonNull(notes.fields).accept(response.getHeaders());
+            return Mono.empty();
+        });
+    }
+
+    /**
+     * The forward of the request makes the changes of {@link #beforeCommit} itself, when it writes the response. An action
+     * of the response takes twelve objects and a queue.
+     */
+    public static void setFieldsForwarded(ServerWebExchange exchange) {
+        notes(exchange).areFieldsForwarded = true;
+    }
+
+    /** Makes the changes of {@link #beforeCommit} now, if it is the forward that makes them. */
+    public static void forwardFields(ServerWebExchange exchange) {
+        Notes notes = known(exchange);
+        if (notes != null && notes.areFieldsForwarded && notes.fields != null) {
+            notes.areFieldsWritten = true;
+            notes.fields.accept(exchange.getResponse().getHeaders());
+        }
+    }
+
+    /** The forward has failed, so that it may not write the response: they are made for the answer to the failure. */
+    public static void leaveFields(ServerWebExchange exchange) {
+        Notes notes = known(exchange);
+        if (notes != null && notes.areFieldsForwarded) {
+            notes.areFieldsForwarded = false;
+            if (notes.fields != null && !notes.areFieldsWritten) {
+                register(exchange, notes);
+            }
+        }
+    }
+
+    /** The headers of the response have been removed, and those of {@link #beforeCommit} with them: they are made again. */
+    public static void repeatFields(ServerWebExchange exchange) {
+        Notes notes = known(exchange);
+        if (notes != null && notes.areFieldsWritten) {
+            notes.areFieldsWritten = false;
+            register(exchange, notes);
         }
     }
 

@@ -61,7 +61,7 @@ final class EarlyRoutes {
             return null;
         }
         exchange.getAttributes().put(GATEWAY_ROUTE_ATTR, route);
-        return admission.handle(exchange, direct);
+        return RouteHandler.handle(exchange, direct, admission);
     }
 
     /** The first route that matches; null when another route may match. */

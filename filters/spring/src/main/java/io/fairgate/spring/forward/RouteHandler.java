@@ -3,6 +3,7 @@ package io.fairgate.spring.forward;
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.spring.admission.Admission;
+import io.fairgate.spring.exchange.Exchanges;
 import java.util.List;
 import org.springframework.cloud.gateway.config.GatewayProperties;
 import org.springframework.cloud.gateway.event.RefreshRoutesEvent;
@@ -34,8 +35,17 @@ final class RouteHandler extends FilteringWebHandler {
         Route route = exchange.getRequiredAttribute(GATEWAY_ROUTE_ATTR);
         DirectRoute direct = routes.of(route);
         return direct != null && DirectRequest.isPossible(exchange)
-                ? admission.handle(exchange, direct)
+                ? handle(exchange, direct, admission)
                 : super.handle(exchange);
+    }
+
+    /** Admits a request and forwards it directly. */
+    static Mono<Void> handle(ServerWebExchange exchange, DirectRoute direct, Admission admission) {
+        if (!direct.writesEveryResponse()) {
+            return admission.handle(exchange, direct);
+        }
+        Exchanges.setFieldsForwarded(exchange);
+        return admission.handle(exchange, direct).doOnError(failure -> Exchanges.leaveFields(exchange));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.fairgate.spring.forward;
 
+import io.fairgate.spring.exchange.Exchanges;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpVersion;
 import java.util.Objects;
@@ -68,6 +69,7 @@ final class UpstreamCall {
         if (upstream == null || on == null) {
             return Mono.empty();
         }
+        Exchanges.forwardFields(exchange);
         ServerHttpResponse client = exchange.getResponse();
         NettyDataBufferFactory buffers = (NettyDataBufferFactory) client.bufferFactory();
         Flux<DataBuffer> body = on.inbound().receive().retain().map(buffers::wrap);

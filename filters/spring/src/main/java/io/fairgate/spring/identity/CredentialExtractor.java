@@ -51,16 +51,21 @@ final class CredentialExtractor {
     @Nullable
     String value(HttpHeaders headers) {
         String found = null;
+        boolean isPlain = header.scheme() == null; // Then the whole value is the credential, without a search for it.
         for (String value : headers.getOrDefault(header.name(), List.of())) {
-            Matcher before = start.matcher(value);
-            String credential = before.lookingAt() ? value.substring(before.end()) : null;
+            String credential = isPlain ? value : behindScheme(value);
             boolean isSecondOrEmpty = credential != null && (found != null || credential.isBlank());
-            if (isSecondOrEmpty || elsewhere.matcher(value).lookingAt()) {
+            if (isSecondOrEmpty || (!isPlain && elsewhere.matcher(value).lookingAt())) {
                 throw new IdentityRefusedException(Reason.MALFORMED);
             }
             found = credential == null ? found : credential;
         }
         return found;
+    }
+
+    private @Nullable String behindScheme(String value) {
+        Matcher before = start.matcher(value);
+        return before.lookingAt() ? value.substring(before.end()) : null;
     }
 
     /** Whether a value of this header is a credential of this source, or could be taken for one. */

@@ -4,15 +4,19 @@ import io.fairgate.policy.TenantPolicy;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.refusal.DecisionLog.Decision;
 import io.fairgate.spring.refusal.Decisions.Decided;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
+import org.springframework.http.server.reactive.AbstractServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import reactor.core.publisher.Mono;
+import reactor.netty.http.server.HttpServerResponse;
 
 /**
  * Turns refusals, and failures of the upstream, into HTTP: a status, the fields that go with it, and
@@ -21,6 +25,9 @@ import reactor.core.publisher.Mono;
 public record RefusalHandler(Decisions decisions, RefusalMeters counter) implements WebExceptionHandler, Ordered {
 
     private static final Logger log = LoggerFactory.getLogger(RefusalHandler.class);
+    /** What Reactor Netty gives to every response at first. */
+    private static final HttpHeaders CHUNKED = chunked();
+
     private static final String RESPONSE_HEADERS = RefusalHandler.class.getName() + ".responseHeaders";
 
     @Override
@@ -69,11 +76,29 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
                 Mono.fromSupplier(() -> response.bufferFactory().wrap(body)));
     }
 
+    private static HttpHeaders chunked() {
+        HttpHeaders headers = new HttpHeaders();
+        headers.set(HttpHeaders.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED.toString());
+        return HttpHeaders.readOnlyHttpHeaders(headers);
+    }
+
     /** Keeps the headers of the response as they are before a route adds to them. */
     public static void keepResponseHeaders(ServerWebExchange exchange) {
-        HttpHeaders headers = exchange.getResponse().getHeaders();
-        exchange.getAttributes()
-                .put(RESPONSE_HEADERS, headers.isEmpty() ? HttpHeaders.EMPTY : HttpHeaders.copyOf(headers));
+        exchange.getAttributes().put(RESPONSE_HEADERS, copy(exchange.getResponse()));
+    }
+
+    private static HttpHeaders copy(ServerHttpResponse response) {
+        HttpHeaders headers = response.getHeaders();
+        if (headers.isEmpty()) {
+            return HttpHeaders.EMPTY;
+        }
+        return response instanceof AbstractServerHttpResponse received
+                        && received.getNativeResponse() instanceof HttpServerResponse netty
+                        && netty.responseHeaders().size() == 1
+                        && netty.responseHeaders()
+                                .contains(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED, true)
+                ? CHUNKED
+                : HttpHeaders.copyOf(headers);
     }
 
     /** Removes what a route, or its upstream, has added to the headers of the response. */
@@ -83,6 +108,7 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
             HttpHeaders headers = exchange.getResponse().getHeaders();
             headers.clear();
             headers.putAll(kept);
+            Exchanges.repeatFields(exchange);
         }
     }
 

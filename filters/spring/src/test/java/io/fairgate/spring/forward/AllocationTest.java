@@ -85,7 +85,7 @@ class AllocationTest {
     }
 
     @ParameterizedTest(name = "{0}: at most {1} bytes")
-    @CsvSource({"direct, 25200", "filter-chain, 61500"})
+    @CsvSource({"direct, 22000", "filter-chain, 59900"})
     void a_request_takes_no_more_memory_than_was_reached(String forwarding, long most) throws IOException {
         start(forwarding);
         int port = Objects.requireNonNull(gateway.getEnvironment().getProperty("local.server.port", Integer.class));

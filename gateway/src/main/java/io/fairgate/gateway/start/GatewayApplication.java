@@ -14,7 +14,13 @@ import org.springframework.context.annotation.Import;
 /** The configuration that the program adds to Boot and to Fairgate's starter. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({StrictHttp.class, PolicyFileConfiguration.class, LeaseConfiguration.class, ThrottleConfiguration.class})
+@Import({
+    StrictHttp.class,
+    IdleTimeout.class,
+    PolicyFileConfiguration.class,
+    LeaseConfiguration.class,
+    ThrottleConfiguration.class
+})
 class GatewayApplication {
 
     /** For the traffic port only. */

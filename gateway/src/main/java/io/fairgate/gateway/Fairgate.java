@@ -5,6 +5,7 @@ import io.fairgate.gateway.cli.CheckCommand;
 import io.fairgate.gateway.cli.DemoCommand;
 import io.fairgate.gateway.cli.SampleCommand;
 import io.fairgate.gateway.cli.ServeCommand;
+import io.fairgate.gateway.cli.StartCacheCommand;
 import io.fairgate.gateway.cli.ThrottleCommand;
 import io.fairgate.gateway.start.Version;
 import java.util.Arrays;
@@ -14,7 +15,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** The command line: {@code fairgate [serve|demo|check|sample|api-key|throttle] …}. */
+/** The command line: {@code fairgate [serve|demo|check|sample|api-key|throttle|start-cache] …}. */
 @Command(
         name = "fairgate",
         description = "A gateway that shares the capacity of an upstream fairly between tenants.",
@@ -24,7 +25,8 @@ import picocli.CommandLine.Model.CommandSpec;
             CheckCommand.class,
             SampleCommand.class,
             ApiKeyCommand.class,
-            ThrottleCommand.class
+            ThrottleCommand.class,
+            StartCacheCommand.class
         },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,

@@ -1,0 +1,4 @@
+@NullMarked
+package io.fairgate.gateway.cache;
+
+import org.jspecify.annotations.NullMarked;

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  * @param permits of the only pool
  * @param filters of the only route, as in the policy file
  */
-record FairgatePolicy(List<String> members, String quotas, int permits, String filters) {
+public record FairgatePolicy(List<String> members, String quotas, int permits, String filters) {
 
     private static final String POLICY = """
             tenants:
@@ -30,7 +30,8 @@ record FairgatePolicy(List<String> members, String quotas, int permits, String f
                 filters: [%s]
             """;
 
-    String text(int upstream) {
+    /** With the port of the upstream. */
+    public String text(int upstream) {
         String lines = members.stream()
                 .map(member -> "    " + member + ": { plan: plan }")
                 .collect(Collectors.joining("\n"));

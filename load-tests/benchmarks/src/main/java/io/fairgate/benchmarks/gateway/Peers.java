@@ -20,11 +20,7 @@ final class Peers {
     private static final String ROUTE = "--spring.cloud.gateway.server.webflux.routes[0].";
     private static final String FILTER = ROUTE + "filters[0]";
 
-    private static final String REDIS_PACKAGE = "org.springframework.boot.data.redis.autoconfigure.";
-
-    /** Redis is on the class path of all of them, and Spring Boot configures what it finds there. */
-    private static final String NO_REDIS = "--spring.autoconfigure.exclude=" + REDIS_PACKAGE
-            + "DataRedisAutoConfiguration," + REDIS_PACKAGE + "DataRedisReactiveAutoConfiguration";
+    private static final String NO_REDIS = "--spring.autoconfigure.exclude=" + SpringGateway.REDIS_CONFIGURATION;
 
     private Peers() {}
 

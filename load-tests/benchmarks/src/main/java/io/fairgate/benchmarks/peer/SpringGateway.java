@@ -17,6 +17,12 @@ public class SpringGateway {
 
     static final String TENANT = "X-Tenant-Id";
 
+    private static final String REDIS_PACKAGE = "org.springframework.boot.data.redis.autoconfigure.";
+
+    /** Excluded where there is no Redis: it is on the class path, and Spring Boot configures what it finds there. */
+    public static final String REDIS_CONFIGURATION =
+            REDIS_PACKAGE + "DataRedisAutoConfiguration," + REDIS_PACKAGE + "DataRedisReactiveAutoConfiguration";
+
     /** Runs until it is killed, or its parent process has ended. */
     public static void main(String[] args) {
         ParentProcess.endWithIt();

@@ -1,0 +1,4 @@
+@NullMarked
+package io.fairgate.benchmarks.start;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,27 @@
+package io.fairgate.redis.slice;
+
+/**
+ * A lease in a heartbeat: one that the node has granted just now, or one that it asserts because the ledger may have lost it.
+ *
+ * @param permits at least 1
+ * @param ttlMillis how long the lease holds from the moment when the ledger records it
+ * @param token the token that the ledger gave it; 0 when it is new
+ */
+record LeaseClaim(String id, int permits, long ttlMillis, long token) {
+
+    LeaseClaim {
+        if (permits < 1 || ttlMillis < 1 || token < 0) {
+            throw new IllegalArgumentException(
+                    "lease %s: %d permits for %d ms with token %d (expected: >= 1, >= 1, >= 0)"
+                            .formatted(id, permits, ttlMillis, token));
+        }
+    }
+
+    boolean isNew() {
+        return token == 0;
+    }
+
+    LeaseClaim recorded(long as) {
+        return new LeaseClaim(id, permits, ttlMillis, as);
+    }
+}

@@ -1,0 +1,201 @@
+package io.fairgate.redis.slice;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The node's side of the protocol for one pool, without clock, threads or network: the time is an argument, in nanoseconds of a
+ * clock that never goes back. Not for use by several threads at once.
+ */
+final class SliceAgent {
+
+    private final SliceTerm term;
+    private final Supplier<String> names;
+
+    private String node;
+    private long sequence;
+    private LedgerVersion seen = LedgerVersion.NONE;
+
+    /** All permits that requests and new leases of this node may hold. */
+    private int slice;
+
+    /** What the node should have; advice. */
+    private int target;
+
+    private long sentAt;
+    private long grantsUntil;
+    private long endsAt;
+    private @Nullable Heartbeat unanswered;
+
+    /** Granted here, not known to be in the ledger; their permits are still part of the slice. */
+    private final Map<String, LeaseClaim> unrecorded = new LinkedHashMap<>();
+
+    /** In the ledger, by what this node knows: it asserts them when the ledger may have lost them. */
+    private final Map<String, LeaseClaim> recorded = new LinkedHashMap<>();
+
+    /** The epoch in which all of {@code recorded} are known to be in the ledger. */
+    private long assertedIn;
+
+    /** @param names a name that no other node has and had, each time */
+    SliceAgent(SliceTerm term, Supplier<String> names) {
+        this.term = term;
+        this.names = names;
+        this.node = names.get();
+    }
+
+    /**
+     * The next heartbeat. The node has nothing on its way, or has given up waiting for the answer.
+     *
+     * @param limit the size of the pool in the node's policy
+     * @param inUse the permits that requests and unrecorded leases hold
+     */
+    Heartbeat beat(long now, int limit, int inUse) {
+        endIfOver(now);
+        shrink(inUse);
+        List<LeaseClaim> leases = new ArrayList<>(unrecorded.values());
+        if (assertedIn < seen.epoch()) {
+            leases.addAll(recorded.values());
+        }
+        sentAt = now;
+        unanswered = new Heartbeat(node, ++sequence, seen, slice - moving(), target, limit, leases, false);
+        return unanswered;
+    }
+
+    /** The last heartbeat: the node keeps nothing. Leases stay in the ledger. */
+    Heartbeat lastBeat() {
+        unanswered = null;
+        slice = 0;
+        unrecorded.clear();
+        return new Heartbeat(node, ++sequence, seen, 0, 0, 0, List.of(), true);
+    }
+
+    /**
+     * Takes an answer. Only the answer to the latest heartbeat counts: an earlier one may promise permits that the node has given
+     * up since.
+     *
+     * @return the new leases that are in the ledger now, with their tokens, and those that have ended, with token 0
+     */
+    List<LeaseClaim> answered(SliceAnswer answer, long now) {
+        endIfOver(now);
+        Heartbeat asked = unanswered;
+        if (asked == null || answer.sequence() != asked.sequence()) {
+            return List.of();
+        }
+        unanswered = null;
+        if (answer.outcome() != SliceAnswer.Outcome.RECORDED) {
+            if (answer.outcome() == SliceAnswer.Outcome.ENDED) {
+                beginAgain();
+            }
+            return List.of();
+        }
+        if (asked.seen().epoch() == answer.now().epoch()) {
+            assertedIn = answer.now().epoch();
+        }
+        seen = answer.now();
+        List<LeaseClaim> moved = move(asked, answer);
+        slice = answer.slice();
+        grantsUntil = sentAt + term.grantNanos();
+        endsAt = sentAt + term.nanos();
+        endIfOver(now);
+        return moved;
+    }
+
+    private List<LeaseClaim> move(Heartbeat asked, SliceAnswer answer) {
+        List<LeaseClaim> moved = new ArrayList<>();
+        for (LeaseClaim lease : asked.leases()) {
+            Long token = answer.tokens().get(lease.id());
+            if (token == null) {
+                recorded.remove(lease.id());
+            } else if (lease.isNew() || recorded.containsKey(lease.id())) {
+                recorded.put(lease.id(), lease.recorded(token));
+            }
+            if (lease.isNew() && unrecorded.remove(lease.id()) != null) {
+                moved.add(lease.recorded(token == null ? 0 : token));
+            }
+        }
+        return moved;
+    }
+
+    /** The slice that the node should have, by what all nodes want. Any number is safe. */
+    void aimAt(int permits) {
+        target = permits;
+    }
+
+    /** A lease that the local scheduler has granted from the slice; its permits count as in use until it is recorded. */
+    void granted(LeaseClaim lease) {
+        unrecorded.put(lease.id(), lease);
+    }
+
+    /** A lease that this node knows to have ended: it asserts it no more. */
+    void forget(String id) {
+        recorded.remove(id);
+    }
+
+    /** Gives up what is above the target and not in use, before the next heartbeat says so. */
+    void shrink(int inUse) {
+        if (slice > target) {
+            slice = Math.max(target, inUse);
+        }
+    }
+
+    /** The permits that requests and unrecorded leases of this node may hold; 0 when its term has ended. */
+    int slice(long now) {
+        return isOver(now) ? 0 : slice;
+    }
+
+    /** Whether the node may grant permits of its slice now; a while before its term ends it may not. */
+    boolean mayGrant(long now) {
+        return slice(now) > 0 && now - grantsUntil < 0;
+    }
+
+    /** The permits that requests may hold; 0 when the term has ended. */
+    int kept(long now) {
+        return isOver(now) ? 0 : slice - moving();
+    }
+
+    /** The permits of leases that are not recorded yet. */
+    int moving() {
+        return unrecorded.values().stream().mapToInt(LeaseClaim::permits).sum();
+    }
+
+    String node() {
+        return node;
+    }
+
+    /** For tests: an earlier answer as if it were the one to the latest heartbeat. */
+    SliceAnswer asLatest(SliceAnswer answer) {
+        return new SliceAnswer(
+                answer.outcome(), sequence, answer.now(), answer.slice(), answer.isRecovering(), answer.tokens());
+    }
+
+    private boolean isOver(long now) {
+        return slice > 0 && now - endsAt >= 0;
+    }
+
+    private void endIfOver(long now) {
+        if (isOver(now)) {
+            beginAgain();
+        }
+    }
+
+    /** Under another name, so that an answer that is still on its way cannot bring the old slice back. */
+    private void beginAgain() {
+        node = names.get();
+        sequence = 0;
+        slice = 0;
+        unanswered = null;
+        unrecorded.clear();
+    }
+
+    @Override
+    public String toString() {
+        return node + " at " + sequence + ": " + slice + " of " + target + " permits, seen " + seen
+                + (unanswered == null ? "" : ", waits for an answer")
+                + (unrecorded.isEmpty() ? "" : ", moves " + unrecorded.values())
+                + (recorded.isEmpty() ? "" : ", knows " + recorded.values());
+    }
+}

@@ -1,0 +1,29 @@
+package io.fairgate.redis.slice;
+
+import java.util.Map;
+
+/**
+ * What the ledger answers to a heartbeat.
+ *
+ * @param sequence of the heartbeat
+ * @param now the state of the ledger after the heartbeat
+ * @param slice the permits that the node may use until its term ends
+ * @param isRecovering whether no slice grows at the moment
+ * @param tokens of the leases of the heartbeat, by id; those that are missing have ended
+ */
+record SliceAnswer(
+        Outcome outcome, long sequence, LedgerVersion now, int slice, boolean isRecovering, Map<String, Long> tokens) {
+
+    enum Outcome {
+        /** The heartbeat was recorded. */
+        RECORDED,
+        /** A later heartbeat of the node was recorded before. */
+        STALE,
+        /** The node's term had ended, or it has asserted too much twice: it has nothing, and begins again under another name. */
+        ENDED
+    }
+
+    SliceAnswer {
+        tokens = Map.copyOf(tokens);
+    }
+}

@@ -1,0 +1,110 @@
+package io.fairgate.redis.slice;
+
+import io.fairgate.redis.slice.SliceAnswer.Outcome;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The scripts that keep the ledger of a pool in Redis, with their keys, arguments and answers.
+ *
+ * @param failoverMillis how long a server that was replaced may go on to accept writes
+ */
+record SliceScripts(SliceTerm term, long failoverMillis) {
+
+    /** The server's clock and identity, as all scripts begin but in tests. */
+    static final String CLOCK = read("clock.lua");
+
+    /** All keys of a pool have the same tag, so that a Redis Cluster keeps them on one node. */
+    static String[] keys(String pool) {
+        String prefix = "fairgate:{" + pool + "}:";
+        return new String[] {prefix + "ledger", prefix + "nodes", prefix + "leases", prefix + "due", prefix + "ended"};
+    }
+
+    static String heartbeat(String clock) {
+        return script(clock, "heartbeat.lua");
+    }
+
+    static String extend(String clock) {
+        return script(clock, "extend.lua");
+    }
+
+    static String release(String clock) {
+        return script(clock, "release.lua");
+    }
+
+    private static String script(String clock, String command) {
+        return clock + read("ledger.lua") + read(command);
+    }
+
+    private static String read(String name) {
+        try (InputStream in = SliceScripts.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException("no resource " + name);
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** @param server identifies the server, for servers that do not say so themselves */
+    String[] arguments(Heartbeat beat, String server) {
+        List<String> all = new ArrayList<>(common(beat.seen(), server));
+        all.add(beat.node());
+        all.add(Long.toString(beat.sequence()));
+        all.add(Integer.toString(beat.kept()));
+        all.add(Integer.toString(beat.wanted()));
+        all.add(Integer.toString(beat.limit()));
+        all.add(beat.isLast() ? "1" : "0");
+        for (LeaseClaim lease : beat.leases()) {
+            all.add(lease.id());
+            all.add(Integer.toString(lease.permits()));
+            all.add(Long.toString(lease.ttlMillis()));
+            all.add(Long.toString(lease.token()));
+        }
+        return all.toArray(String[]::new);
+    }
+
+    /** The arguments of {@code extend} and {@code release}. */
+    String[] arguments(String leaseId, long token, LedgerVersion seen, String server) {
+        List<String> all = new ArrayList<>(common(seen, server));
+        all.add(leaseId);
+        all.add(Long.toString(token));
+        return all.toArray(String[]::new);
+    }
+
+    private List<String> common(LedgerVersion seen, String server) {
+        return List.of(
+                server,
+                Long.toString(term.ttl().toMillis()),
+                Long.toString(term.maxStep().toMillis()),
+                Long.toString(failoverMillis),
+                Long.toString(seen.epoch()),
+                Long.toString(seen.version()));
+    }
+
+    /** @param answer of the script, with integers as {@code Long}, and text as {@code String} */
+    static SliceAnswer answer(Heartbeat beat, List<Object> answer) {
+        Map<String, Long> tokens = new HashMap<>();
+        for (int i = 5; i < answer.size(); i += 2) {
+            tokens.put((String) answer.get(i), (Long) answer.get(i + 1));
+        }
+        return new SliceAnswer(
+                Outcome.valueOf((String) answer.get(0)),
+                beat.sequence(),
+                new LedgerVersion((Long) answer.get(1), (Long) answer.get(2)),
+                number(answer, 3),
+                number(answer, 4) == 1,
+                tokens);
+    }
+
+    private static int number(List<Object> answer, int index) {
+        return Math.toIntExact((Long) answer.get(index));
+    }
+}

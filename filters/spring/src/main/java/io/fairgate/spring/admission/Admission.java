@@ -7,6 +7,7 @@ import io.fairgate.spring.fairshare.FairShareRule;
 import io.fairgate.spring.fairshare.PermitStep;
 import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.TenantIdentifier;
+import io.fairgate.spring.overload.OverloadGuard;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
 import io.fairgate.spring.refusal.RefusalHandler;
@@ -22,6 +23,7 @@ public record Admission(
         Tunnels tunnels,
         AmbiguousPaths paths,
         TenantIdentifier tenants,
+        OverloadGuard overload,
         QuotaStep quotas,
         PermitStep permits,
         AccessLog accessLog)
@@ -65,6 +67,7 @@ public record Admission(
                     if (!(identity instanceof Identity.Known known)) {
                         return forward.send(rules.strip(exchange)); // A dry run: the other steps need a tenant.
                     }
+                    overload.requireRoom(exchange, known.tenant()); // 503
                     RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
                     ServerWebExchange request = known.strip(rules.strip(exchange));
                     Forward charged = admitted -> quotas.charge(admitted, used, forward); // 429

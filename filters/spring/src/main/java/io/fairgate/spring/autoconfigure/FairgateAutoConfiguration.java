@@ -10,6 +10,7 @@ import io.fairgate.spring.forward.DispatchConfiguration;
 import io.fairgate.spring.forward.ForwardConfiguration;
 import io.fairgate.spring.identity.IdentityConfiguration;
 import io.fairgate.spring.metrics.MetricsConfiguration;
+import io.fairgate.spring.overload.OverloadConfiguration;
 import io.fairgate.spring.policy.PolicyConfiguration;
 import io.fairgate.spring.quota.QuotaConfiguration;
 import io.fairgate.spring.refusal.RefusalConfiguration;
@@ -52,6 +53,7 @@ import org.springframework.core.env.Environment;
     IdentityConfiguration.class,
     QuotaConfiguration.class,
     FairShareConfiguration.class,
+    OverloadConfiguration.class,
     AdmissionConfiguration.class,
     ForwardConfiguration.class,
     DispatchConfiguration.class,

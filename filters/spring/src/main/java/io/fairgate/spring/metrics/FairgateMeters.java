@@ -144,6 +144,12 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         count(Meter.KEY_SET_FETCHES, Tags.of("result", ok ? "success" : "failure"));
     }
 
+    /** Registered at the start, so that the first one shows as an increase. */
+    @Override
+    public Counter connectionsRefused(boolean enforced) {
+        return counter(Meter.CONNECTIONS_REFUSED, Tags.of("enforced", Boolean.toString(enforced)));
+    }
+
     /** Registered at the start, so that the first loss shows as an increase. */
     @Override
     public Counter recordsLost(String log) {

@@ -38,6 +38,17 @@ public record Refusal(
 
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
+    /** The gateway has more to do than it can. Over HTTP/1.1 the connection is closed. */
+    public static Refusal overloaded(String reason) {
+        return new Refusal(
+                HttpStatus.SERVICE_UNAVAILABLE,
+                reason,
+                "This gateway is overloaded, and the tenant sends more than its share.",
+                List.of(),
+                RetryAfter.RANDOM.spread(Duration.ofSeconds(1)),
+                DRAINING.headers());
+    }
+
     private static HttpHeaders closeConnection() {
         HttpHeaders headers = new HttpHeaders();
         headers.add(HttpHeaders.CONNECTION, "close");

@@ -26,6 +26,13 @@ public interface RefusalMeters {
      */
     void failed(@Nullable String pool, @Nullable TenantPolicy tenant, String reason);
 
+    /**
+     * Counts new connections that were refused because the gateway was overloaded.
+     *
+     * @param enforced false in a dry run, where the connections are served
+     */
+    Counter connectionsRefused(boolean enforced);
+
     /** Counts the records that a log has lost. */
     Counter recordsLost(String log);
 }

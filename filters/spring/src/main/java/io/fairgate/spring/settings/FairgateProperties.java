@@ -17,6 +17,7 @@ import org.springframework.util.unit.DataSize;
  * @param ambiguousPaths whether a path that servers read in different ways is refused
  * @param forwarding how requests are sent to the upstreams
  * @param upstreamBodyIdle how long an upstream may send nothing in the middle of a response
+ * @param overload when requests are refused because the gateway has more to do than it can
  * @param metrics what metrics show
  */
 @ConfigurationProperties("fairgate")
@@ -28,6 +29,7 @@ public record FairgateProperties(
         @DefaultValue("refuse") OnAmbiguousPath ambiguousPaths,
         @DefaultValue("direct") Forwarding forwarding,
         @DefaultValue("30s") DurationSetting upstreamBodyIdle,
+        @DefaultValue Overload overload,
         @DefaultValue Metrics metrics) {
 
     /** How a path that servers read in different ways is treated. */
@@ -53,6 +55,18 @@ public record FairgateProperties(
      *     exists; nothing is kept without it
      */
     public record Quotas(@Nullable Path journal) {}
+
+    /**
+     * When requests are refused because the gateway has more to do than it can.
+     *
+     * @param maxLag how late the event loops may be; 0 for any time
+     */
+    public record Overload(@DefaultValue("50ms") DurationSetting maxLag) {
+
+        public Overload {
+            require(!maxLag.value().isNegative(), "overload.max-lag", maxLag.value(), ">= 0");
+        }
+    }
 
     /**
      * What metrics show.

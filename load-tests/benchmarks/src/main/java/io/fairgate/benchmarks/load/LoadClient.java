@@ -53,6 +53,13 @@ public final class LoadClient implements AutoCloseable {
         return run.result;
     }
 
+    /** Begins to send requests as they arrive. */
+    public CompletableFuture<ArrivalsResult> start(Arrivals arrivals) {
+        OpenLoop load = new OpenLoop(arrivals, loop.next());
+        load.start();
+        return load.result;
+    }
+
     /** Waits until the last request of a load is answered. */
     public static LoadResult await(Load load, CompletableFuture<LoadResult> result) {
         Duration atMost = load.leadIn().plus(load.time()).plus(PATIENCE);

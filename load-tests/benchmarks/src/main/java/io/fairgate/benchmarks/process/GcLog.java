@@ -39,6 +39,12 @@ public final class GcLog {
         return heaps(Files.readAllLines(file)).size();
     }
 
+    /** The heap in use after the last collection, in megabytes. */
+    public double usedMegabytes() throws IOException {
+        List<Heap> heaps = heaps(Files.readAllLines(file));
+        return heaps.get(heaps.size() - 1).after();
+    }
+
     /** The bytes that were allocated from one collection to the last one. */
     public double allocatedBytes(int from) throws IOException {
         return allocatedBytes(Files.readAllLines(file), from);

@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +14,8 @@ import java.util.regex.Pattern;
 
 /** A program in its own process, with its processor time. It ends with this JVM. */
 public final class MeasuredProcess implements AutoCloseable {
+
+    private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 
     private final Process process;
     private final BufferedReader output;
@@ -67,6 +70,20 @@ public final class MeasuredProcess implements AutoCloseable {
     /** The processor time of all its threads since the start. */
     public Duration used() {
         return process.toHandle().info().totalCpuDuration().orElseThrow();
+    }
+
+    /** The memory that the process occupies, in megabytes. Not a number where the system does not say. */
+    public double residentMegabytes() throws IOException {
+        Path status = Path.of("/proc", Long.toString(process.pid()), "status");
+        if (!Files.isReadable(status)) {
+            return Double.NaN;
+        }
+        return Files.readAllLines(status).stream()
+                .map(RESIDENT::matcher)
+                .filter(Matcher::matches)
+                .mapToDouble(line -> Long.parseLong(line.group(1)) / 1024.0)
+                .findFirst()
+                .orElse(Double.NaN);
     }
 
     /** Runs a full collection in a JVM, and returns when it is complete. */

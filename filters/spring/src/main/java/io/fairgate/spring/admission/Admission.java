@@ -9,7 +9,6 @@ import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.TenantIdentifier;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
-import io.fairgate.spring.refusal.RefusalHandler;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.Ordered;
@@ -52,22 +51,26 @@ public record Admission(
      * step gives the status. In a dry run the step notes the refusal, and the request goes on.
      */
     Mono<Void> admit(ServerWebExchange exchange, Forward forward) {
+        Forward forwarding = admitted -> {
+            Exchanges.addFieldsBeforeCommit(admitted);
+            return forward.send(admitted);
+        };
         return Mono.defer(() -> {
                     shutdown.requireRunning(exchange); // 503
                     tunnels.requireNone(exchange); // 405
                     Exchanges.setAdmitted(exchange);
-                    RefusalHandler.keepResponseHeaders(exchange);
+                    Exchanges.keepResponseHeaders(exchange);
                     paths.requireUnambiguous(exchange); // 400
                     return tenants.require(exchange); // 400, 401, 403
                 })
                 .flatMap(identity -> {
                     RouteRules rules = RouteRules.of(exchange);
                     if (!(identity instanceof Identity.Known known)) {
-                        return forward.send(rules.strip(exchange)); // A dry run: the other steps need a tenant.
+                        return forwarding.send(rules.strip(exchange)); // A dry run: the other steps need a tenant.
                     }
                     RequestQuotas used = quotas.of(exchange, known.tenant(), rules);
                     ServerWebExchange request = known.strip(rules.strip(exchange));
-                    Forward charged = admitted -> quotas.charge(admitted, used, forward); // 429
+                    Forward charged = admitted -> quotas.charge(admitted, used, forwarding); // 429
                     FairShareRule share = rules.last(FairShareRule.class);
                     return share == null
                             ? charged.send(request)

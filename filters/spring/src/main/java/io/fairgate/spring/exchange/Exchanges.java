@@ -1,19 +1,21 @@
 package io.fairgate.spring.exchange;
 
 import io.fairgate.policy.TenantPolicy;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.http.server.reactive.AbstractServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
+import reactor.netty.http.server.HttpServerResponse;
 
 /** What the steps of the admission note on an exchange, and the connection of the exchange. */
 public final class Exchanges {
@@ -27,6 +29,9 @@ public final class Exchanges {
         volatile @Nullable String pool;
         volatile @Nullable Long waited;
         volatile @Nullable Consumer<HttpHeaders> fields;
+        volatile boolean fieldsAreDue;
+        volatile @Nullable HttpHeaders before;
+        volatile boolean isAnswered;
     }
 
     private Exchanges() {}
@@ -86,20 +91,89 @@ public final class Exchanges {
     }
 
     /**
-     * Changes the headers of the response just before they are sent, after the changes that were given earlier. All of
-     * them are one action of the response, because each action takes several operators. Not for concurrent use.
+     * Changes the headers of the response just before they are sent, after the changes that were given earlier. Takes
+     * effect only after {@link #addFieldsBeforeCommit}, or by {@link #addFields}. Not for concurrent use.
      */
     public static void beforeCommit(ServerWebExchange exchange, Consumer<HttpHeaders> change) {
         Notes notes = notes(exchange);
         Consumer<HttpHeaders> earlier = notes.fields;
         notes.fields = earlier == null ? change : earlier.andThen(change);
-        if (earlier == null) {
+    }
+
+    /**
+     * Has all changes of the headers made just before any response is sent. They are one action of the response, because
+     * each action takes several operators; a request that is refused before it is forwarded needs none.
+     */
+    public static void addFieldsBeforeCommit(ServerWebExchange exchange) {
+        Notes notes = notes(exchange);
+        if (!notes.fieldsAreDue) {
+            notes.fieldsAreDue = true;
             ServerHttpResponse response = exchange.getResponse();
             response.beforeCommit(() -> {
-                Objects.requireNonNull(notes.fields).accept(response.getHeaders());
+                change(notes, response.getHeaders());
                 return Mono.empty();
             });
         }
+    }
+
+    /** Makes all changes of the headers now, unless they are made before the response is sent. */
+    public static void addFields(ServerWebExchange exchange) {
+        Notes notes = known(exchange);
+        if (notes != null && !notes.fieldsAreDue) {
+            change(notes, exchange.getResponse().getHeaders());
+        }
+    }
+
+    private static void change(Notes notes, HttpHeaders headers) {
+        Consumer<HttpHeaders> fields = notes.fields;
+        if (fields != null) {
+            fields.accept(headers);
+        }
+    }
+
+    /** Keeps the headers of the response as they are before a route adds to them. */
+    public static void keepResponseHeaders(ServerWebExchange exchange) {
+        ServerHttpResponse response = exchange.getResponse();
+        notes(exchange).before = hasOnlyTheDefault(response) || response.getHeaders().isEmpty()
+                ? HttpHeaders.EMPTY
+                : HttpHeaders.copyOf(response.getHeaders());
+    }
+
+    /** Removes what a route, or its upstream, has added to the headers of the response. */
+    public static void restoreResponseHeaders(ServerWebExchange exchange) {
+        Notes notes = known(exchange);
+        HttpHeaders kept = notes == null ? null : notes.before;
+        ServerHttpResponse response = exchange.getResponse();
+        if (kept != null && !(kept.isEmpty() && hasOnlyTheDefault(response))) {
+            response.getHeaders().clear();
+            response.getHeaders().putAll(kept);
+        }
+    }
+
+    /** Whether the headers are those with which Reactor Netty begins each response; it replaces this one if need be. */
+    private static boolean hasOnlyTheDefault(ServerHttpResponse response) {
+        HttpServerResponse netty = nettyResponse(response);
+        return netty != null
+                && netty.responseHeaders().size() == 1
+                && netty.responseHeaders().contains(HttpHeaderNames.TRANSFER_ENCODING);
+    }
+
+    /** The response of Reactor Netty, if nothing decorates it; otherwise null. */
+    public static @Nullable HttpServerResponse nettyResponse(ServerHttpResponse response) {
+        return response instanceof AbstractServerHttpResponse plain
+                        && plain.getNativeResponse() instanceof HttpServerResponse netty
+                ? netty
+                : null;
+    }
+
+    public static void setAnswered(ServerWebExchange exchange) {
+        notes(exchange).isAnswered = true;
+    }
+
+    /** Whether the gateway itself has begun to answer the request. */
+    public static boolean isAnswered(ServerWebExchange exchange) {
+        Notes known = known(exchange);
+        return known != null && known.isAnswered;
     }
 
     /** The client's connection; null when the request is not served by Reactor Netty. */

@@ -13,8 +13,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.reactive.DispatcherHandler;
+import org.springframework.web.server.adapter.HttpWebHandlerAdapter;
 
-/** Puts {@link RouteDispatcher} in the place of Spring's dispatcher. */
+/** Puts {@link EarlyHandler} before Spring's handling of requests, and {@link RouteDispatcher} in the place of its dispatcher. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
 @ConditionalOnProperty(name = GatewayProperties.PREFIX + ".enabled", matchIfMissing = true)
@@ -30,6 +31,9 @@ public class DispatchConfiguration {
         return new BeanPostProcessor() {
             @Override
             public Object postProcessAfterInitialization(Object bean, String beanName) {
+                if (bean.getClass() == HttpWebHandlerAdapter.class) {
+                    return new EarlyHandler((HttpWebHandlerAdapter) bean, early);
+                }
                 return bean.getClass() == DispatcherHandler.class ? new RouteDispatcher(context, early, weights) : bean;
             }
         };

@@ -4,6 +4,7 @@ import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.G
 import static org.springframework.cloud.gateway.support.ServerWebExchangeUtils.GATEWAY_ROUTE_ATTR;
 
 import io.fairgate.spring.admission.Admission;
+import io.fairgate.spring.refusal.RefusalHandler;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cloud.gateway.event.RefreshRoutesResultEvent;
@@ -16,6 +17,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.web.cors.reactive.CorsUtils;
 import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.handler.ExceptionHandlingWebHandler;
 import reactor.core.publisher.Mono;
 
 /**
@@ -28,14 +30,17 @@ final class EarlyRoutes {
     private final RouteLocator locator;
     private final DirectRoutes directRoutes;
     private final Admission admission;
+    private final RefusalHandler refusals;
     /** In their order, up to the first one whose predicates are not known; empty if other handlers may come first. */
     private volatile List<Route> routes = List.of();
+    private volatile boolean answersRefusals;
 
-    EarlyRoutes(ApplicationContext context, RouteLocator locator, DirectRoutes directRoutes, Admission admission) {
+    EarlyRoutes(ApplicationContext context, RouteLocator locator, DirectRoutes directRoutes, Admission admission, RefusalHandler refusals) {
         this.context = context;
         this.locator = locator;
         this.directRoutes = directRoutes;
         this.admission = admission;
+        this.refusals = refusals;
     }
 
     /** First of all listeners: the others may tell the operator that the new routes are in force. */
@@ -43,11 +48,17 @@ final class EarlyRoutes {
     @Order(Ordered.HIGHEST_PRECEDENCE)
     void changed(RefreshRoutesResultEvent event) {
         if (event.isSuccess() && locator instanceof CachingRouteLocator) {
+            answersRefusals = !OtherHandlers.maySeeRefusals(context);
             var unused = locator.getRoutes()
                     .collectList()
                     .subscribe(all -> routes =
                             OtherHandlers.mayComeFirst(context, all) ? List.of() : KnownPredicates.firstOf(all));
         }
+    }
+
+    /** Whether nothing of the application sees a refusal before it is answered here. */
+    boolean answerRefusals() {
+        return answersRefusals;
     }
 
     /** Admits and forwards a request; null when it must be dispatched as usual. */
@@ -61,7 +72,14 @@ final class EarlyRoutes {
             return null;
         }
         exchange.getAttributes().put(GATEWAY_ROUTE_ATTR, route);
-        return admission.handle(exchange, direct);
+        Mono<Void> handled = admission.handle(exchange, direct);
+        return answersRefusals ? handled.onErrorResume(failure -> answer(exchange, failure)) : handled;
+    }
+
+    /** Spring would do the same, after a way through all its operators on which it adds to the failure where it was. */
+    private Mono<Void> answer(ServerWebExchange exchange, Throwable failure) {
+        exchange.getAttributes().put(ExceptionHandlingWebHandler.HANDLED_WEB_EXCEPTION, failure);
+        return refusals.handle(exchange, failure);
     }
 
     /** The first route that matches; null when another route may match. */

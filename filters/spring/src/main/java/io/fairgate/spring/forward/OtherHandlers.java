@@ -1,7 +1,9 @@
 package io.fairgate.spring.forward;
 
+import io.fairgate.spring.refusal.RefusalHandler;
 import java.util.List;
 import org.springframework.cloud.gateway.config.GlobalCorsProperties;
+import org.springframework.cloud.gateway.filter.WeightCalculatorWebFilter;
 import org.springframework.cloud.gateway.handler.RoutePredicateHandlerMapping;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.context.ApplicationContext;
@@ -12,6 +14,8 @@ import org.springframework.web.reactive.function.server.support.RouterFunctionMa
 import org.springframework.web.reactive.handler.AbstractHandlerMapping;
 import org.springframework.web.reactive.handler.AbstractUrlHandlerMapping;
 import org.springframework.web.reactive.result.method.AbstractHandlerMethodMapping;
+import org.springframework.web.server.WebExceptionHandler;
+import org.springframework.web.server.WebFilter;
 
 /** What an application may put before, or around, the handling of a route. */
 final class OtherHandlers {
@@ -30,6 +34,16 @@ final class OtherHandlers {
                 || routes.stream().anyMatch(route -> route.getMetadata().containsKey(CORS))
                 || context.getBeanProvider(GlobalCorsProperties.class).stream()
                         .anyMatch(cors -> !cors.getCorsConfigurations().isEmpty());
+    }
+
+    /** Whether a filter, or a handler of errors, sees the refusal of a request before {@link RefusalHandler} answers it. */
+    static boolean maySeeRefusals(ApplicationContext context) {
+        return context.getBeanProvider(WebFilter.class).stream()
+                        .anyMatch(filter -> filter.getClass() != WeightCalculatorWebFilter.class)
+                || !(context.getBeanProvider(WebExceptionHandler.class)
+                        .orderedStream()
+                        .findFirst()
+                        .orElse(null) instanceof RefusalHandler);
     }
 
     private static boolean routesAreSearchedFirst(List<HandlerMapping> mappings) {

@@ -27,6 +27,10 @@ final class RouteDispatcher extends DispatcherHandler {
 
     @Override
     public Mono<Void> handle(ServerWebExchange exchange) {
+        Throwable failure = EarlyHandler.failure(exchange);
+        if (failure != null) {
+            return Mono.error(failure);
+        }
         Mono<Void> handled = early.getObject().handle(exchange);
         if (handled != null) {
             return handled;

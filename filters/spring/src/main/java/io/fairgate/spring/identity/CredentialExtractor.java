@@ -52,6 +52,13 @@ final class CredentialExtractor {
     String value(HttpHeaders headers) {
         String found = null;
         for (String value : headers.getOrDefault(header.name(), List.of())) {
+            if (header.scheme() == null) {
+                if (found != null || value.isBlank()) {
+                    throw new IdentityRefusedException(Reason.MALFORMED);
+                }
+                found = value;
+                continue;
+            }
             Matcher before = start.matcher(value);
             String credential = before.lookingAt() ? value.substring(before.end()) : null;
             boolean isSecondOrEmpty = credential != null && (found != null || credential.isBlank());

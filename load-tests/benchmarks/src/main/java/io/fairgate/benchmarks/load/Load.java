@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * A closed loop: each connection sends the next request when the last one is answered.
  *
- * @param tenants name the tenants of the requests, in turn
+ * @param tenants name the tenants of the requests, in turn; empty for requests that name none
  * @param leadIn the time at the beginning in which nothing is counted but the answers
  * @param time how long requests are sent after that
  * @param atMost how many requests are sent
@@ -40,6 +40,11 @@ public record Load(
     /** A load of this many requests: on a busy machine a compiler needs more time for the same code. */
     public static Load times(long requests, int port, String path, List<String> tenants, int connections) {
         return new Load(port, path, tenants, connections, Duration.ZERO, LONG, requests, PAUSE);
+    }
+
+    /** The same load, whose connections try again at once after a refusal. */
+    public Load withoutPause() {
+        return new Load(port, path, tenants, connections, leadIn, time, atMost, Duration.ZERO);
     }
 
     /** The same load, which begins this much earlier. */

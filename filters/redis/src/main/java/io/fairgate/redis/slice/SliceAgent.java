@@ -166,12 +166,6 @@ final class SliceAgent {
         return node;
     }
 
-    /** For tests: an earlier answer as if it were the one to the latest heartbeat. */
-    SliceAnswer asLatest(SliceAnswer answer) {
-        return new SliceAnswer(
-                answer.outcome(), sequence, answer.now(), answer.slice(), answer.isRecovering(), answer.tokens());
-    }
-
     private boolean isOver(long now) {
         return slice > 0 && now - endsAt >= 0;
     }
@@ -182,10 +176,12 @@ final class SliceAgent {
         }
     }
 
-    /** Under another name, so that an answer that is still on its way cannot bring the old slice back. */
+    /**
+     * Under another name, so that the ledger does not take a late heartbeat for one of the new term. The sequence goes on, so that
+     * no answer to the old name is taken for one to the new.
+     */
     private void beginAgain() {
         node = names.get();
-        sequence = 0;
         slice = 0;
         unanswered = null;
         unrecorded.clear();

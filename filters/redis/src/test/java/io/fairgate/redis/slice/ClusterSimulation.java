@@ -185,6 +185,7 @@ final class ClusterSimulation {
         node.tidy(now);
         SliceAgent agent = node.agent;
         Heartbeat beat = agent.beat(node.nanos(now), PERMITS, node.inUse());
+        node.latest = beat.sequence();
         node.sent.put(beat.node() + "/" + beat.sequence(), now);
         call(
                 node,
@@ -198,7 +199,7 @@ final class ClusterSimulation {
         }
         SliceAnswer taken = answer;
         if (without.contains(Guard.LATEST_ANSWER) && agent.node().equals(beat.node())) {
-            taken = agent.asLatest(answer);
+            taken = SmallCluster.withSequence(answer, node.latest);
         }
         for (LeaseClaim lease : agent.answered(taken, node.nanos(now))) {
             if (lease.token() > 0) {

@@ -7,7 +7,8 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * The holders of leases: each extends its lease through any node, and stops when it has not been told in time that it still has it.
+ * The holders of leases. Each extends its lease through any node, and stops to work when no answer has said in time that it still
+ * has the lease.
  */
 final class SimulatedLeases {
 
@@ -27,8 +28,8 @@ final class SimulatedLeases {
     private final SplittableRandom random;
     private final Map<String, Held> held = new HashMap<>();
     private final Map<String, SimulatedNode> knownBy = new HashMap<>();
-    /** Holders are told once, however often the answer comes. */
-    private final Set<String> told = new HashSet<>();
+    /** The leases that their holders have got. An answer can come twice, and a holder gets its lease once. */
+    private final Set<String> granted = new HashSet<>();
 
     private int ids;
     private boolean isStopped;
@@ -56,10 +57,10 @@ final class SimulatedLeases {
                 .sum();
     }
 
-    /** The ledger has the lease; its holder is told when the replica has it as well. */
+    /** The ledger has the lease. The holder gets it when the replica has it as well. */
     void recorded(SimulatedNode node, LeaseClaim lease, long sentAt) {
         cluster.call(node, server -> cluster.redis().replicate(server, cluster.now()), isReplicated -> {
-            if (isReplicated && told.add(lease.id())) {
+            if (isReplicated && granted.add(lease.id())) {
                 held.put(lease.id(), new Held(lease, end(lease, sentAt)));
                 knownBy.put(lease.id(), node);
                 cluster.after(lease.ttlMillis() / 3, () -> next(lease.id()));

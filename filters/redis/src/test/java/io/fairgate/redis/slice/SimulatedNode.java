@@ -16,6 +16,9 @@ final class SimulatedNode {
     long pausedUntil;
     long cutUntil;
     boolean onOldSide;
+    /** The sequence of the latest heartbeat. */
+    long latest;
+
     /** When the heartbeats of the agent were sent, by name and sequence. */
     final Map<String, Long> sent = new HashMap<>();
 

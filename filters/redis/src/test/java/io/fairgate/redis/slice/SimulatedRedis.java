@@ -55,7 +55,7 @@ final class SimulatedRedis {
         return new Server(state, "server-" + servers++, 1_000_000 + random.nextLong(-30_000, 30_000));
     }
 
-    /** The server that answers now; null when there is none. */
+    /** The server that answers now; null while no server runs. */
     @Nullable
     Server server(long now, boolean onOldSide) {
         Server old = isolated;

@@ -73,7 +73,17 @@ class SliceAgentTest {
         assertThat(agent.slice(TERM.nanos())).isZero();
         assertThat(agent.beat(TERM.nanos(), LIMIT, 0))
                 .extracting(Heartbeat::node, Heartbeat::sequence, Heartbeat::kept)
-                .containsExactly("node-1", 1L, 0);
+                .containsExactly("node-1", 3L, 0);
+    }
+
+    @Test
+    void an_answer_to_the_old_name_is_no_answer_to_the_new_one() {
+        have(4);
+        agent.beat(TERM.nanos(), LIMIT, 0);
+        agent.answered(
+                new SliceAnswer(Outcome.RECORDED, 1, new LedgerVersion(1, 2), 9, false, Map.of()), TERM.nanos() + 1);
+        assertThat(agent.node()).isEqualTo("node-1");
+        assertThat(agent.slice(TERM.nanos() + 1)).isZero();
     }
 
     @Test

@@ -28,6 +28,7 @@ final class SmallCluster {
 
     private final SliceAgent[] nodes = new SliceAgent[2];
     private final int[] sent = new int[2];
+    private final long[] latest = new long[2];
     private final int[] names = new int[2];
     /** All that were ever sent: any of them can arrive, again and in any order. */
     private final Set<Message> beats = new LinkedHashSet<>();
@@ -125,7 +126,9 @@ final class SmallCluster {
 
     private void beat(int i, int target) {
         nodes[i].aimAt(target);
-        beats.add(new Message(i, nodes[i].beat(0, PERMITS, 0)));
+        Heartbeat beat = nodes[i].beat(0, PERMITS, 0);
+        latest[i] = beat.sequence();
+        beats.add(new Message(i, beat));
         sent[i]++;
     }
 
@@ -143,11 +146,15 @@ final class SmallCluster {
     private void answer(Answered answered) {
         SliceAgent node = nodes[answered.node()];
         boolean isOfThisTerm = node.node().equals(answered.name());
-        if (isOfThisTerm && without.contains(Guard.LATEST_ANSWER)) {
-            node.answered(node.asLatest(answered.answer()), 0);
-        } else if (isOfThisTerm || answered.answer().sequence() > 0) {
-            node.answered(answered.answer(), 0);
-        }
+        boolean isTakenForLatest = isOfThisTerm && without.contains(Guard.LATEST_ANSWER);
+        SliceAnswer answer = answered.answer();
+        node.answered(isTakenForLatest ? withSequence(answer, latest[answered.node()]) : answer, 0);
+    }
+
+    /** An answer as if it were one to another heartbeat. */
+    static SliceAnswer withSequence(SliceAnswer answer, long sequence) {
+        return new SliceAnswer(
+                answer.outcome(), sequence, answer.now(), answer.slice(), answer.isRecovering(), answer.tokens());
     }
 
     /** What a node was answered before comes too late to give it a term. */

@@ -38,8 +38,23 @@ public final class StartCache {
         return new StartCache(program, kind, program.jar().resolveSibling(kind.fileName()));
     }
 
-    public StartCache in(Path other) {
-        return new StartCache(program, kind, other.toAbsolutePath().normalize());
+    /**
+     * The same, in another file.
+     *
+     * @throws StartCacheException when something else than a file is there already, such as a folder or a device
+     */
+    public StartCache in(Path other) throws StartCacheException {
+        return new StartCache(program, kind, replaceable(other.toAbsolutePath().normalize()));
+    }
+
+    /** The new file takes the place of an old one. It must not take that of a folder, or of {@code /dev/null}. */
+    static Path replaceable(Path file) throws StartCacheException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            throw new StartCacheException(
+                    "start-cache: --output %s: %s (expected: the name of a new file, or an old file)"
+                            .formatted(file, Files.isDirectory(file) ? "is a folder" : "is not a file"));
+        }
+        return file;
     }
 
     public Path file() {

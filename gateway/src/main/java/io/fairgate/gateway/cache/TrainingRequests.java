@@ -34,7 +34,7 @@ final class TrainingRequests {
         for (int i = 0; i < TIMES_LIMITED; i++) {
             get(traffic + "/fair/3", "limited");
         }
-        for (String refused : List.of("nobody", "not an id")) {
+        for (String refused : List.of("unknown", "not an id")) {
             get(traffic + "/fair/4", refused);
         }
         get(traffic + "/no-route", QUIET);

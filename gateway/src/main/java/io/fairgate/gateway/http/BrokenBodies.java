@@ -11,11 +11,8 @@ import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import reactor.netty.NettyPipeline;
 import reactor.netty.http.server.HttpServer;
@@ -29,8 +26,7 @@ import reactor.netty.http.server.HttpServer;
  */
 public final class BrokenBodies extends ChannelDuplexHandler {
 
-    private int unanswered;
-    private boolean answering;
+    private final UnansweredRequests unanswered = new UnansweredRequests();
     private boolean broken;
 
     private BrokenBodies() {}
@@ -57,14 +53,14 @@ public final class BrokenBodies extends ChannelDuplexHandler {
             ReferenceCountUtil.release(part);
             end(context);
         } else {
-            unanswered += part instanceof HttpRequest ? 1 : 0;
+            unanswered.read(part);
             context.fireChannelRead(part);
         }
     }
 
     private void end(ChannelHandlerContext context) {
         broken = true;
-        if (unanswered == 1 && !answering) {
+        if (unanswered.count() == 1 && !unanswered.isAnswering()) {
             FullHttpResponse refusal =
                     new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.BAD_REQUEST);
             refusal.headers()
@@ -78,13 +74,7 @@ public final class BrokenBodies extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object part, ChannelPromise promise) {
-        if (part instanceof HttpResponse response) {
-            answering = response.status().codeClass() != HttpStatusClass.INFORMATIONAL;
-        }
-        if (part instanceof LastHttpContent && answering) {
-            answering = false;
-            unanswered--;
-        }
+        unanswered.written(part);
         var unused = context.write(part, promise);
     }
 }

@@ -6,10 +6,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
-import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http.HttpStatusClass;
-import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.CleartextHttp2ServerUpgradeHandler.PriorKnowledgeUpgradeEvent;
 import java.time.Duration;
 import java.util.Objects;
@@ -30,8 +26,7 @@ public final class IdleConnections extends ChannelDuplexHandler {
 
     private final Duration most;
     private @Nullable MovingDeadline deadline;
-    private int unanswered;
-    private boolean answering;
+    private final UnansweredRequests unanswered = new UnansweredRequests();
 
     private IdleConnections(Duration most) {
         this.most = most;
@@ -82,8 +77,7 @@ public final class IdleConnections extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object part) {
-        if (part instanceof HttpRequest) {
-            unanswered++;
+        if (unanswered.read(part)) {
             deadline().clear();
         }
         context.fireChannelRead(part);
@@ -91,15 +85,8 @@ public final class IdleConnections extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object part, ChannelPromise promise) {
-        if (part instanceof HttpResponse response) {
-            answering = response.status().codeClass() != HttpStatusClass.INFORMATIONAL;
-        }
-        if (part instanceof LastHttpContent && answering) {
-            answering = false;
-            unanswered--;
-            if (unanswered == 0) {
-                beginPause();
-            }
+        if (unanswered.written(part) && unanswered.count() == 0) {
+            beginPause();
         }
         var unused = context.write(part, promise);
     }

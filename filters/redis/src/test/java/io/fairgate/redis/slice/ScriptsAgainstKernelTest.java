@@ -29,6 +29,7 @@ class ScriptsAgainstKernelTest {
 
     private static final SliceTerm TERM = SliceTerm.USUAL;
     private static final long FAILOVER_MILLIS = 700;
+    private static final int BEATS_OF_A_RECOVERY = 12;
     private static final long START = 1_760_000_000_000L;
     private static final SliceScripts SCRIPTS = new SliceScripts(TERM, FAILOVER_MILLIS);
     private static final String[] KEYS = SliceScripts.keys("orders");
@@ -144,6 +145,20 @@ class ScriptsAgainstKernelTest {
         String inRedis = redis.hget(KEYS[0], "leased");
         records.add("leased " + (inRedis == null ? null : leased));
         return records.stream().sorted().toList();
+    }
+
+    /** Random calls hardly ever do this. */
+    @Test
+    void a_node_that_keeps_more_than_is_recorded_is_believed_once() {
+        List<Integer> kept = List.of(0, 5, 9);
+        for (int i = 0; i < kept.size() * BEATS_OF_A_RECOVERY; i++) {
+            wall += TERM.maxStep().toMillis();
+            int keeps = kept.get(i / BEATS_OF_A_RECOVERY);
+            Heartbeat beat = new Heartbeat("n", i + 1, LedgerVersion.NONE, keeps, keeps, 10, List.of(), false);
+            SliceAnswer expected = kernel.heartbeat(state, beat, wall, identity);
+            assertThat(heartbeat(beat)).as("heartbeat %d", i + 1).isEqualTo(expected);
+            assertThat(expected.outcome() == SliceAnswer.Outcome.ENDED).isEqualTo(keeps == 9);
+        }
     }
 
     @Test

@@ -27,7 +27,7 @@ final class InterimResponses extends ChannelInboundHandlerAdapter {
     /** The rest of the current response is dropped as well. */
     private boolean drops;
 
-    /** Something was dropped since the last read, so that nobody else asks for more. */
+    /** Something was dropped since the last read. The handlers behind have not seen it, and so do not ask for more. */
     private boolean hasDropped;
 
     private InterimResponses() {}

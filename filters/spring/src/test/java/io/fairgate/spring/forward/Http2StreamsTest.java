@@ -97,13 +97,7 @@ class Http2StreamsTest {
     void a_slow_client_slows_its_upstream_down(Way way) {
         AtomicLong sent = new AtomicLong();
         CompletableFuture<Void> mayRead = new CompletableFuture<>();
-        gateways.upstream().answerWith(request -> {
-            request.send("HTTP/1.1 200 OK\r\nContent-Length: " + LargeBody.SIZE + "\r\n\r\n");
-            for (int i = 0; i < LargeBody.BLOCKS; i++) {
-                request.wire().send(LargeBody.BLOCK);
-                sent.addAndGet(LargeBody.BLOCK.length);
-            }
-        });
+        gateways.upstream().answerWith(request -> LargeBody.answer(request, sent));
         CompletableFuture<Long> received = client(way, Map.of())
                 .get()
                 .uri("/x")

@@ -30,6 +30,15 @@ final class LargeBody {
 
     private LargeBody() {}
 
+    /** Answers a request with the body, and counts what was sent of it. */
+    static void answer(RecordingUpstream.Request request, AtomicLong sent) throws IOException {
+        request.send("HTTP/1.1 200 OK\r\nContent-Length: " + SIZE + "\r\n\r\n");
+        for (int i = 0; i < BLOCKS; i++) {
+            request.wire().send(BLOCK);
+            sent.addAndGet(BLOCK.length);
+        }
+    }
+
     /** Waits until a sender has got stuck, or has sent everything; it must have got stuck. */
     static void awaitPause(AtomicLong sent) {
         AtomicLong before = new AtomicLong(-1);

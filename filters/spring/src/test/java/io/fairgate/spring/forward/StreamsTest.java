@@ -76,13 +76,7 @@ class StreamsTest {
     @EnumSource
     void a_slow_client_slows_its_upstream_down(Way way) throws Exception {
         AtomicLong sent = new AtomicLong();
-        gateways.upstream().answerWith(request -> {
-            request.send("HTTP/1.1 200 OK\r\nContent-Length: " + LargeBody.SIZE + "\r\n\r\n");
-            for (int i = 0; i < LargeBody.BLOCKS; i++) {
-                request.wire().send(LargeBody.BLOCK);
-                sent.addAndGet(LargeBody.BLOCK.length);
-            }
-        });
+        gateways.upstream().answerWith(request -> LargeBody.answer(request, sent));
         try (RecordingClient client = gateways.connect(way)) {
             client.send(request("GET", "/x"));
             LargeBody.awaitPause(sent);

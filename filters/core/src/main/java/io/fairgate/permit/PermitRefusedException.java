@@ -14,15 +14,17 @@ public final class PermitRefusedException extends RuntimeException {
     private final Duration waited;
 
     public PermitRefusedException(String pool, TenantId tenant, RefusalReason reason, Duration waited) {
-        super(
-                "pool %s refused tenant %s after %s: %s".formatted(pool, tenant, waited, reason.label()),
-                null,
-                false,
-                false);
+        super(null, null, false, false);
         this.pool = pool;
         this.tenant = tenant;
         this.reason = reason;
         this.waited = waited;
+    }
+
+    /** Written only if it is read: a pool that is full refuses many requests. */
+    @Override
+    public String getMessage() {
+        return "pool %s refused tenant %s after %s: %s".formatted(pool, tenant, waited, reason.label());
     }
 
     public String pool() {

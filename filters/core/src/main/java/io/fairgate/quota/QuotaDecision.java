@@ -1,6 +1,7 @@
 package io.fairgate.quota;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -73,12 +74,16 @@ public final class QuotaDecision {
 
     /** The labels of the quotas that refuse. */
     public List<String> violated() {
-        return allowed
-                ? List.of()
-                : balances().stream()
-                        .filter(Balance::refuses)
-                        .map(balance -> balance.of().label())
-                        .toList();
+        if (allowed) {
+            return List.of();
+        }
+        List<String> labels = new ArrayList<>(1);
+        for (Balance balance : balances()) {
+            if (balance.refuses()) {
+                labels.add(balance.of().label());
+            }
+        }
+        return List.copyOf(labels);
     }
 
     /** The labels of the quotas that are not enforced and would have refused; empty for a request that is refused. */
@@ -88,12 +93,13 @@ public final class QuotaDecision {
 
     /** The time until the same request would pass all quotas; zero when it passes. */
     public Duration retryAfter() {
-        return allowed
-                ? Duration.ZERO
-                : balances().stream()
-                        .map(Balance::retryAfter)
-                        .max(Duration::compareTo)
-                        .orElse(Duration.ZERO);
+        Duration longest = Duration.ZERO;
+        if (!allowed) {
+            for (Balance balance : balances()) {
+                longest = balance.retryAfter().compareTo(longest) > 0 ? balance.retryAfter() : longest;
+            }
+        }
+        return longest;
     }
 
     @Override

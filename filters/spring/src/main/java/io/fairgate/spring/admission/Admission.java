@@ -9,7 +9,6 @@ import io.fairgate.spring.identity.Identity;
 import io.fairgate.spring.identity.TenantIdentifier;
 import io.fairgate.spring.quota.QuotaStep;
 import io.fairgate.spring.quota.RequestQuotas;
-import io.fairgate.spring.refusal.RefusalHandler;
 import org.springframework.cloud.gateway.filter.GatewayFilterChain;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.core.Ordered;
@@ -39,7 +38,11 @@ public record Admission(
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        return handle(exchange, chain::filter);
+        return handle(exchange, admitted -> {
+                    Exchanges.addFieldsOnCommit(admitted); // Any filter may write the response.
+                    return chain.filter(admitted);
+                })
+                .doOnError(failure -> Exchanges.addFieldsOnCommit(exchange)); // Any handler of errors may.
     }
 
     /** Admits one request and forwards it, as {@link #admit} does, and writes its record of the access log. */
@@ -56,7 +59,7 @@ public record Admission(
                     shutdown.requireRunning(exchange); // 503
                     tunnels.requireNone(exchange); // 405
                     Exchanges.setAdmitted(exchange);
-                    RefusalHandler.keepResponseHeaders(exchange);
+                    Exchanges.keepResponseHeaders(exchange);
                     paths.requireUnambiguous(exchange); // 400
                     return tenants.require(exchange); // 400, 401, 403
                 })

@@ -59,7 +59,7 @@ final class GracefulShutdown implements SmartLifecycle {
             throw new NotAdmittedException(Refusal.DRAINING);
         }
         http2.add(exchange);
-        Exchanges.beforeCommit(exchange, closing);
+        Exchanges.noteFields(exchange, closing);
     }
 
     private void close(HttpHeaders headers) {

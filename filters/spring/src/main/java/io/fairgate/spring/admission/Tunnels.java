@@ -16,7 +16,12 @@ record Tunnels(RefusalMeters refusals) {
 
     private static final HttpMethod CONNECT = HttpMethod.valueOf("CONNECT");
     private static final Refusal REFUSAL = new Refusal(
-            HttpStatus.METHOD_NOT_ALLOWED, "connect", "The gateway opens no tunnels.", List.of(), null, headers());
+            HttpStatus.METHOD_NOT_ALLOWED,
+            "connect",
+            "The gateway opens no tunnels.",
+            List.of(),
+            null,
+            Tunnels::addFields);
 
     /** Throws {@link NotAdmittedException} when the request asks for a tunnel. */
     void requireNone(ServerWebExchange exchange) {
@@ -27,10 +32,8 @@ record Tunnels(RefusalMeters refusals) {
     }
 
     /** Over HTTP/1.1 the connection is closed: what follows may have been meant for the tunnel. */
-    private static HttpHeaders headers() {
-        HttpHeaders headers = new HttpHeaders();
+    private static void addFields(HttpHeaders headers) {
         headers.set(HttpHeaders.ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
         headers.set(HttpHeaders.CONNECTION, "close");
-        return HttpHeaders.readOnlyHttpHeaders(headers);
     }
 }

@@ -1,19 +1,21 @@
 package io.fairgate.spring.exchange;
 
 import io.fairgate.policy.TenantPolicy;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.server.reactive.AbstractServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
+import reactor.netty.http.server.HttpServerResponse;
 
 /** What the steps of the admission note on an exchange, and the connection of the exchange. */
 public final class Exchanges {
@@ -27,8 +29,10 @@ public final class Exchanges {
         volatile @Nullable String pool;
         volatile @Nullable Long waited;
         volatile @Nullable Consumer<HttpHeaders> fields;
-        volatile boolean areFieldsForwarded;
-        volatile boolean areFieldsWritten;
+        volatile boolean areFieldsAdded;
+        volatile boolean areFieldsAddedOnCommit;
+        volatile @Nullable HttpHeaders before;
+        volatile boolean isAnswered;
     }
 
     private Exchanges() {}
@@ -88,61 +92,93 @@ public final class Exchanges {
     }
 
     /**
-     * Changes the headers of the response just before they are sent, after the changes that were given earlier. All of
-     * them are one action of the response, because each action takes several operators. Not for concurrent use.
+     * Notes a change of the headers of the response, after the changes that were noted earlier. What writes the response
+     * makes all of them with {@link #addFields}; for a writer that does not know of them there is
+     * {@link #addFieldsOnCommit}. Not for concurrent use.
      */
-    public static void beforeCommit(ServerWebExchange exchange, Consumer<HttpHeaders> change) {
+    public static void noteFields(ServerWebExchange exchange, Consumer<HttpHeaders> change) {
         Notes notes = notes(exchange);
         Consumer<HttpHeaders> earlier = notes.fields;
         notes.fields = earlier == null ? change : earlier.andThen(change);
-        if (earlier == null && !notes.areFieldsForwarded) {
-            register(exchange, notes);
+    }
+
+    /** Makes the noted changes of the headers, unless they have been made. */
+    public static void addFields(ServerWebExchange exchange) {
+        Notes notes = known(exchange);
+        if (notes != null) {
+            addFields(notes, exchange.getResponse());
         }
     }
 
-    private static void register(ServerWebExchange exchange, Notes notes) {
-        ServerHttpResponse response = exchange.getResponse();
-        response.beforeCommit(() -> {
-            Objects.requireNonNull(notes.fields).accept(response.getHeaders());
-            return Mono.empty();
-        });
+    private static void addFields(Notes notes, ServerHttpResponse response) {
+        Consumer<HttpHeaders> fields = notes.fields;
+        if (fields != null && !notes.areFieldsAdded) {
+            notes.areFieldsAdded = true;
+            fields.accept(response.getHeaders());
+        }
     }
 
     /**
-     * The forward of the request makes the changes of {@link #beforeCommit} itself, when it writes the response. An action
-     * of the response takes twelve objects and a queue.
+     * Has the noted changes, and those that are noted later, made just before the response is sent, whatever writes it.
+     * An action of the response takes twelve objects and a queue, so this is only for writers that do not call
+     * {@link #addFields}.
      */
-    public static void setFieldsForwarded(ServerWebExchange exchange) {
-        notes(exchange).areFieldsForwarded = true;
-    }
-
-    /** Makes the changes of {@link #beforeCommit} now, if it is the forward that makes them. */
-    public static void forwardFields(ServerWebExchange exchange) {
-        Notes notes = known(exchange);
-        if (notes != null && notes.areFieldsForwarded && notes.fields != null) {
-            notes.areFieldsWritten = true;
-            notes.fields.accept(exchange.getResponse().getHeaders());
+    public static void addFieldsOnCommit(ServerWebExchange exchange) {
+        Notes notes = notes(exchange);
+        if (!notes.areFieldsAddedOnCommit) {
+            notes.areFieldsAddedOnCommit = true;
+            ServerHttpResponse response = exchange.getResponse();
+            response.beforeCommit(() -> {
+                addFields(notes, response);
+                return Mono.empty();
+            });
         }
     }
 
-    /** The forward has failed, so that it may not write the response: they are made for the answer to the failure. */
-    public static void leaveFields(ServerWebExchange exchange) {
+    /** Keeps the headers of the response as they are before a route adds to them. */
+    public static void keepResponseHeaders(ServerWebExchange exchange) {
+        HttpHeaders headers = exchange.getResponse().getHeaders();
+        notes(exchange).before =
+                hasOnlyTheDefault(exchange) || headers.isEmpty() ? HttpHeaders.EMPTY : HttpHeaders.copyOf(headers);
+    }
+
+    /** Removes what a route, or its upstream, has added to the headers of the response. */
+    public static void restoreResponseHeaders(ServerWebExchange exchange) {
         Notes notes = known(exchange);
-        if (notes != null && notes.areFieldsForwarded) {
-            notes.areFieldsForwarded = false;
-            if (notes.fields != null && !notes.areFieldsWritten) {
-                register(exchange, notes);
-            }
+        HttpHeaders kept = notes == null ? null : notes.before;
+        if (kept != null && !(kept.isEmpty() && hasOnlyTheDefault(exchange))) {
+            HttpHeaders headers = exchange.getResponse().getHeaders();
+            headers.clear();
+            headers.putAll(kept);
+            notes.areFieldsAdded = false;
         }
     }
 
-    /** The headers of the response have been removed, and those of {@link #beforeCommit} with them: they are made again. */
-    public static void repeatFields(ServerWebExchange exchange) {
-        Notes notes = known(exchange);
-        if (notes != null && notes.areFieldsWritten) {
-            notes.areFieldsWritten = false;
-            register(exchange, notes);
-        }
+    /** Whether the headers are those with which Reactor Netty begins each response; it replaces this one if need be. */
+    private static boolean hasOnlyTheDefault(ServerWebExchange exchange) {
+        HttpServerResponse netty = nettyResponse(exchange);
+        return netty != null
+                && netty.responseHeaders().size() == 1
+                && netty.responseHeaders().contains(HttpHeaderNames.TRANSFER_ENCODING);
+    }
+
+    /** The response of Reactor Netty, if nothing decorates it; otherwise null. */
+    public static @Nullable HttpServerResponse nettyResponse(ServerWebExchange exchange) {
+        return connection(exchange) != null
+                        && exchange.getResponse() instanceof AbstractServerHttpResponse plain
+                        && plain.getNativeResponse() instanceof HttpServerResponse netty
+                ? netty
+                : null;
+    }
+
+    public static void setAnswered(ServerWebExchange exchange) {
+        notes(exchange).isAnswered = true;
+    }
+
+    /** Whether the gateway itself has begun to answer the request. */
+    public static boolean isAnswered(ServerWebExchange exchange) {
+        Notes known = known(exchange);
+        return known != null && known.isAnswered;
     }
 
     /** The client's connection; null when the request is not served by Reactor Netty. */

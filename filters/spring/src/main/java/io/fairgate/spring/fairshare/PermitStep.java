@@ -146,6 +146,6 @@ public record PermitStep(
     private static void reportWait(ServerWebExchange exchange, long waitedNanos) {
         Exchanges.setWaited(exchange, waitedNanos);
         String entry = waitedNanos == 0 ? NO_WAIT : "fairgate;dur=" + Math.round(waitedNanos / 1e4) / 1e2;
-        Exchanges.beforeCommit(exchange, headers -> headers.add(SERVER_TIMING, entry));
+        Exchanges.noteFields(exchange, headers -> headers.add(SERVER_TIMING, entry));
     }
 }

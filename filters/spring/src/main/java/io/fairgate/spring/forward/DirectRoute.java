@@ -132,6 +132,9 @@ final class DirectRoute implements Forward {
     @Override
     public Mono<Void> send(ServerWebExchange exchange) {
         UpstreamCall call = new UpstreamCall(this);
+        if (!filters.filters().isEmpty()) {
+            Exchanges.addFieldsOnCommit(exchange); // A filter may write the response.
+        }
         return filters.around(exchange, call::exchange)
                 .then(Mono.defer(() -> call.write(exchange)))
                 .doFinally(call::end);
@@ -168,11 +171,6 @@ final class DirectRoute implements Forward {
             to.set(HttpHeaders.HOST, host == null ? "" : host);
         }
         return outbound.send(exchange.getRequest().getBody().map(NettyDataBufferFactory::toByteBuf));
-    }
-
-    /** Whether only {@link #send} can write the response: no filter of the route can answer in its place. */
-    boolean writesEveryResponse() {
-        return filters.filters().isEmpty();
     }
 
     UpstreamHeaders headers() {

@@ -1,6 +1,7 @@
 package io.fairgate.spring.forward;
 
 import io.fairgate.policy.Policy;
+import io.fairgate.spring.refusal.RefusalHandler;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -13,8 +14,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.reactive.DispatcherHandler;
+import org.springframework.web.server.adapter.HttpWebHandlerAdapter;
 
-/** Puts {@link RouteDispatcher} in the place of Spring's dispatcher. */
+/** Puts {@link EarlyHandler} before Spring's handling of requests, and {@link RouteDispatcher} in the place of its dispatcher. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
 @ConditionalOnProperty(name = GatewayProperties.PREFIX + ".enabled", matchIfMissing = true)
@@ -26,10 +28,14 @@ public class DispatchConfiguration {
     static BeanPostProcessor fairgateDispatcher(
             ApplicationContext context,
             ObjectProvider<EarlyRoutes> early,
+            ObjectProvider<RefusalHandler> refusals,
             ObjectProvider<WeightCalculatorWebFilter> weights) {
         return new BeanPostProcessor() {
             @Override
             public Object postProcessAfterInitialization(Object bean, String beanName) {
+                if (bean.getClass() == HttpWebHandlerAdapter.class) {
+                    return new EarlyHandler((HttpWebHandlerAdapter) bean, early, refusals);
+                }
                 return bean.getClass() == DispatcherHandler.class ? new RouteDispatcher(context, early, weights) : bean;
             }
         };

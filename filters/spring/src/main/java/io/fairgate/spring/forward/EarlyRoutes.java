@@ -50,7 +50,10 @@ final class EarlyRoutes {
         }
     }
 
-    /** Admits and forwards a request; null when it must be dispatched as usual. */
+    /**
+     * Admits and forwards a request; null when it must be dispatched as usual. The caller answers a failure, with the
+     * fields that are noted for the response.
+     */
     @Nullable
     Mono<Void> handle(ServerWebExchange exchange) {
         List<Route> now = routes;
@@ -61,7 +64,7 @@ final class EarlyRoutes {
             return null;
         }
         exchange.getAttributes().put(GATEWAY_ROUTE_ATTR, route);
-        return RouteHandler.handle(exchange, direct, admission);
+        return admission.handle(exchange, direct);
     }
 
     /** The first route that matches; null when another route may match. */

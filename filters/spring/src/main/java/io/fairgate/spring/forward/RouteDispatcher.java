@@ -1,5 +1,6 @@
 package io.fairgate.spring.forward;
 
+import io.fairgate.spring.exchange.Exchanges;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.cloud.gateway.filter.WeightCalculatorWebFilter;
 import org.springframework.context.ApplicationContext;
@@ -27,9 +28,13 @@ final class RouteDispatcher extends DispatcherHandler {
 
     @Override
     public Mono<Void> handle(ServerWebExchange exchange) {
+        Throwable failure = EarlyHandler.failure(exchange);
+        if (failure != null) {
+            return Mono.error(failure);
+        }
         Mono<Void> handled = early.getObject().handle(exchange);
         if (handled != null) {
-            return handled;
+            return handled.doOnError(another -> Exchanges.addFieldsOnCommit(exchange));
         }
         WeightCalculatorWebFilter drawing = weights.getIfAvailable();
         return drawing == null ? super.handle(exchange) : drawing.filter(exchange, super::handle);

@@ -35,17 +35,8 @@ final class RouteHandler extends FilteringWebHandler {
         Route route = exchange.getRequiredAttribute(GATEWAY_ROUTE_ATTR);
         DirectRoute direct = routes.of(route);
         return direct != null && DirectRequest.isPossible(exchange)
-                ? handle(exchange, direct, admission)
+                ? admission.handle(exchange, direct).doOnError(failure -> Exchanges.addFieldsOnCommit(exchange))
                 : super.handle(exchange);
-    }
-
-    /** Admits a request and forwards it directly. */
-    static Mono<Void> handle(ServerWebExchange exchange, DirectRoute direct, Admission admission) {
-        if (!direct.writesEveryResponse()) {
-            return admission.handle(exchange, direct);
-        }
-        Exchanges.setFieldsForwarded(exchange);
-        return admission.handle(exchange, direct).doOnError(failure -> Exchanges.leaveFields(exchange));
     }
 
     @Override

@@ -69,7 +69,7 @@ final class UpstreamCall {
         if (upstream == null || on == null) {
             return Mono.empty();
         }
-        Exchanges.forwardFields(exchange);
+        Exchanges.addFields(exchange);
         ServerHttpResponse client = exchange.getResponse();
         NettyDataBufferFactory buffers = (NettyDataBufferFactory) client.bufferFactory();
         Flux<DataBuffer> body = on.inbound().receive().retain().map(buffers::wrap);

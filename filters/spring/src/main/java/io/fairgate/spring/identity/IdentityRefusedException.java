@@ -1,7 +1,5 @@
 package io.fairgate.spring.identity;
 
-import io.fairgate.policy.CredentialHeader;
-import io.fairgate.policy.IdentitySource;
 import io.fairgate.policy.Policy;
 import io.fairgate.spring.refusal.Refusal;
 import io.fairgate.spring.refusal.RefusedException;
@@ -9,6 +7,7 @@ import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -88,32 +87,13 @@ public final class IdentityRefusedException extends RefusedException {
 
     @Override
     public Refusal refusal(Policy policy) {
-        HttpHeaders headers = new HttpHeaders();
-        if (reason.status == HttpStatus.UNAUTHORIZED) {
-            for (IdentitySource source : policy.identification().sources()) {
-                headers.add(HttpHeaders.WWW_AUTHENTICATE, challenge(source));
-            }
-        }
         Duration retryAfter = reason == Reason.IDENTITY_UNAVAILABLE ? Duration.ofSeconds(1) : null;
-        return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, headers);
+        return new Refusal(reason.status, reason.label, reason.detail, List.of(), retryAfter, fields(policy));
     }
 
-    /** The challenge for one source. RFC 6750 defines that of {@code Bearer}; other headers have no scheme. */
-    private String challenge(IdentitySource source) {
-        CredentialHeader header = source.header();
-        if (header == null) {
-            return source instanceof IdentitySource.ClientCertificate certificate
-                    ? "Fairgate certificate=\"%s\"".formatted(certificate.name().label())
-                    : "Fairgate " + source.kind().key();
-        }
-        String scheme = header.scheme();
-        if (scheme == null) {
-            return "Fairgate header=\"%s\"".formatted(header.name());
-        }
-        if (!HttpHeaders.AUTHORIZATION.equalsIgnoreCase(header.name())) {
-            return "Fairgate header=\"%s\", scheme=\"%s\"".formatted(header.name(), scheme);
-        }
-        boolean invalid = source instanceof IdentitySource.Jwt && reason == Reason.INVALID_TOKEN;
-        return scheme + " realm=\"fairgate\"" + (invalid ? ", error=\"invalid_token\"" : "");
+    private Consumer<HttpHeaders> fields(Policy policy) {
+        return reason.status == HttpStatus.UNAUTHORIZED
+                ? headers -> Challenges.of(policy.identification()).add(headers, reason == Reason.INVALID_TOKEN)
+                : Refusal.NO_FIELDS;
     }
 }

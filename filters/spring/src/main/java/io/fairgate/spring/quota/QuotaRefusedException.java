@@ -1,6 +1,7 @@
 package io.fairgate.spring.quota;
 
 import io.fairgate.policy.Policy;
+import io.fairgate.policy.QuotaTerms.HeaderStyle;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.spring.refusal.RateLimitFields;
@@ -9,7 +10,6 @@ import io.fairgate.spring.refusal.RefusedException;
 import io.fairgate.spring.refusal.RetryAfter;
 import java.time.Duration;
 import java.util.List;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 
 /** The tenant has used up a quota. Carries no stack trace. */
@@ -33,8 +33,7 @@ public final class QuotaRefusedException extends RefusedException {
 
     @Override
     public Refusal refusal(Policy policy) {
-        HttpHeaders headers = new HttpHeaders();
-        RateLimitFields.add(headers, decision.balances(), policy.quotaTerms().headerStyle());
+        HeaderStyle style = policy.quotaTerms().headerStyle();
         Duration wait = decision.retryAfter();
         return new Refusal(
                 HttpStatus.TOO_MANY_REQUESTS,
@@ -42,6 +41,6 @@ public final class QuotaRefusedException extends RefusedException {
                 "The tenant's quota is used up.",
                 decision.violated(),
                 wait.equals(Balance.NEVER) ? null : RetryAfter.RANDOM.spread(wait),
-                headers);
+                headers -> RateLimitFields.add(headers, decision.balances(), style));
     }
 }

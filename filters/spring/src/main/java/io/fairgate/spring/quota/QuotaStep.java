@@ -132,7 +132,7 @@ public final class QuotaStep implements PolicyParticipant {
         return charge.charge()
                 .flatMap(decision -> require(() -> Origin.of(exchange), request, decision))
                 .flatMap(decision -> onEventLoop(exchange, () -> {
-                    Exchanges.beforeCommit(exchange, headers -> addBalances(headers, decision));
+                    Exchanges.noteFields(exchange, headers -> addBalances(headers, decision));
                     return forward.send(work.counted(exchange));
                 }))
                 .contextWrite(context -> Carried.with(context, work))

@@ -1,6 +1,5 @@
 package io.fairgate.spring.refusal;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +29,19 @@ final class ProblemJson {
 
     /** @param decision the id under which an operator finds the decision, which needs no escapes */
     static byte[] of(Refusal refusal, String decision) {
+        byte[] beginning = beginningOf(refusal);
+        byte[] body = Arrays.copyOf(beginning, beginning.length + decision.length() + END.length());
+        write(decision, body, beginning.length);
+        write(END, body, beginning.length + decision.length());
+        return body;
+    }
+
+    @SuppressWarnings("deprecation") // The one way to write characters of one byte without another array.
+    private static void write(String text, byte[] to, int at) {
+        text.getBytes(0, text.length(), to, at);
+    }
+
+    private static byte[] beginningOf(Refusal refusal) {
         Kind kind = new Kind(refusal.status(), refusal.reason(), refusal.detail(), refusal.violated());
         byte[] beginning = BEGINNINGS.get(kind);
         if (beginning == null) {
@@ -39,10 +51,7 @@ final class ProblemJson {
             }
             BEGINNINGS.put(kind, beginning);
         }
-        byte[] end = decision.concat(END).getBytes(StandardCharsets.ISO_8859_1);
-        byte[] body = Arrays.copyOf(beginning, beginning.length + end.length);
-        System.arraycopy(end, 0, body, beginning.length, end.length);
-        return body;
+        return beginning;
     }
 
     private static byte[] beginning(Refusal refusal) {

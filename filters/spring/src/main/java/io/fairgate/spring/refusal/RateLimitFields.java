@@ -36,7 +36,7 @@ public final class RateLimitFields {
     /** The longest line that is searched for names, which takes stack as deep as a name is long. */
     private static final int LONGEST_LINE = 500;
 
-    private static final int INITIAL_LENGTH = 64;
+    private static final int INITIAL_LENGTH = 96;
 
     private static final BigDecimal LARGEST_INTEGER = BigDecimal.valueOf(999_999_999_999_999L);
 

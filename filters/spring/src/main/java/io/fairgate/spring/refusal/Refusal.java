@@ -2,6 +2,7 @@ package io.fairgate.spring.refusal;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -13,7 +14,7 @@ import org.springframework.http.HttpStatus;
  * @param detail one sentence for people, without any other tenant's numbers and without anything that the client sent
  * @param violated the names of the policies that were violated, for {@code violated-policies}
  * @param retryAfter when it makes sense to try again; null when it never does, or that is not known
- * @param headers fields that go with it
+ * @param fields adds the header fields that go with it to the response
  */
 public record Refusal(
         HttpStatus status,
@@ -21,7 +22,10 @@ public record Refusal(
         String detail,
         List<String> violated,
         @Nullable Duration retryAfter,
-        HttpHeaders headers) {
+        Consumer<HttpHeaders> fields) {
+
+    /** No header fields. */
+    public static final Consumer<HttpHeaders> NO_FIELDS = headers -> {};
 
     /** The upstream could not be reached, or closed the connection too early. */
     public static final Refusal UPSTREAM_LOST = of(
@@ -30,27 +34,26 @@ public record Refusal(
             "The upstream could not be reached, or closed the connection too early.");
 
     /** The gateway is shutting down. */
-    public static final Refusal DRAINING = temporary("draining", "This gateway is shutting down.", closeConnection());
+    public static final Refusal DRAINING =
+            temporary("draining", "This gateway is shutting down.", Refusal::closeConnection);
 
     /** The backend of the pool or of the quotas cannot be reached. */
     public static final Refusal BACKEND_LOST =
-            temporary("backend-lost", "The shared state of this gateway cannot be reached.", HttpHeaders.EMPTY);
+            temporary("backend-lost", "The shared state of this gateway cannot be reached.", NO_FIELDS);
 
     private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
-    private static HttpHeaders closeConnection() {
-        HttpHeaders headers = new HttpHeaders();
-        headers.add(HttpHeaders.CONNECTION, "close");
-        return HttpHeaders.readOnlyHttpHeaders(headers);
+    private static void closeConnection(HttpHeaders headers) {
+        headers.set(HttpHeaders.CONNECTION, "close");
     }
 
-    private static Refusal temporary(String reason, String detail, HttpHeaders headers) {
-        return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, reason, detail, List.of(), Duration.ofSeconds(1), headers);
+    private static Refusal temporary(String reason, String detail, Consumer<HttpHeaders> fields) {
+        return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, reason, detail, List.of(), Duration.ofSeconds(1), fields);
     }
 
-    /** A refusal without violated policies, a time to retry, or headers. */
+    /** A refusal without violated policies, a time to retry, or header fields. */
     public static Refusal of(HttpStatus status, String reason, String detail) {
-        return new Refusal(status, reason, detail, List.of(), null, HttpHeaders.EMPTY);
+        return new Refusal(status, reason, detail, List.of(), null, NO_FIELDS);
     }
 
     /** Whether the request was admitted, and failed after that. */

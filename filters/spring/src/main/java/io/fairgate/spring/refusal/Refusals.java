@@ -67,18 +67,17 @@ final class Refusals {
                 },
                 List.of(failure.pool()),
                 pool == null || reason == RefusalReason.TOO_LARGE ? null : RetryAfter.RANDOM.spread(pool.maxWait()),
-                own ? ownLimits(failure, policy) : HttpHeaders.EMPTY);
+                own ? headers -> addOwnLimits(headers, failure, policy) : Refusal.NO_FIELDS);
     }
 
     /**
-     * The fields for the tenant's own limit that refused. Empty when the tenant has no such limit: then reservations
+     * Adds the fields for the tenant's own limit that refused; none when the tenant has no such limit: then reservations
      * of other tenants make the request too large, and they must not be disclosed.
      */
-    private static HttpHeaders ownLimits(PermitRefusedException failure, Policy policy) {
-        HttpHeaders headers = new HttpHeaders();
+    private static void addOwnLimits(HttpHeaders headers, PermitRefusedException failure, Policy policy) {
         TenantPolicy tenant = policy.tenant(failure.tenant());
         if (tenant == null) {
-            return headers;
+            return;
         }
         ShareSettings share = tenant.share();
         int limit = failure.reason() == RefusalReason.TENANT_QUEUE_FULL ? share.maxWaiting() : share.maxInFlight();
@@ -87,7 +86,6 @@ final class Refusals {
             headers.add(RateLimitFields.POLICY, pool + ";q=" + limit + ";qu=\"concurrent-requests\"");
             headers.add(RateLimitFields.LIMIT, pool + ";r=0");
         }
-        return headers;
     }
 
     private static @Nullable Refusal upstream(Throwable failure) {

@@ -54,11 +54,14 @@ final class GatewayPair implements BeforeAllCallback, AfterEachCallback, AfterAl
             // They would add filters of their own, and the program has them off as well.
             WEBFLUX + "metrics.enabled=false",
             WEBFLUX + "observability.enabled=false",
+            "management.observations.enable.http.server.requests=false",
             // As in the program, so that routes are found before Spring's dispatching.
             WEBFLUX + "handler-mapping.order=-2",
             "management.server.port=-1",
             // The event loops of a closed application need not wait for more work.
             "spring.reactor.netty.shutdown-quiet-period=0s",
+            // Both use the same event loops: those that the first one has stopped do not see a client of the second leave.
+            "server.shutdown=immediate",
             "server.address=127.0.0.1",
             "server.port=0",
             "server.http2.enabled=true",

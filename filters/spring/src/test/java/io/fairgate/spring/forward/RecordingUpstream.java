@@ -88,6 +88,11 @@ final class RecordingUpstream implements AutoCloseable {
         return now;
     }
 
+    /** Waits until all requests since the last {@link #answerWith} are answered, and their connections closed if they are to be. */
+    void awaitDone() {
+        var unused = requests();
+    }
+
     /** What was recorded since the last {@link #answerWith}, without probes. */
     String text() {
         return requests().stream()

@@ -376,7 +376,8 @@ class UserBeansTest {
         static final GatewayPair gateways = pair(Registry.class)
                 .route("plain", "Path=/**")
                 .setWebflux("metrics.enabled", true)
-                .setWebflux("observability.enabled", true);
+                .setWebflux("observability.enabled", true)
+                .set("management.observations.enable.http.server.requests", true);
 
         @Test
         void meters_of_requests_count_as_in_the_filter_chain() throws Exception {

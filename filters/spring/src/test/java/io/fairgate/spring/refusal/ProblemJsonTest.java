@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 
 /** The body of a refusal, of which most is written once for each kind. */
@@ -22,7 +21,7 @@ class ProblemJsonTest {
                 "The tenant's quota is used up.",
                 List.of(violated),
                 null,
-                HttpHeaders.EMPTY);
+                Refusal.NO_FIELDS);
         return new String(ProblemJson.of(refusal, decision), StandardCharsets.UTF_8);
     }
 

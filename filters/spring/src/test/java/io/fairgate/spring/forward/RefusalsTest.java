@@ -1,0 +1,248 @@
+package io.fairgate.spring.forward;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.spring.forward.GatewayPair.Observation;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.server.reactive.HttpHandler;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebExceptionHandler;
+import org.springframework.web.server.WebFilter;
+
+/**
+ * A refusal is the same whether the gateway answers it before Spring's handling of requests or behind it; and where the
+ * user's beans may see it, they see it.
+ */
+class RefusalsTest {
+
+    /** What the user's beans have seen. */
+    private static final Queue<String> SEEN = new ConcurrentLinkedQueue<>();
+
+    private static final String UNKNOWN = ofTenant("nobody", "GET /x");
+
+    /** Without a body. The quota of most tenants is one request a day, so each test has tenants of its own. */
+    private static String request(String start, String... fields) {
+        return start + " HTTP/1.1\r\nHost: client.test\r\n" + String.join("\r\n", fields) + "\r\n\r\n";
+    }
+
+    private static String ofTenant(String tenant, String start) {
+        return request(start, "X-Tenant-Id: " + tenant);
+    }
+
+    private static GatewayPair pair(Class<?>... beans) {
+        SEEN.clear();
+        GatewayPair pair = new GatewayPair(new RecordingUpstream(), beans)
+                .set("fairgate.policy.tenants.plans.small.quotas[0].name", "daily")
+                .set("fairgate.policy.tenants.plans.small.quotas[0].limit", 1)
+                .set("fairgate.policy.tenants.plans.small.quotas[0].per", "day")
+                .set("fairgate.policy.tenants.plans.narrow.max-in-flight", 1)
+                .set("fairgate.policy.tenants.members.narrow.plan", "narrow");
+        for (String tenant : List.of("get", "head", "post", "pipelined", "h2", "seen", "handled")) {
+            pair.set("fairgate.policy.tenants.members." + tenant + ".plan", "small");
+        }
+        return pair.routeTo("http://127.0.0.1:1", "lost", List.of("Path=/lost/**"), List.of("FairShare=pool"))
+                .route("wide", "Path=/wide/**", "FairShare; pool=pool; permits=2")
+                .route("plain", "Path=/**");
+    }
+
+    /** Whether refusals of the gateway that forwards directly are answered before Spring's handling. */
+    private static void assertAnsweredEarly(GatewayPair gateways, boolean expected) {
+        for (Way way : Way.values()) {
+            EarlyHandler handler = (EarlyHandler) gateways.context(way).getBean(HttpHandler.class);
+            assertThat(handler.answersRefusals()).isEqualTo(expected);
+        }
+    }
+
+    @Nested
+    class WithoutBeans {
+
+        @RegisterExtension
+        static final GatewayPair gateways = pair();
+
+        @ParameterizedTest
+        @CsvSource({
+            "GET /x, X-Other: 1, 401",
+            "GET /x, X-Tenant-Id: nobody, 403",
+            "'GET /x', 'X-Tenant-Id: a\r\nX-Tenant-Id: get', 400",
+            "GET /x/%2e%2e/y, X-Tenant-Id: a, 400",
+            "GET /wide/x, X-Tenant-Id: narrow, 429",
+        })
+        void a_refusal_is_the_same_and_the_connection_stays(String start, String fields, String status)
+                throws Exception {
+            assertAnsweredEarly(gateways, true);
+            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+                client.send(request(start, fields)).response();
+                client.probe();
+            });
+            assertThat(observed.upstream()).isEmpty();
+            assertThat(observed.client()).startsWith("HTTP/1.1 " + status).contains("application/problem+json");
+        }
+
+        @Test
+        void what_an_exceeded_quota_says_is_the_same() throws Exception {
+            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+                client.send(ofTenant("get", "GET /x")).response();
+                client.send(ofTenant("get", "GET /x")).response();
+                client.probe();
+            });
+            assertThat(observed.client()).contains("HTTP/1.1 200", "HTTP/1.1 429", "RateLimit: \"daily\";r=0");
+        }
+
+        @Test
+        void the_refusal_of_a_head_request_has_no_body() throws Exception {
+            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+                client.send(ofTenant("head", "GET /x")).response();
+                client.send(ofTenant("head", "HEAD /x")).response(true);
+                client.probe();
+            });
+            assertThat(observed.client()).contains("HTTP/1.1 429", "the connection is kept");
+        }
+
+        @Test
+        void the_body_of_a_refused_request_is_not_taken_for_the_next_request() throws Exception {
+            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+                client.send(ofTenant("post", "GET /x")).response();
+                client.send(request("POST /x", "X-Tenant-Id: post", "Content-Length: 5") + "hello")
+                        .response();
+                client.probe();
+            });
+            assertThat(observed.client()).contains("HTTP/1.1 429", "the connection is kept");
+        }
+
+        @Test
+        void requests_that_come_at_once_are_answered_in_their_order() throws Exception {
+            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+                client.send(UNKNOWN + ofTenant("pipelined", "GET /x") + ofTenant("pipelined", "GET /x") + UNKNOWN);
+                for (int i = 0; i < 4; i++) {
+                    client.response();
+                }
+            });
+            assertThat(observed.client().replaceAll("(?s)HTTP/1.1 (\\d+).*?(?=HTTP|$)", "$1 "))
+                    .isEqualToIgnoringNewLines("403 200 429 403 ");
+        }
+
+        @Test
+        void a_refusal_over_http2_is_the_same() {
+            for (Way way : Way.values()) {
+                assertThat(refusalOverHttp2(way)).startsWith("429\n").contains("ratelimit: \"daily\";r=0");
+            }
+        }
+
+        private static String refusalOverHttp2(Way way) {
+            Map<String, String> tenant = Map.of("x-tenant-id", "h2");
+            assertThat(Http2Exchange.with(gateways.port(way), "GET", "/x", "", tenant))
+                    .startsWith("200\n");
+            return Http2Exchange.with(gateways.port(way), "GET", "/x", "", tenant);
+        }
+    }
+
+    @Nested
+    class WithAWebFilter {
+
+        @Configuration(proxyBeanMethods = false)
+        static class Filter {
+            @Bean
+            WebFilter seeing() {
+                return (exchange, chain) -> chain.filter(exchange)
+                        .doOnError(failure -> SEEN.add(failure.getClass().getSimpleName()))
+                        .doFinally(end -> exchange.getResponse().getHeaders());
+            }
+        }
+
+        @RegisterExtension
+        static final GatewayPair gateways = pair(Filter.class);
+
+        @Test
+        void it_sees_the_refusal() throws Exception {
+            assertAnsweredEarly(gateways, false);
+            SEEN.clear();
+            gateways.observe(
+                    RecordingUpstream.OK, client -> client.send(UNKNOWN).response());
+            assertThat(SEEN).containsExactly("IdentityRefusedException", "IdentityRefusedException");
+        }
+    }
+
+    @Nested
+    class WithAHandlerOfErrors {
+
+        @Configuration(proxyBeanMethods = false)
+        static class Handler {
+            @Bean
+            @Order(-10)
+            WebExceptionHandler answering() {
+                return (exchange, failure) -> {
+                    exchange.getResponse().setStatusCode(HttpStatus.GONE);
+                    return exchange.getResponse().setComplete();
+                };
+            }
+        }
+
+        @RegisterExtension
+        static final GatewayPair gateways = pair(Handler.class);
+
+        @Test
+        void it_answers_refusals() throws Exception {
+            assertAnsweredEarly(gateways, false);
+            Observation observed = gateways.observe(
+                    RecordingUpstream.OK, client -> client.send(UNKNOWN).response());
+            assertThat(observed.client()).startsWith("HTTP/1.1 410");
+        }
+
+        @Test
+        void it_answers_failures_and_the_fields_of_the_admission_are_there() throws Exception {
+            Observation observed = gateways.observe(
+                    RecordingUpstream.OK,
+                    client -> client.send(ofTenant("handled", "GET /lost/x")).response());
+            assertThat(observed.client()).startsWith("HTTP/1.1 410").contains("Server-Timing: ", "RateLimit: ");
+        }
+    }
+
+    @Nested
+    class WhenSomethingElseFails {
+
+        @Configuration(proxyBeanMethods = false)
+        static class Failing {
+            @Bean
+            HttpHeadersFilter failing() {
+                return new HttpHeadersFilter() {
+                    @Override
+                    public HttpHeaders filter(HttpHeaders input, ServerWebExchange exchange) {
+                        if (input.containsHeader("X-Fail")) {
+                            throw new IllegalStateException("for the test");
+                        }
+                        return input;
+                    }
+                };
+            }
+        }
+
+        @RegisterExtension
+        static final GatewayPair gateways = pair(Failing.class);
+
+        @ParameterizedTest
+        @ValueSource(strings = {"GET", "DELETE"})
+        void springs_handlers_answer_it_as_before(String method) throws Exception {
+            assertAnsweredEarly(gateways, true);
+            Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
+                client.send(RecordingClient.request(method, "/x", "X-Fail: 1")).response();
+                client.probe();
+            });
+            assertThat(observed.client()).contains("HTTP/1.1 500", "\"path\":\"/x\"", "Server-Timing: ");
+        }
+    }
+}

@@ -5,7 +5,7 @@ import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
  * Calls that BlockHound finds on event loops and timers, but that only take a lock for a moment. It is installed before the first
- * test (blockhound-junit-platform): a timer thread that is in a queue at that moment would later leave its lock broken.
+ * test ({@link BlockHoundInTests}): a timer thread that is in a queue at that moment would later leave its lock broken.
  */
 public final class AllowedToBlock implements BlockHoundIntegration {
 

@@ -30,7 +30,7 @@ record ComparisonRun(Path jar, Path folder, Schedule schedule) {
     interface Measurement<T extends Sample> {
 
         /** Sends requests, so that the gateway is compiled before it is measured. */
-        void warmUp(RunningPeer peer);
+        void warmUp(RunningPeer peer) throws IOException;
 
         /** Measures once. */
         T measure(RunningPeers peers, RunningPeer peer) throws IOException, InterruptedException;
@@ -93,7 +93,7 @@ record ComparisonRun(Path jar, Path folder, Schedule schedule) {
     }
 
     /** In turns, so that the compiler of one gateway may work while the others get requests. */
-    private void warmUp(RunningPeers peers, Measurement<?> measurement) {
+    private void warmUp(RunningPeers peers, Measurement<?> measurement) throws IOException {
         for (int turn = 1; turn <= schedule.warmUps(); turn++) {
             for (RunningPeer peer : peers.all()) {
                 long before = peer.used().toNanos();

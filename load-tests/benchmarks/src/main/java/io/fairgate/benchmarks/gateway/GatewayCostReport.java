@@ -40,7 +40,8 @@ record GatewayCostReport(String machine, Schedule schedule, Samples<CostSample> 
 
             What a request costs in Fairgate and in other gateways: processor time and allocated memory. Compare only
             the ratios, because only ratios hold on another machine. [gateway-isolation.md](gateway-isolation.md) says
-            how well the same gateways protect one tenant from another.
+            how well the same gateways protect one tenant from another, and
+            [refusal-performance.md](refusal-performance.md) what a refused request costs.
 
             To run it again: `mvn -P gateway-benchmarks -pl gateway,load-tests/benchmarks -am verify`. This builds
             Fairgate, measures, and rewrites this page and its picture. It takes about half an hour, on a machine that

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * @param setting how it is configured, for the reports
  * @param needsRedis whether it can only run beside a Redis
  * @param arguments of the JVM that runs it
- * @param listens the line in which it prints its port, as the first group
+ * @param listens the line in which it prints its port, as the first group, and the port for its management, if any
  */
 record Peer(
         String id,

@@ -9,13 +9,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 
 /** The gateways that are compared. Each has one route, for all paths, to the upstream. */
 final class Peers {
 
     private static final Pattern PORT = Pattern.compile("^port (\\d+)");
-    private static final Pattern FAIRGATE_PORT = Pattern.compile("serves on port (\\d+)");
+    private static final Pattern FAIRGATE_PORT = Pattern.compile("serves on port (\\d+), management on port (\\d+)");
 
     private static final String ROUTE = "--spring.cloud.gateway.server.webflux.routes[0].";
     private static final String FILTER = ROUTE + "filters[0]";
@@ -25,15 +26,24 @@ final class Peers {
     private Peers() {}
 
     static Peer raw() {
-        return new Peer(
+        return program(
                 "raw",
                 "raw Reactor Netty",
                 "A reverse proxy of 20 lines that copies the headers and passes the bodies on.",
+                RawProxy.class);
+    }
+
+    /** A program that gets the port of the upstream as its argument. */
+    static Peer program(String id, String name, String setting, Class<?> main) {
+        return new Peer(
+                id,
+                name,
+                setting,
                 false,
                 surroundings -> List.of(
                         "-classpath",
                         classPath(),
-                        RawProxy.class.getName(),
+                        main.getName(),
                         port(surroundings.upstream().port())),
                 PORT);
     }
@@ -90,6 +100,11 @@ final class Peers {
     }
 
     static Peer fairgate(String id, String name, String setting, FairgatePolicy policy) {
+        return fairgate(id, name, setting, policy::text);
+    }
+
+    /** @param policy the text of the policy for the port of the upstream */
+    static Peer fairgate(String id, String name, String setting, IntFunction<String> policy) {
         Function<Surroundings, List<String>> arguments = surroundings -> List.of(
                 "-jar",
                 surroundings.jar().toString(),
@@ -102,10 +117,10 @@ final class Peers {
         return new Peer(id, name, setting, false, arguments, FAIRGATE_PORT);
     }
 
-    private static Path write(FairgatePolicy policy, String id, Surroundings surroundings) {
+    private static Path write(IntFunction<String> policy, String id, Surroundings surroundings) {
         Path file = surroundings.folder().resolve(id + ".yml");
         try {
-            return Files.writeString(file, policy.text(surroundings.upstream().port()));
+            return Files.writeString(file, policy.apply(surroundings.upstream().port()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
 
 /** A gateway in its own process. */
 final class RunningPeer implements AutoCloseable {
@@ -17,7 +18,7 @@ final class RunningPeer implements AutoCloseable {
     private final Peer peer;
     private final GcLog log;
     private final MeasuredProcess process;
-    private final int port;
+    private final Matcher ports;
 
     RunningPeer(Peer peer, Surroundings surroundings) throws IOException {
         this.peer = peer;
@@ -28,7 +29,7 @@ final class RunningPeer implements AutoCloseable {
         arguments.add(log.option());
         arguments.addAll(peer.arguments().apply(surroundings));
         process = MeasuredProcess.java(arguments);
-        port = Integer.parseInt(process.await(peer.listens()).group(1));
+        ports = process.await(peer.listens());
     }
 
     Peer peer() {
@@ -36,7 +37,12 @@ final class RunningPeer implements AutoCloseable {
     }
 
     int port() {
-        return port;
+        return Integer.parseInt(ports.group(1));
+    }
+
+    /** Only of a Fairgate. */
+    int managementPort() {
+        return Integer.parseInt(ports.group(2));
     }
 
     Duration used() {

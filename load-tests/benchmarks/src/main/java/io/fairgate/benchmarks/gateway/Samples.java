@@ -49,10 +49,15 @@ final class Samples<T> {
 
     /** The ratios of two gateways in each round, because what disturbs a round disturbs both. */
     Spread ratios(Peer peer, Peer base, ToDoubleFunction<T> value) {
+        return ratios(peer, value, base, value);
+    }
+
+    /** The same, of two different values. */
+    Spread ratios(Peer peer, ToDoubleFunction<T> value, Peer base, ToDoubleFunction<T> baseValue) {
         List<T> own = of(peer);
         List<T> others = of(base);
         return new Spread(IntStream.range(0, own.size())
-                .mapToObj(round -> value.applyAsDouble(own.get(round)) / value.applyAsDouble(others.get(round)))
+                .mapToObj(round -> value.applyAsDouble(own.get(round)) / baseValue.applyAsDouble(others.get(round)))
                 .toList());
     }
 

@@ -78,7 +78,7 @@ public final class MembersCost {
         /** A load of all active tenants in turn. */
         HttpLoad load(MembersGateway gateway) {
             Work work = (connection, thread, number) -> {
-                String tenant = isIdentified ? MembersGateway.tenantField(thread + number) : "";
+                String tenant = isIdentified ? MembersPolicy.tenantField(thread + number) : "";
                 int answered = connection
                         .send("GET " + path + " HTTP/1.1\r\n" + tenant, "")
                         .status();

@@ -7,7 +7,7 @@ import java.time.Duration;
  *
  * @param time in which answers were counted, without those to requests that were still under way at its end
  * @param latencies of the requests that were forwarded, and answered in this time
- * @param refused the requests that were refused in this time, with 429 or 503
+ * @param refused the requests that were refused in this time
  * @param answered all answers, also those before and after this time
  */
 public record LoadResult(Duration time, Latencies latencies, long refused, long answered) {

@@ -4,12 +4,11 @@ import io.netty.buffer.ByteBuf;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /** The state that the connections of a load share. All of them have the same event loop. */
 final class LoadRun {
 
-    private static final int TOO_MANY_REQUESTS = 429;
-    private static final int SERVICE_UNAVAILABLE = 503;
     private static final int OK = 200;
 
     final CompletableFuture<LoadResult> result = new CompletableFuture<>();
@@ -28,16 +27,17 @@ final class LoadRun {
     LoadRun(Load load) {
         this.load = load;
         this.connections = load.connections();
-        this.requests = load.tenants().stream()
-                .map(tenant -> request(load.path(), tenant))
-                .toList();
+        this.requests = load.tenants().isEmpty()
+                ? List.of(request(load.path(), ""))
+                : load.tenants().stream()
+                        .map(tenant -> request(load.path(), "X-Tenant-Id: " + tenant + "\r\n"))
+                        .toList();
         countedFrom = System.nanoTime() + load.leadIn().toNanos();
         end = countedFrom + load.time().toNanos();
     }
 
-    private static ByteBuf request(String path, String tenant) {
-        return PreparedBytes.of(
-                "GET %s HTTP/1.1\r\nHost: localhost\r\nX-Tenant-Id: %s\r\n\r\n".formatted(path, tenant));
+    private static ByteBuf request(String path, String identity) {
+        return PreparedBytes.of("GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n".formatted(path, identity));
     }
 
     Duration pause() {
@@ -57,18 +57,22 @@ final class LoadRun {
         long now = System.nanoTime();
         answered++;
         lastAnswer = now;
-        boolean isCounted = now - countedFrom >= 0 && now - end < 0;
-        if (status == OK) {
-            if (isCounted) {
+        if (!load.answers().contains(status)) {
+            failed(new IllegalStateException("%d (expected: %s)".formatted(status, expected())));
+        }
+        boolean isForwarded = status == OK;
+        if (now - countedFrom >= 0 && now - end < 0) {
+            if (isForwarded) {
                 latencies.add(now - sentAt);
+            } else {
+                refused++;
             }
-            return false;
         }
-        if (status != TOO_MANY_REQUESTS && status != SERVICE_UNAVAILABLE) {
-            failed(new IllegalStateException("%d (expected: 200, 429 or 503)".formatted(status)));
-        }
-        refused += isCounted ? 1 : 0;
-        return true;
+        return !isForwarded;
+    }
+
+    private String expected() {
+        return load.answers().stream().sorted().map(String::valueOf).collect(Collectors.joining(" or "));
     }
 
     void failed(Throwable cause) {

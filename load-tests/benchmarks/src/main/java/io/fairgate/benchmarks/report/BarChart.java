@@ -50,7 +50,7 @@ public record BarChart(String title, List<Row> rows, List<Panel> panels) {
 
     private static final int WIDTH = 960;
     private static final int MARGIN = 20;
-    private static final int NAMES = 200;
+    private static final int NAMES = 210;
     private static final int GAP = 28;
 
     /** For the number behind the longest bar. */

@@ -9,17 +9,17 @@ import io.fairgate.tenant.TenantId;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class MembersGatewayTest {
+class MembersPolicyTest {
 
     @ParameterizedTest
     @ValueSource(ints = {MembersLines.FEW, MembersLines.MANY})
     void a_policy_of_any_size_contains_the_active_tenants(int members) {
-        Policy policy = PolicyReader.read("members.yml", MembersGateway.policy(members, 9000, 9001))
+        Policy policy = PolicyReader.read("members.yml", MembersPolicy.text(members, 9000, 9001))
                 .policy();
 
         assertThat(policy.members()).hasSize(members);
         for (int i = 0; i < MembersLines.FEW; i++) {
-            assertThat(policy.members()).containsKey(TenantId.of(MembersGateway.active(i)));
+            assertThat(policy.members()).containsKey(TenantId.of(MembersPolicy.active(i)));
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -11,6 +12,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -18,6 +20,16 @@ import reactor.core.scheduler.Schedulers;
 class RecordsFromEventLoopsTest {
 
     private static final int RECORDS = 100_000;
+
+    @Test
+    void a_wait_on_such_a_thread_is_found() {
+        Mono<Void> wait = Mono.fromCallable(() -> {
+            Thread.sleep(1);
+            return null;
+        });
+        assertThatThrownBy(() -> wait.subscribeOn(Schedulers.parallel()).block())
+                .hasStackTraceContaining("BlockingOperationError");
+    }
 
     @Test
     void threads_that_must_not_block_add_records_at_the_same_time_without_waiting_for_each_other_or_the_writer()

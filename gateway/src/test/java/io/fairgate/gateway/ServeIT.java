@@ -145,7 +145,10 @@ class ServeIT {
         Started gateway = fairgate.start(
                 folder, Map.of("FAIRGATE_CONFIG", elsewhere.resolve("a.yml").toString()), "serve", "--server.port=0");
         assertAnswers(gateway);
-        assertThat(gateway.out()).contains("elsewhere/a.yml: 3 members");
+        assertThat(gateway.out())
+                .contains("elsewhere/a.yml: 3 members")
+                .contains("Routes that pass all filters")
+                .doesNotContain("Requests go through Spring's handling first");
     }
 
     @Test

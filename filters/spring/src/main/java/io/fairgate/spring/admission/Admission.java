@@ -38,11 +38,8 @@ public record Admission(
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, GatewayFilterChain chain) {
-        return handle(exchange, admitted -> {
-                    Exchanges.addFieldsOnCommit(admitted); // Any filter may write the response.
-                    return chain.filter(admitted);
-                })
-                .doOnError(failure -> Exchanges.addFieldsOnCommit(exchange)); // Any handler of errors may.
+        Exchanges.addFieldsOnCommit(exchange); // Any filter, or handler of errors, may write the response.
+        return handle(exchange, chain::filter);
     }
 
     /** Admits one request and forwards it, as {@link #admit} does, and writes its record of the access log. */

@@ -31,7 +31,7 @@ public final class Exchanges {
         volatile @Nullable Consumer<HttpHeaders> fields;
         volatile boolean areFieldsAdded;
         volatile boolean areFieldsAddedOnCommit;
-        volatile @Nullable HttpHeaders before;
+        volatile @Nullable HttpHeaders headersBeforeRoute;
         volatile boolean isAnswered;
     }
 
@@ -119,8 +119,7 @@ public final class Exchanges {
     }
 
     /**
-     * Has the noted changes, and those that are noted later, made just before the response is sent, whatever writes it.
-     * An action of the response takes twelve objects and a queue, so this is only for writers that do not call
+     * Makes the noted changes, also those that are noted later, when Spring commits the response. An action of the response takes twelve objects and a queue, so this is only for writers that do not call
      * {@link #addFields}.
      */
     public static void addFieldsOnCommit(ServerWebExchange exchange) {
@@ -138,14 +137,14 @@ public final class Exchanges {
     /** Keeps the headers of the response as they are before a route adds to them. */
     public static void keepResponseHeaders(ServerWebExchange exchange) {
         HttpHeaders headers = exchange.getResponse().getHeaders();
-        notes(exchange).before =
+        notes(exchange).headersBeforeRoute =
                 hasOnlyTheDefault(exchange) || headers.isEmpty() ? HttpHeaders.EMPTY : HttpHeaders.copyOf(headers);
     }
 
     /** Removes what a route, or its upstream, has added to the headers of the response. */
     public static void restoreResponseHeaders(ServerWebExchange exchange) {
         Notes notes = known(exchange);
-        HttpHeaders kept = notes == null ? null : notes.before;
+        HttpHeaders kept = notes == null ? null : notes.headersBeforeRoute;
         if (kept != null && !(kept.isEmpty() && hasOnlyTheDefault(exchange))) {
             HttpHeaders headers = exchange.getResponse().getHeaders();
             headers.clear();

@@ -25,7 +25,7 @@ public class DispatchConfiguration {
 
     /** A bean cannot replace another one, but a post-processor can. */
     @Bean
-    static BeanPostProcessor fairgateDispatcher(
+    static BeanPostProcessor fairgateHandlers(
             ApplicationContext context,
             ObjectProvider<EarlyRoutes> early,
             ObjectProvider<RefusalHandler> refusals,
@@ -34,7 +34,7 @@ public class DispatchConfiguration {
             @Override
             public Object postProcessAfterInitialization(Object bean, String beanName) {
                 if (bean.getClass() == HttpWebHandlerAdapter.class) {
-                    return new EarlyHandler((HttpWebHandlerAdapter) bean, early, refusals);
+                    return new EarlyHandler((HttpWebHandlerAdapter) bean, context.getEnvironment(), early, refusals);
                 }
                 return bean.getClass() == DispatcherHandler.class ? new RouteDispatcher(context, early, weights) : bean;
             }

@@ -57,10 +57,12 @@ final class EarlyRoutes {
     @Nullable
     Mono<Void> handle(ServerWebExchange exchange) {
         List<Route> now = routes;
-        Route route =
-                now.isEmpty() || CorsUtils.isPreFlightRequest(exchange.getRequest()) ? null : first(now, exchange);
+        boolean mayMatch = !now.isEmpty()
+                && DirectRequest.isPossible(exchange)
+                && !CorsUtils.isPreFlightRequest(exchange.getRequest());
+        Route route = mayMatch ? first(now, exchange) : null;
         DirectRoute direct = route == null ? null : directRoutes.of(route);
-        if (route == null || direct == null || !DirectRequest.isPossible(exchange)) {
+        if (route == null || direct == null) {
             return null;
         }
         exchange.getAttributes().put(GATEWAY_ROUTE_ATTR, route);

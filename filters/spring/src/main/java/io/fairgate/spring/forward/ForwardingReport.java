@@ -5,10 +5,12 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.cloud.gateway.event.RefreshRoutesResultEvent;
 import org.springframework.cloud.gateway.route.RouteLocator;
 import org.springframework.context.event.EventListener;
+import org.springframework.http.server.reactive.HttpHandler;
 
 /**
  * Logs which routes are not forwarded directly, and why: when the application has started, and when a change of the
@@ -20,17 +22,20 @@ final class ForwardingReport {
 
     private final RouteLocator locator;
     private final DirectRoutes routes;
+    private final ObjectProvider<HttpHandler> handlers;
     private volatile boolean isReady;
     private volatile Map<String, String> reported = Map.of();
 
-    ForwardingReport(RouteLocator locator, DirectRoutes routes) {
+    ForwardingReport(RouteLocator locator, DirectRoutes routes, ObjectProvider<HttpHandler> handlers) {
         this.locator = locator;
         this.routes = routes;
+        this.handlers = handlers;
     }
 
     @EventListener(ApplicationReadyEvent.class)
     void started() {
         isReady = true;
+        reportHandling();
         report();
     }
 
@@ -38,6 +43,16 @@ final class ForwardingReport {
     void changed(RefreshRoutesResultEvent event) {
         if (isReady && event.isSuccess()) {
             report();
+        }
+    }
+
+    private void reportHandling() {
+        HttpHandler handler = handlers.getIfUnique();
+        String why = handler instanceof EarlyHandler early ? early.whyNot() : "of " + handler;
+        if (why != null) {
+            log.info(
+                    "Requests go through Spring's handling first, because {}; a refusal costs twice as much there",
+                    why);
         }
     }
 

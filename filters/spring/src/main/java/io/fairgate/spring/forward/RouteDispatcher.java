@@ -28,13 +28,14 @@ final class RouteDispatcher extends DispatcherHandler {
 
     @Override
     public Mono<Void> handle(ServerWebExchange exchange) {
-        Throwable failure = EarlyHandler.failure(exchange);
+        Throwable failure = EarlyHandler.restoreFailed(exchange);
         if (failure != null) {
             return Mono.error(failure);
         }
         Mono<Void> handled = early.getObject().handle(exchange);
         if (handled != null) {
-            return handled.doOnError(another -> Exchanges.addFieldsOnCommit(exchange));
+            Exchanges.addFieldsOnCommit(exchange); // A handler of errors may write the response.
+            return handled;
         }
         WeightCalculatorWebFilter drawing = weights.getIfAvailable();
         return drawing == null ? super.handle(exchange) : drawing.filter(exchange, super::handle);

@@ -34,9 +34,11 @@ final class RouteHandler extends FilteringWebHandler {
     public Mono<Void> handle(ServerWebExchange exchange) {
         Route route = exchange.getRequiredAttribute(GATEWAY_ROUTE_ATTR);
         DirectRoute direct = routes.of(route);
-        return direct != null && DirectRequest.isPossible(exchange)
-                ? admission.handle(exchange, direct).doOnError(failure -> Exchanges.addFieldsOnCommit(exchange))
-                : super.handle(exchange);
+        if (direct == null || !DirectRequest.isPossible(exchange)) {
+            return super.handle(exchange);
+        }
+        Exchanges.addFieldsOnCommit(exchange); // A handler of errors may write the response.
+        return admission.handle(exchange, direct);
     }
 
     @Override

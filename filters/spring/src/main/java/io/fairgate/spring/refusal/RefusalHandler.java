@@ -76,7 +76,8 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
         return netty == null
                 ? response.writeWith(
                         Mono.fromSupplier(() -> response.bufferFactory().wrap(body)))
-                // The same with a few operators instead of twenty.
+                // Does the same as writeWith, with fewer operators. This call commits the response: all steps have
+                // ended.
                 : response.setComplete()
                         .then(netty.sendObject(Unpooled.wrappedBuffer(body)).then());
     }

@@ -60,7 +60,8 @@ final class GatewayPair implements BeforeAllCallback, AfterEachCallback, AfterAl
             "management.server.port=-1",
             // The event loops of a closed application need not wait for more work.
             "spring.reactor.netty.shutdown-quiet-period=0s",
-            // Both use the same event loops: those that the first one has stopped do not see a client of the second leave.
+            // Both use the same event loops: those that the first one has stopped do not see a client of the second
+            // leave.
             "server.shutdown=immediate",
             "server.address=127.0.0.1",
             "server.port=0",

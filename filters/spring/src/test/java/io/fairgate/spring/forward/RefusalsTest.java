@@ -3,24 +3,28 @@ package io.fairgate.spring.forward;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.spring.forward.GatewayPair.Observation;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationPredicate;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.cloud.gateway.filter.headers.HttpHeadersFilter;
+import org.springframework.cloud.gateway.config.HttpClientCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.server.reactive.HttpHandler;
-import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import org.springframework.web.server.WebFilter;
 
@@ -60,12 +64,13 @@ class RefusalsTest {
                 .route("plain", "Path=/**");
     }
 
-    /** Whether refusals of the gateway that forwards directly are answered before Spring's handling. */
-    private static void assertAnsweredEarly(GatewayPair gateways, boolean expected) {
-        for (Way way : Way.values()) {
-            EarlyHandler handler = (EarlyHandler) gateways.context(way).getBean(HttpHandler.class);
-            assertThat(handler.answersRefusals()).isEqualTo(expected);
-        }
+    /** Why refusals of both gateways go through Spring's handling; null if they do not. */
+    private static @Nullable String whyNot(GatewayPair gateways) {
+        List<@Nullable String> reasons = Stream.of(Way.values())
+                .map(way -> ((EarlyHandler) gateways.context(way).getBean(HttpHandler.class)).whyNot())
+                .toList();
+        assertThat(reasons.get(0)).isEqualTo(reasons.get(1));
+        return reasons.get(0);
     }
 
     @Nested
@@ -84,7 +89,7 @@ class RefusalsTest {
         })
         void a_refusal_is_the_same_and_the_connection_stays(String start, String fields, String status)
                 throws Exception {
-            assertAnsweredEarly(gateways, true);
+            assertThat(whyNot(gateways)).isNull();
             Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
                 client.send(request(start, fields)).response();
                 client.probe();
@@ -122,6 +127,22 @@ class RefusalsTest {
                 client.probe();
             });
             assertThat(observed.client()).contains("HTTP/1.1 429", "the connection is kept");
+        }
+
+        @ParameterizedTest
+        @ValueSource(
+                strings = {
+                    "GET /x HTTP/1.0\r\nX-Tenant-Id: nobody\r\n\r\n",
+                    "GET /x HTTP/1.0\r\nX-Tenant-Id: nobody\r\nConnection: keep-alive\r\n\r\n",
+                    "GET /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: nobody\r\nConnection: close\r\n\r\n",
+                    "POST /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: nobody\r\nExpect: 100-continue\r\n"
+                            + "Content-Length: 5\r\n\r\n",
+                    "POST /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: nobody\r\nContent-Length: 100000\r\n\r\nhello",
+                })
+        void what_a_client_may_send_beside_is_treated_as_before(String request) throws Exception {
+            Observation observed = gateways.observe(
+                    RecordingUpstream.OK, client -> client.send(request).response());
+            assertThat(observed.client()).contains(" 403 ");
         }
 
         @Test
@@ -169,7 +190,7 @@ class RefusalsTest {
 
         @Test
         void it_sees_the_refusal() throws Exception {
-            assertAnsweredEarly(gateways, false);
+            assertThat(whyNot(gateways)).contains(Filter.class.getName());
             SEEN.clear();
             gateways.observe(
                     RecordingUpstream.OK, client -> client.send(UNKNOWN).response());
@@ -197,7 +218,7 @@ class RefusalsTest {
 
         @Test
         void it_answers_refusals() throws Exception {
-            assertAnsweredEarly(gateways, false);
+            assertThat(whyNot(gateways)).contains(Handler.class.getName());
             Observation observed = gateways.observe(
                     RecordingUpstream.OK, client -> client.send(UNKNOWN).response());
             assertThat(observed.client()).startsWith("HTTP/1.1 410");
@@ -212,22 +233,47 @@ class RefusalsTest {
         }
     }
 
+    /** It observes one request in two; asked once, its answer would decide for all. */
+    @Nested
+    class WithAPredicateOfObservations {
+
+        @Configuration(proxyBeanMethods = false)
+        static class EveryOther {
+            private final AtomicInteger asked = new AtomicInteger();
+
+            @Bean
+            MeterRegistry registry() {
+                return new SimpleMeterRegistry();
+            }
+
+            @Bean
+            ObservationPredicate everyOther() {
+                return (name, context) -> asked.incrementAndGet() % 2 == 0;
+            }
+        }
+
+        @RegisterExtension
+        static final GatewayPair gateways =
+                pair(EveryOther.class).set("management.observations.enable.http.server.requests", true);
+
+        @Test
+        void spring_decides_for_each_request() {
+            assertThat(whyNot(gateways)).isEqualTo("requests are observed");
+        }
+    }
+
     @Nested
     class WhenSomethingElseFails {
 
         @Configuration(proxyBeanMethods = false)
         static class Failing {
             @Bean
-            HttpHeadersFilter failing() {
-                return new HttpHeadersFilter() {
-                    @Override
-                    public HttpHeaders filter(HttpHeaders input, ServerWebExchange exchange) {
-                        if (input.containsHeader("X-Fail")) {
-                            throw new IllegalStateException("for the test");
-                        }
-                        return input;
+            HttpClientCustomizer failing() {
+                return client -> client.doOnRequest((request, connection) -> {
+                    if (request.uri().equals("/fail")) {
+                        throw new IllegalStateException("for the test");
                     }
-                };
+                });
             }
         }
 
@@ -237,12 +283,13 @@ class RefusalsTest {
         @ParameterizedTest
         @ValueSource(strings = {"GET", "DELETE"})
         void springs_handlers_answer_it_as_before(String method) throws Exception {
-            assertAnsweredEarly(gateways, true);
+            gateways.assertForwardedDirectly("plain", true);
+            assertThat(whyNot(gateways)).isNull();
             Observation observed = gateways.observe(RecordingUpstream.OK, client -> {
-                client.send(RecordingClient.request(method, "/x", "X-Fail: 1")).response();
+                client.send(RecordingClient.request(method, "/fail")).response();
                 client.probe();
             });
-            assertThat(observed.client()).contains("HTTP/1.1 500", "\"path\":\"/x\"", "Server-Timing: ");
+            assertThat(observed.client()).contains("HTTP/1.1 500", "\"path\":\"/fail\"", "Server-Timing: ");
         }
     }
 }

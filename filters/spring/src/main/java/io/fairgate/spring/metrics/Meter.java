@@ -65,6 +65,9 @@ public enum Meter {
             "Restores of leases after a restart: held again at once with a valid receipt (receipt); acquired like any"
                     + " other lease, without a receipt or beyond what receipts may restore (queue); or refused"
                     + " (refused)."),
+    EVENT_LOOP_LAG(
+            gauge("fairgate.event.loop.lag.seconds", "seconds"),
+            "The longest time by which an event loop of clients was late, of all loops, in the last 30 to 60 seconds."),
     WAITING_BODY_BYTES(
             gauge("fairgate.waiting.body.bytes", "bytes"), "Bytes of request bodies kept while their requests wait."),
     WAITING_BODY_LIMIT(

@@ -8,7 +8,12 @@ import io.fairgate.spring.policy.PolicyHolder;
 import io.fairgate.spring.settings.FairgateProperties;
 import io.fairgate.time.MonotonicScheduler;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.netty.util.concurrent.Ticker;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -26,5 +31,21 @@ public class MetricsConfiguration {
     FairgateGauges fairgateGauges(
             Policy policy, PermitPools pools, Quotas quotas, ByteBudget waitingBodies, FairgateMeters meters) {
         return new FairgateGauges(policy, pools, quotas, waitingBodies, meters, MonotonicScheduler.INSTANCE);
+    }
+
+    @Bean
+    EventLoopLag fairgateEventLoopLag() {
+        return new EventLoopLag(Ticker.systemTicker());
+    }
+
+    @Bean
+    MeterBinder fairgateEventLoopLagMeter(EventLoopLag lag) {
+        return registry -> Meter.EVENT_LOOP_LAG.register(registry, Tags.empty(), lag::highestSeconds);
+    }
+
+    @Bean
+    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> fairgateEventLoopLagOfClients(EventLoopLag lag) {
+        return factory -> factory.addServerCustomizers(
+                server -> server.doOnChannelInit((observer, channel, remote) -> lag.watch(channel.eventLoop())));
     }
 }

@@ -147,7 +147,6 @@ class ServeIT {
         assertAnswers(gateway);
         assertThat(gateway.out())
                 .contains("elsewhere/a.yml: 3 members")
-                .contains("Routes that pass all filters")
                 .doesNotContain("Requests go through Spring's handling first");
     }
 

@@ -119,8 +119,8 @@ public final class Exchanges {
     }
 
     /**
-     * Makes the noted changes, also those that are noted later, when Spring commits the response. An action of the response takes twelve objects and a queue, so this is only for writers that do not call
-     * {@link #addFields}.
+     * Makes the noted changes, also those that are noted later, when Spring commits the response. An action of the response
+     * takes twelve objects and a queue, so this is only for writers that do not call {@link #addFields}.
      */
     public static void addFieldsOnCommit(ServerWebExchange exchange) {
         Notes notes = notes(exchange);

@@ -16,7 +16,10 @@ import org.springframework.context.annotation.Import;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.server.adapter.HttpWebHandlerAdapter;
 
-/** Puts {@link EarlyHandler} before Spring's handling of requests, and {@link RouteDispatcher} in the place of its dispatcher. */
+/**
+ * Puts {@link EarlyHandler} before Spring's handling of requests, and {@link RouteDispatcher} in the place of its
+ * dispatcher.
+ */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean(Policy.class)
 @ConditionalOnProperty(name = GatewayProperties.PREFIX + ".enabled", matchIfMissing = true)

@@ -76,8 +76,7 @@ public record RefusalHandler(Decisions decisions, RefusalMeters counter) impleme
         return netty == null
                 ? response.writeWith(
                         Mono.fromSupplier(() -> response.bufferFactory().wrap(body)))
-                // Does the same as writeWith, with fewer operators. This call commits the response: all steps have
-                // ended.
+                // As writeWith does, with fewer operators. The steps that could write as well have ended.
                 : response.setComplete()
                         .then(netty.sendObject(Unpooled.wrappedBuffer(body)).then());
     }

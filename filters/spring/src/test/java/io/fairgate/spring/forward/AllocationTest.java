@@ -41,7 +41,7 @@ class AllocationTest {
     /** What a client sends, and the status of the answer. */
     private enum Sent {
         ADMITTED("/x", "a", 200),
-        WITHOUT_A_KNOWN_TENANT("/x", "nobody", 403),
+        WITHOUT_A_KNOWN_TENANT("/x", "unlisted", 403),
         ABOVE_ITS_QUOTA("/x", "small", 429),
         TO_A_FULL_QUEUE("/full", "a", 503);
 

@@ -88,7 +88,10 @@ final class RecordingUpstream implements AutoCloseable {
         return now;
     }
 
-    /** Waits until all requests since the last {@link #answerWith} are answered, and their connections closed if they are to be. */
+    /**
+     * Waits until all requests since the last {@link #answerWith} are answered, and their connections closed if the script
+     * closes them.
+     */
     void awaitDone() {
         var unused = requests();
     }

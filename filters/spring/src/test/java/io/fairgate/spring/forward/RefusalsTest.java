@@ -37,7 +37,7 @@ class RefusalsTest {
     /** What the user's beans have seen. */
     private static final Queue<String> SEEN = new ConcurrentLinkedQueue<>();
 
-    private static final String UNKNOWN = ofTenant("nobody", "GET /x");
+    private static final String UNKNOWN = ofTenant("unlisted", "GET /x");
 
     /** Without a body. The quota of most tenants is one request a day, so each test has tenants of its own. */
     private static String request(String start, String... fields) {
@@ -82,7 +82,7 @@ class RefusalsTest {
         @ParameterizedTest
         @CsvSource({
             "GET /x, X-Other: 1, 401",
-            "GET /x, X-Tenant-Id: nobody, 403",
+            "GET /x, X-Tenant-Id: unlisted, 403",
             "'GET /x', 'X-Tenant-Id: a\r\nX-Tenant-Id: get', 400",
             "GET /x/%2e%2e/y, X-Tenant-Id: a, 400",
             "GET /wide/x, X-Tenant-Id: narrow, 429",
@@ -132,12 +132,12 @@ class RefusalsTest {
         @ParameterizedTest
         @ValueSource(
                 strings = {
-                    "GET /x HTTP/1.0\r\nX-Tenant-Id: nobody\r\n\r\n",
-                    "GET /x HTTP/1.0\r\nX-Tenant-Id: nobody\r\nConnection: keep-alive\r\n\r\n",
-                    "GET /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: nobody\r\nConnection: close\r\n\r\n",
-                    "POST /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: nobody\r\nExpect: 100-continue\r\n"
+                    "GET /x HTTP/1.0\r\nX-Tenant-Id: unlisted\r\n\r\n",
+                    "GET /x HTTP/1.0\r\nX-Tenant-Id: unlisted\r\nConnection: keep-alive\r\n\r\n",
+                    "GET /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: unlisted\r\nConnection: close\r\n\r\n",
+                    "POST /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: unlisted\r\nExpect: 100-continue\r\n"
                             + "Content-Length: 5\r\n\r\n",
-                    "POST /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: nobody\r\nContent-Length: 100000\r\n\r\nhello",
+                    "POST /x HTTP/1.1\r\nHost: test\r\nX-Tenant-Id: unlisted\r\nContent-Length: 100000\r\n\r\nhello",
                 })
         void what_a_client_may_send_beside_is_treated_as_before(String request) throws Exception {
             Observation observed = gateways.observe(

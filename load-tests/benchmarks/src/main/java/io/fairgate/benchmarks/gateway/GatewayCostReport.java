@@ -151,19 +151,8 @@ record GatewayCostReport(String machine, Schedule schedule, Samples<CostSample> 
             """;
 
     private String how() {
-        Spread others = samples.all(CostSample::others);
-        return Formats.number(
-                HOW,
-                GatewayCost.CONNECTIONS,
-                GatewayCost.TENANTS.size(),
-                schedule.forks(),
-                Formats.number("%,d", schedule.warmUps() * schedule.warmUpRequests()),
-                schedule.time().toSeconds(),
-                schedule.rounds(),
-                others.median(),
-                others.most(),
-                ComparisonRun.DISTURBED,
-                ComparisonRun.ATTEMPTS - 1);
+        return schedule.describe(
+                HOW, samples.all(CostSample::others), GatewayCost.CONNECTIONS, GatewayCost.TENANTS.size());
     }
 
     String picture() {

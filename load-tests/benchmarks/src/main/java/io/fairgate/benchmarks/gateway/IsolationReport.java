@@ -126,20 +126,12 @@ record IsolationReport(String machine, Schedule schedule, Samples<IsolationSampl
             """;
 
     private String how() {
-        Spread others = samples.all(IsolationSample::others);
-        return Formats.number(
+        return schedule.describe(
                 HOW,
+                samples.all(IsolationSample::others),
                 UpstreamProcess.SERVICE.toMillis(),
                 UpstreamProcess.SERVERS,
-                2 * Isolation.FAIR_RATE,
-                schedule.forks(),
-                Formats.number("%,d", schedule.warmUps() * schedule.warmUpRequests()),
-                schedule.time().toSeconds(),
-                schedule.rounds(),
-                others.median(),
-                others.most(),
-                ComparisonRun.DISTURBED,
-                ComparisonRun.ATTEMPTS - 1);
+                2 * Isolation.FAIR_RATE);
     }
 
     String picture() {

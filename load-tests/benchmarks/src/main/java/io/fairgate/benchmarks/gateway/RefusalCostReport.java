@@ -213,19 +213,7 @@ record RefusalCostReport(String machine, Schedule schedule, Fairgates fairgates,
             """;
 
     private String how() {
-        Spread others = samples.all(RefusalSample::others);
-        return Formats.number(
-                HOW,
-                GatewayCost.CONNECTIONS,
-                MembersLines.FEW,
-                schedule.forks(),
-                Formats.number("%,d", schedule.warmUps() * schedule.warmUpRequests()),
-                schedule.time().toSeconds(),
-                schedule.rounds(),
-                others.median(),
-                others.most(),
-                ComparisonRun.DISTURBED,
-                ComparisonRun.ATTEMPTS - 1);
+        return schedule.describe(HOW, samples.all(RefusalSample::others), GatewayCost.CONNECTIONS, MembersLines.FEW);
     }
 
     String picture() {

@@ -1,6 +1,9 @@
 package io.fairgate.benchmarks.gateway;
 
+import io.fairgate.benchmarks.report.Formats;
+import io.fairgate.benchmarks.report.Spread;
 import java.time.Duration;
+import java.util.stream.Stream;
 
 /**
  * How often and for how long is measured.
@@ -25,5 +28,26 @@ record Schedule(int forks, int rounds, Duration time, int warmUps, long warmUpRe
                         10,
                         30_000,
                         false);
+    }
+
+    /**
+     * Formats what a report says of its measurement.
+     *
+     * @param others the processors that other programs used meanwhile
+     * @param own values of the report, which the text names before those of the schedule
+     */
+    String describe(String text, Spread others, Object... own) {
+        Stream<Object> all = Stream.concat(
+                Stream.of(own),
+                Stream.of(
+                        forks,
+                        Formats.number("%,d", warmUps * warmUpRequests),
+                        time.toSeconds(),
+                        rounds,
+                        others.median(),
+                        others.most(),
+                        ComparisonRun.DISTURBED,
+                        ComparisonRun.ATTEMPTS - 1));
+        return Formats.number(text, all.toArray());
     }
 }

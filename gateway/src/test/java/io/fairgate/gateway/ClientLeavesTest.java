@@ -41,7 +41,7 @@ class ClientLeavesTest {
     void holdTheOnlyPermit() {
         upstream.on("/fair/first", exchange -> {
             exchange.await(firstMayEnd);
-            exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst");
+            exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst");
         });
         gateway.start(TestPolicy.onePool(upstream.url(), "permits: 1, max-wait: 30s"));
     }

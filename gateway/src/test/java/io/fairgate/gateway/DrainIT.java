@@ -40,12 +40,12 @@ class DrainIT {
     private Started serve(String... options) throws Exception {
         upstream.on("/fair/held", exchange -> {
             exchange.await(release);
-            exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nheld");
+            exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nheld");
         });
         upstream.on("/fair/stream", exchange -> {
             exchange.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
             exchange.await(release);
-            exchange.send("4\r\nlast\r\n0\r\n\r\n");
+            exchange.sendLast("4\r\nlast\r\n0\r\n\r\n");
         });
         String policy = TestPolicy.onePool(
                 upstream.url(), "permits: 2, max-waiting: " + WAITING + ", max-wait: 5m, max-hold: 10m");

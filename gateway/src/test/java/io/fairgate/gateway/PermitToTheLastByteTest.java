@@ -26,7 +26,7 @@ class PermitToTheLastByteTest {
             exchange.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
                     + "8\r\ndata: 1\n\r\n");
             exchange.await(lastEvent);
-            exchange.send("8\r\ndata: 2\n\r\n0\r\n\r\n");
+            exchange.sendLast("8\r\ndata: 2\n\r\n0\r\n\r\n");
         });
         startWithOnePermit();
         try (RawClient stream = new RawClient(gateway.port());

@@ -33,7 +33,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         void answer(Exchange exchange) throws Exception;
     }
 
-    static final Script OK = exchange -> exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    static final Script OK = exchange -> exchange.sendLast("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 
     private final ServerSocket server;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
@@ -118,7 +118,16 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
     }
 
     /** One request that has arrived with its whole head; the body is read on demand. */
-    record Exchange(String head, Socket socket, InputStream in) {
+    record Exchange(String head, Socket socket, InputStream in, Runnable end) {
+
+        /**
+         * The last bytes of the answer. The request counts as ended before they are written, because the gateway may
+         * send the next request before this thread counts.
+         */
+        void sendLast(String text) throws IOException {
+            end.run();
+            send(text);
+        }
 
         void send(String text) throws IOException {
             OutputStream out = socket.getOutputStream();
@@ -128,6 +137,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
 
         /** Ends the connection with a reset instead of a close. */
         void reset() throws IOException {
+            end.run();
             socket.setSoLinger(true, 0);
             socket.close();
         }
@@ -187,7 +197,7 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         try (socket) {
             InputStream in = new BufferedInputStream(socket.getInputStream());
             for (String head = readHead(in); !head.isEmpty() && !socket.isClosed(); head = readHead(in)) {
-                answer(new Exchange(head, socket, in));
+                answer(head, socket, in);
             }
         } catch (Exception e) {
             // The connection is gone; the test sees it from its own side.
@@ -196,16 +206,18 @@ final class ScriptedUpstream implements BeforeAllCallback, AfterEachCallback, Af
         }
     }
 
-    private void answer(Exchange exchange) throws Exception {
-        heads.add(exchange.head());
-        String path = requestLine(exchange.head()).split(" ", 3)[1];
+    private void answer(String head, Socket socket, InputStream in) throws Exception {
+        AtomicInteger counted = new AtomicInteger(1);
+        Exchange exchange = new Exchange(head, socket, in, () -> now.addAndGet(-counted.getAndSet(0)));
+        heads.add(head);
+        String path = requestLine(head).split(" ", 3)[1];
         highest.accumulateAndGet(now.incrementAndGet(), Math::max);
         try {
             if (path.startsWith("/ws") || exchange.readBody() == exchange.contentLength()) {
                 scripts.getOrDefault(path, OK).answer(exchange);
             }
         } finally {
-            now.decrementAndGet();
+            exchange.end().run();
         }
     }
 

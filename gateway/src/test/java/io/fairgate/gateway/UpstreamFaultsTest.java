@@ -43,6 +43,7 @@ class UpstreamFaultsTest {
 
     private void assertPermitIsBack() throws IOException {
         gateway.awaitInFlight("pool", 0);
+        RunningGateway.eventually(() -> assertThat(upstream.concurrency()).isZero());
         try (RawClient client = new RawClient(gateway.port())) {
             assertThat(client.get("/fair/after", "b").readUntil("ok")).contains("200 OK");
         }
@@ -227,7 +228,7 @@ class UpstreamFaultsTest {
     void a_retry_filter_tries_again_within_the_one_permit() throws IOException {
         upstream.on("/fair/x", exchange -> {
             boolean first = upstream.requests().size() == 1;
-            exchange.send(
+            exchange.sendLast(
                     first
                             ? "HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"
                             : "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n}");
@@ -249,7 +250,7 @@ class UpstreamFaultsTest {
         });
         upstream.on("/fair/x", exchange -> {
             boolean first = upstream.requests().size() == 2;
-            exchange.send(
+            exchange.sendLast(
                     first
                             ? "HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"
                             : "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n}");

@@ -291,7 +291,7 @@ public final class FairScheduler {
     /** Like {@link #present}, also with the tenants and groups that are idle and owe nothing. */
     public PoolStatus status(long now) {
         walks.tick(now);
-        return new StatusReport(walks, group -> List.copyOf(group.all)).make();
+        return new StatusReport(walks, hierarchy.entitlements, group -> List.copyOf(group.all)).make();
     }
 
     /** The state of the tenants and groups that hold, wait or owe. Takes n log n time for n of them. */
@@ -316,7 +316,7 @@ public final class FairScheduler {
     }
 
     private StatusReport report() {
-        return new StatusReport(walks, group -> group.present.thatCount());
+        return new StatusReport(walks, hierarchy.entitlements, group -> group.present.thatCount());
     }
 
     private @Nullable QueuedRequest next() {

@@ -1,5 +1,6 @@
 package io.fairgate.fairness;
 
+import io.fairgate.shares.Entitlements;
 import io.fairgate.shares.ShareGroups;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
@@ -31,6 +32,7 @@ final class Hierarchy {
     private final Map<String, SchedulingNode> groups = new LinkedHashMap<>();
 
     TenantShares shares = TenantShares.EQUAL;
+    Entitlements entitlements = new Entitlements(shares);
     private long ordinals;
     private int sweepAbove = SWEEP_ABOVE;
     /** The results of {@link TenantShares#calculatedCaps}. */
@@ -264,6 +266,7 @@ final class Hierarchy {
      */
     void change(TenantShares changed, int[] calculated, long memory) {
         shares = changed;
+        entitlements = new Entitlements(changed);
         caps = calculated;
         tenantCap.permits = calculatedCap(walks.active);
         changed.groups().byName().keySet().forEach(name -> groups.computeIfAbsent(name, this::newGroupNode));

@@ -1,18 +1,19 @@
 package io.fairgate.fairness;
 
-import io.fairgate.fairness.WaterFilling.Demand;
+import io.fairgate.shares.Entitlements;
+import io.fairgate.shares.Entitlements.Division;
 import io.fairgate.status.PoolStatus;
 import io.fairgate.status.PoolStatus.GroupStatus;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,24 +23,44 @@ import org.jspecify.annotations.Nullable;
 final class StatusReport {
 
     private final HierarchyWalks walks;
-    private final Function<SchedulingGroup, List<SchedulingNode>> selection;
-    private final Map<SchedulingGroup, List<SchedulingNode>> selected = new HashMap<>();
-    private final Map<SchedulingNode, Wanted> wanted = new HashMap<>();
-    /** The permits that each tenant and each group is entitled to. */
-    private final Map<SchedulingNode, Double> entitled = new HashMap<>();
+    private final List<SchedulingNode> tenants = new ArrayList<>();
+    private final List<SchedulingNode> groups = new ArrayList<>();
+    private final Division entitled;
 
     /** @param selection selects the children of a node to report: at least all that are not idle */
-    StatusReport(HierarchyWalks walks, Function<SchedulingGroup, List<SchedulingNode>> selection) {
+    StatusReport(
+            HierarchyWalks walks,
+            Entitlements entitlements,
+            Function<SchedulingGroup, List<SchedulingNode>> selection) {
         this.walks = walks;
-        this.selection = selection;
-        entitle(walks.top, walks.permits - wantedByChildren(walks.top).idle());
+        select(walks.top, selection);
+        tenants.sort(Comparator.comparingLong(node -> node.ordinal));
+        groups.sort(Comparator.comparingLong(node -> node.ordinal));
+        Map<TenantId, Double> asked = new HashMap<>();
+        tenants.forEach(node -> asked.put(id(node), asked(node)));
+        this.entitled = entitlements.of(walks.permits, asked);
     }
 
-    private List<SchedulingNode> nodes(SchedulingGroup siblings) {
-        return selected.computeIfAbsent(siblings, those -> {
-            walks.tick(those);
-            return selection.apply(those);
-        });
+    private void select(SchedulingGroup siblings, Function<SchedulingGroup, List<SchedulingNode>> selection) {
+        walks.tick(siblings);
+        for (SchedulingNode node : selection.apply(siblings)) {
+            if (node.tenant != null) {
+                tenants.add(node);
+            } else {
+                groups.add(node);
+                select(Objects.requireNonNull(node.children), selection);
+            }
+        }
+    }
+
+    /** The permits that a node holds and asks for, as far as its cap and the caps of classes allow. */
+    private static double asked(SchedulingNode node) {
+        double asked = node.children == null
+                ? node.inFlight + (double) node.queue.permits()
+                : node.children.present.inOrder().stream()
+                        .mapToDouble(StatusReport::asked)
+                        .sum();
+        return Math.min(node.cap(), asked);
     }
 
     PoolStatus make() {
@@ -50,18 +71,22 @@ final class StatusReport {
                 walks.pool.waiting,
                 collecting == null ? 0 : collecting.permits(),
                 Duration.ofNanos(walks.top.gain.nanos()),
-                inOrder(node -> node.tenant != null, node -> tenant(node, Objects.requireNonNull(node.tenant))),
-                inOrder(node -> node.tenant == null, this::group));
+                tenants.stream().map(this::tenant).toList(),
+                groups.stream().map(this::group).toList());
     }
 
-    /** The permits that a tenant or a group is entitled to. */
-    double share(SchedulingNode node) {
-        return entitled.getOrDefault(node, 0.0);
+    /** The permits that a tenant is entitled to. */
+    double share(SchedulingNode tenant) {
+        return entitled.of(id(tenant));
     }
 
-    private TenantStatus tenant(SchedulingNode node, TenantId id) {
+    private static TenantId id(SchedulingNode tenant) {
+        return Objects.requireNonNull(tenant.tenant);
+    }
+
+    private TenantStatus tenant(SchedulingNode node) {
         return new TenantStatus(
-                id,
+                id(node),
                 groupOf(node),
                 node.weight(),
                 node.inFlight,
@@ -73,16 +98,13 @@ final class StatusReport {
 
     private GroupStatus group(SchedulingNode node) {
         return new GroupStatus(
-                node.name, groupOf(node), node.weight(), node.inFlight, node.waiting, share(node), lag(node));
-    }
-
-    /** The status of each node that passes the test, in the order in which the nodes were made. */
-    private <T> List<T> inOrder(Predicate<SchedulingNode> test, Function<SchedulingNode, T> status) {
-        return entitled.keySet().stream()
-                .filter(test)
-                .sorted(Comparator.comparingLong(node -> node.ordinal))
-                .map(status)
-                .toList();
+                node.name,
+                groupOf(node),
+                node.weight(),
+                node.inFlight,
+                node.waiting,
+                entitled.ofGroup(node.name),
+                lag(node));
     }
 
     private static @Nullable String groupOf(SchedulingNode node) {
@@ -96,53 +118,5 @@ final class StatusReport {
         boolean owesNothing = node.isIdle() && siblings.hasIdledEnough(node);
         double behind = owesNothing ? 0 : siblings.lag(node);
         return Duration.ofNanos((long) (node.backlogged ? behind : Math.min(0, behind)));
-    }
-
-    // ---- entitlements: from the pool down, water filling divides the share of each node between its children ----
-
-    /**
-     * The demand of a node.
-     *
-     * @param asked permits held and asked for, as far as caps allow
-     * @param idle permits that are reserved for the node and not asked for; no other node may use them
-     */
-    private record Wanted(double asked, double idle) {}
-
-    private Wanted wanted(SchedulingNode node) {
-        Wanted children = node.children == null
-                ? new Wanted(node.inFlight + (double) node.queue.permits(), 0)
-                : wantedByChildren(node.children);
-        double asked = Math.min(node.cap() - children.idle(), children.asked());
-        return new Wanted(asked, Math.max(children.idle(), node.settings.reserved() - asked));
-    }
-
-    private Wanted wantedByChildren(SchedulingGroup siblings) {
-        double asked = 0;
-        double idle = siblings.reserved;
-        for (SchedulingNode node : nodes(siblings)) {
-            Wanted one = wanted(node);
-            wanted.put(node, one);
-            asked += one.asked();
-            idle += one.idle() - node.keeps();
-        }
-        return new Wanted(asked, idle);
-    }
-
-    private void entitle(SchedulingGroup siblings, double capacity) {
-        List<SchedulingNode> all = nodes(siblings);
-        double[] shares = WaterFilling.shares(
-                Math.max(0, capacity), all.stream().map(this::demand).toList());
-        for (int i = 0; i < shares.length; i++) {
-            SchedulingNode node = all.get(i);
-            entitled.put(node, shares[i]);
-            if (node.children != null && node.tenant == null) {
-                entitle(node.children, shares[i]);
-            }
-        }
-    }
-
-    private Demand demand(SchedulingNode node) {
-        double asked = Objects.requireNonNull(wanted.get(node)).asked();
-        return new Demand(node.weight(), Math.min(asked, node.settings.guaranteed()), asked);
     }
 }

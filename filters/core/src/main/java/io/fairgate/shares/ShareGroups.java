@@ -24,7 +24,7 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
     public static final int MAX_NESTING = 6;
 
     /** No name of a group: these are not empty. */
-    private static final String NO_GROUP = "";
+    static final String NO_GROUP = "";
 
     public static final ShareGroups NONE = new ShareGroups(Map.of(), Map.of());
 
@@ -138,7 +138,7 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
     }
 
     /** For each group and for {@link #NO_GROUP}, what the members and groups directly in it keep free. */
-    private Map<String, Long> reservedWithin(Map<TenantId, ShareSettings> members) {
+    Map<String, Long> reservedWithin(Map<TenantId, ShareSettings> members) {
         Map<String, Long> within = new HashMap<>();
         members.forEach((tenant, settings) ->
                 within.merge(parents.getOrDefault(tenant, NO_GROUP), (long) settings.reserved(), Long::sum));

@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.offset;
 
-import io.fairgate.fairness.WaterFilling.Demand;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.shares.WaterFilling;
+import io.fairgate.shares.WaterFilling.Demand;
 import io.fairgate.status.PoolStatus.TenantStatus;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.SeededModel;

@@ -12,6 +12,7 @@ import java.util.List;
  * @param wanted the permits that the node would like to have for requests
  * @param limit the size of the pool in the node's policy
  * @param leases new leases, and leases that the ledger may have lost
+ * @param demand what the node tells the other nodes; the ledger only passes it on
  * @param isLast whether the node ends; it then keeps nothing
  */
 record Heartbeat(
@@ -22,6 +23,7 @@ record Heartbeat(
         int wanted,
         int limit,
         List<LeaseClaim> leases,
+        String demand,
         boolean isLast) {
 
     Heartbeat {

@@ -37,6 +37,9 @@ final class SliceAgent {
     /** In the ledger, by what this node knows: it asserts them when the ledger may have lost them. */
     private final Map<String, LeaseClaim> recorded = new LinkedHashMap<>();
 
+    /** What the live nodes told last, this one included. */
+    private Map<String, String> demands = Map.of();
+
     /** The epoch in which all of {@code recorded} are known to be in the ledger. */
     private long assertedIn;
 
@@ -52,8 +55,9 @@ final class SliceAgent {
      *
      * @param limit the size of the pool in the node's policy
      * @param inUse the permits that requests and unrecorded leases hold
+     * @param demand what the node tells the other nodes
      */
-    Heartbeat beat(long now, int limit, int inUse) {
+    Heartbeat beat(long now, int limit, int inUse, String demand) {
         endIfOver(now);
         shrink(inUse);
         List<LeaseClaim> leases = new ArrayList<>(unrecorded.values());
@@ -61,7 +65,7 @@ final class SliceAgent {
             leases.addAll(recorded.values());
         }
         sentAt = now;
-        unanswered = new Heartbeat(node, ++sequence, seen, slice - moving(), target, limit, leases, false);
+        unanswered = new Heartbeat(node, ++sequence, seen, slice - moving(), target, limit, leases, demand, false);
         return unanswered;
     }
 
@@ -70,7 +74,7 @@ final class SliceAgent {
         unanswered = null;
         slice = 0;
         unrecorded.clear();
-        return new Heartbeat(node, ++sequence, seen, 0, 0, 0, List.of(), true);
+        return new Heartbeat(node, ++sequence, seen, 0, 0, 0, List.of(), "", true);
     }
 
     /**
@@ -98,6 +102,7 @@ final class SliceAgent {
         seen = answer.now();
         List<LeaseClaim> moved = move(asked, answer);
         slice = answer.slice();
+        demands = answer.demands();
         grantsUntil = sentAt + term.grantNanos();
         endsAt = sentAt + term.nanos();
         endIfOver(now);
@@ -164,6 +169,11 @@ final class SliceAgent {
 
     String node() {
         return node;
+    }
+
+    /** What each live node has told, by its name; of this node, what the ledger had from it when it answered last. */
+    Map<String, String> demands() {
+        return demands;
     }
 
     private boolean isOver(long now) {

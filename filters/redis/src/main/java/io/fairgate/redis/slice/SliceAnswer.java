@@ -10,9 +10,16 @@ import java.util.Map;
  * @param slice the permits that the node may use until its term ends
  * @param isRecovering whether no slice grows at the moment
  * @param tokens of the leases of the heartbeat, by id; those that are missing have ended
+ * @param demands what each live node told last, by its name; empty when the heartbeat was not recorded
  */
 record SliceAnswer(
-        Outcome outcome, long sequence, LedgerVersion now, int slice, boolean isRecovering, Map<String, Long> tokens) {
+        Outcome outcome,
+        long sequence,
+        LedgerVersion now,
+        int slice,
+        boolean isRecovering,
+        Map<String, Long> tokens,
+        Map<String, String> demands) {
 
     enum Outcome {
         /** The heartbeat was recorded. */
@@ -25,5 +32,6 @@ record SliceAnswer(
 
     SliceAnswer {
         tokens = Map.copyOf(tokens);
+        demands = Map.copyOf(demands);
     }
 }

@@ -17,13 +17,18 @@ import java.util.Map;
  */
 record SliceScripts(SliceTerm term, long failoverMillis) {
 
+    /** In the answer to a heartbeat. */
+    private static final int FIRST_LEASE = 6;
+
     /** The server's clock and identity, as all scripts begin but in tests. */
     static final String CLOCK = read("clock.lua");
 
     /** All keys of a pool have the same tag, so that a Redis Cluster keeps them on one node. */
     static String[] keys(String pool) {
         String prefix = "fairgate:{" + pool + "}:";
-        return new String[] {prefix + "ledger", prefix + "nodes", prefix + "leases", prefix + "due", prefix + "ended"};
+        return new String[] {
+            prefix + "ledger", prefix + "nodes", prefix + "leases", prefix + "due", prefix + "ended", prefix + "demands"
+        };
     }
 
     static String heartbeat(String clock) {
@@ -62,6 +67,7 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
         all.add(Integer.toString(beat.wanted()));
         all.add(Integer.toString(beat.limit()));
         all.add(beat.isLast() ? "1" : "0");
+        all.add(beat.demand());
         for (LeaseClaim lease : beat.leases()) {
             all.add(lease.id());
             all.add(Integer.toString(lease.permits()));
@@ -92,8 +98,13 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
     /** @param answer of the script, with integers as {@code Long}, and text as {@code String} */
     static SliceAnswer answer(Heartbeat beat, List<Object> answer) {
         Map<String, Long> tokens = new HashMap<>();
-        for (int i = 5; i < answer.size(); i += 2) {
+        int demandsFrom = FIRST_LEASE + 2 * number(answer, 5);
+        for (int i = FIRST_LEASE; i < demandsFrom; i += 2) {
             tokens.put((String) answer.get(i), (Long) answer.get(i + 1));
+        }
+        Map<String, String> demands = new HashMap<>();
+        for (int i = demandsFrom; i < answer.size(); i += 2) {
+            demands.put((String) answer.get(i), (String) answer.get(i + 1));
         }
         return new SliceAnswer(
                 Outcome.valueOf((String) answer.get(0)),
@@ -101,7 +112,8 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
                 new LedgerVersion((Long) answer.get(1), (Long) answer.get(2)),
                 number(answer, 3),
                 number(answer, 4) == 1,
-                tokens);
+                tokens,
+                demands);
     }
 
     private static int number(List<Object> answer, int index) {

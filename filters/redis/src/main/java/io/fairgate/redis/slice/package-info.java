@@ -9,8 +9,9 @@
  * <p><b>The heartbeat.</b> A node has at most one call to the ledger on its way. Each heartbeat says how many permits the node
  * <em>keeps</em>: a promise, because the node has stopped to use any others before it sends. What it gives up becomes free.
  * It also says how many permits the node <em>wants</em>. The ledger answers with the slice, which has grown when permits were
- * free. Each node finds its <em>target</em> itself, from what all nodes tell each other; a node above its target shrinks as its
- * permits come free. Targets are advice: wrong ones are unfair and never exceed the pool.
+ * free. Each node finds its <em>target</em> itself ({@link io.fairgate.redis.slice.ClusterShares}), from what all nodes tell
+ * each other; a node above its target shrinks as its permits come free. Targets are advice: wrong ones are unfair and never exceed
+ * the pool.
  *
  * <p><b>The term.</b> A slice holds for a time from the moment when the heartbeat was <em>sent</em>. The ledger counts the same time
  * from when it <em>executed</em> the heartbeat, on a clock that follows the one of Redis but never goes back and never leaps. So a node

@@ -1,11 +1,12 @@
--- A heartbeat. ARGV from 7: node, sequence, kept, wanted, limit, last (0 or 1), then id, permits, ttl, token of each lease.
--- Answers outcome (RECORDED, STALE or ENDED), epoch, version, slice, recovering (0 or 1), then id, token of its leases.
-local name, sequence, kept, wanted, limit, isLast =
-  ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]), ARGV[12] == '1'
+-- A heartbeat. ARGV from 7: node, sequence, kept, wanted, limit, last (0 or 1), demand, then id, permits, ttl, token of each lease.
+-- Answers outcome (RECORDED, STALE or ENDED), epoch, version, slice, recovering (0 or 1), the number of its leases, id, token of
+-- each of them, then node, demand of each live node.
+local name, sequence, kept, wanted, limit, isLast, demand =
+  ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]), ARGV[12] == '1', ARGV[13]
 
 local function answer(outcome, slice)
   save()
-  return { outcome, epoch, version, slice, isRecovering() and 1 or 0 }
+  return { outcome, epoch, version, slice, isRecovering() and 1 or 0, 0 }
 end
 
 begin()
@@ -20,7 +21,7 @@ node = node or { slice = 0, sequence = 0, expires = 0, limit = limit, asserted =
 
 local claims = {}
 local needed = kept
-for i = 13, #ARGV, 4 do
+for i = 14, #ARGV, 4 do
   local claim = { id = ARGV[i], permits = tonumber(ARGV[i + 1]), ttl = tonumber(ARGV[i + 2]), token = tonumber(ARGV[i + 3]) }
   claim.lease = findLease(claim.id)
   claim.isUnknown = not claim.lease and not redis.call('ZSCORE', ENDED, claim.id)
@@ -69,6 +70,7 @@ node.sequence = sequence
 node.expires = clock + ttl
 node.limit = limit
 saveNode(name, node)
+redis.call('HSET', DEMANDS, name, demand)
 version = version + 1
 if isLast then
   endNode(name, node)
@@ -88,7 +90,12 @@ elseif not isRecovering() then
   end
 end
 local answered = answer('RECORDED', node.slice)
+answered[6] = #tokens / 2
 for i = 1, #tokens do
   answered[#answered + 1] = tokens[i]
+end
+local demands = redis.call('HGETALL', DEMANDS)
+for i = 1, #demands do
+  answered[#answered + 1] = demands[i]
 end
 return answered

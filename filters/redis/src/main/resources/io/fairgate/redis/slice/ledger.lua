@@ -1,6 +1,6 @@
 -- The ledger of one pool: what all scripts begin with, and end with. SliceKernel, in the tests, is its model.
 -- All times are milliseconds of the ledger's own clock.
-local LEDGER, NODES, LEASES, DUE, ENDED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local LEDGER, NODES, LEASES, DUE, ENDED, DEMANDS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local ttl, maxStep, failover = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local seenEpoch, seenVersion = tonumber(ARGV[5]), tonumber(ARGV[6])
 local REMEMBERED = 10 * ttl
@@ -49,6 +49,7 @@ local function endNode(name, node)
   node.expires = clock + REMEMBERED
   node.ended = true
   saveNode(name, node)
+  redis.call('HDEL', DEMANDS, name)
 end
 
 local function findLease(id)

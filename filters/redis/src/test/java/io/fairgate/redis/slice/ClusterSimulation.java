@@ -184,7 +184,7 @@ final class ClusterSimulation {
         node.agent.aimAt(target(node));
         node.tidy(now);
         SliceAgent agent = node.agent;
-        Heartbeat beat = agent.beat(node.nanos(now), PERMITS, node.inUse());
+        Heartbeat beat = agent.beat(node.nanos(now), PERMITS, node.inUse(), "");
         node.latest = beat.sequence();
         node.sent.put(beat.node() + "/" + beat.sequence(), now);
         call(

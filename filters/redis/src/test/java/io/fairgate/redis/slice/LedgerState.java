@@ -32,6 +32,9 @@ final class LedgerState {
     long recoveringUntil;
     long fence;
     final Map<String, Node> nodes = new TreeMap<>();
+    /** What each live node told last. */
+    final Map<String, String> demands = new TreeMap<>();
+
     final Map<String, Lease> leases = new TreeMap<>();
     /** Leases that have ended, until when this is remembered. */
     final Map<String, Long> endedLeases = new TreeMap<>();
@@ -46,6 +49,7 @@ final class LedgerState {
         copy.recoveringUntil = recoveringUntil;
         copy.fence = fence;
         copy.nodes.putAll(nodes);
+        copy.demands.putAll(demands);
         copy.leases.putAll(leases);
         copy.endedLeases.putAll(endedLeases);
         return copy;

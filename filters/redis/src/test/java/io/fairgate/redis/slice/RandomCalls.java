@@ -85,8 +85,9 @@ final class RandomCalls {
                 .mapToInt(LeaseClaim::permits)
                 .sum();
         int kept = isLast ? 0 : Math.max(0, slice - moved - random.nextInt(3)) + (random.nextInt(40) == 0 ? 3 : 0);
+        String demand = "of heartbeat " + random.nextInt(1_000);
         int limit = random.nextInt(30) == 0 ? LIMIT - 5 : LIMIT;
-        return new Heartbeat(node, sequence, seen(), kept, random.nextInt(LIMIT + 5), limit, leases, isLast);
+        return new Heartbeat(node, sequence, seen(), kept, random.nextInt(LIMIT + 5), limit, leases, demand, isLast);
     }
 
     private List<LeaseClaim> leases(int slice) {

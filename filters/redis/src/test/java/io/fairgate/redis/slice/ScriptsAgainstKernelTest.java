@@ -122,6 +122,7 @@ class ScriptsAgainstKernelTest {
         List<String> records = new ArrayList<>();
         redis.hgetall(KEYS[1]).forEach((name, node) -> records.add("node " + name + " " + node));
         redis.hgetall(KEYS[2]).forEach((id, lease) -> records.add("lease " + id + " " + lease));
+        redis.hgetall(KEYS[5]).forEach((name, demand) -> records.add("demand " + name + " " + demand));
         redis.zrange(KEYS[4], 0, -1).forEach(id -> records.add("ended " + id));
         assertThat(redis.zrange(KEYS[3], 0, -1)).hasSameSizeAs(redis.hkeys(KEYS[2]));
         records.add("leased " + redis.hget(KEYS[0], "leased"));
@@ -134,6 +135,7 @@ class ScriptsAgainstKernelTest {
                 (name, node) -> records.add("node " + name + " " + node.slice() + " " + node.sequence() + " "
                         + node.expires() + " " + node.limit() + " " + (node.hasAsserted() ? 1 : 0) + " "
                         + (node.hasEnded() ? 1 : 0)));
+        state.demands.forEach((name, demand) -> records.add("demand " + name + " " + demand));
         int leased = 0;
         for (var lease : state.leases.entrySet()) {
             LedgerState.Lease value = lease.getValue();
@@ -154,7 +156,7 @@ class ScriptsAgainstKernelTest {
         for (int i = 0; i < kept.size() * BEATS_OF_A_RECOVERY; i++) {
             wall += TERM.maxStep().toMillis();
             int keeps = kept.get(i / BEATS_OF_A_RECOVERY);
-            Heartbeat beat = new Heartbeat("n", i + 1, LedgerVersion.NONE, keeps, keeps, 10, List.of(), false);
+            Heartbeat beat = new Heartbeat("n", i + 1, LedgerVersion.NONE, keeps, keeps, 10, List.of(), "", false);
             SliceAnswer expected = kernel.heartbeat(state, beat, wall, identity);
             assertThat(heartbeat(beat)).as("heartbeat %d", i + 1).isEqualTo(expected);
             assertThat(expected.outcome() == SliceAnswer.Outcome.ENDED).isEqualTo(keeps == 9);
@@ -163,7 +165,7 @@ class ScriptsAgainstKernelTest {
 
     @Test
     void a_server_gives_its_own_clock_and_identity() {
-        Heartbeat beat = new Heartbeat("n", 1, LedgerVersion.NONE, 0, 3, 10, List.of(), false);
+        Heartbeat beat = new Heartbeat("n", 1, LedgerVersion.NONE, 0, 3, 10, List.of(), "", false);
         List<Object> answer = redis.eval(
                 SliceScripts.heartbeat(SliceScripts.CLOCK),
                 ScriptOutputType.MULTI,
@@ -205,7 +207,7 @@ class ScriptsAgainstKernelTest {
                 .withPort(server.port())
                 .withAuthentication("limited", "any")
                 .build();
-        Heartbeat beat = new Heartbeat("n", 1, LedgerVersion.NONE, 0, 3, 10, List.of(), false);
+        Heartbeat beat = new Heartbeat("n", 1, LedgerVersion.NONE, 0, 3, 10, List.of(), "", false);
         try (var limited = client.connect(uri)) {
             limited.sync()
                     .eval(

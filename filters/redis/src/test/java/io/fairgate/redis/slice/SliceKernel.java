@@ -52,7 +52,7 @@ final class SliceKernel {
         boolean asserts = node.hasAsserted();
         if (kept(state, beat) > node.slice() && !state.isRecovering() && has(Guard.KEPT_IS_EVIDENCE)) {
             if (asserts) {
-                state.nodes.put(beat.node(), node.ended(state.clock + remembered));
+                end(state, beat.node(), node);
                 return answer(state, beat, Outcome.ENDED, Map.of());
             }
             asserts = true;
@@ -60,7 +60,11 @@ final class SliceKernel {
         }
         Map<String, Long> tokens = record(state, beat);
         Node recorded = new Node(beat.kept(), beat.sequence(), state.clock + ttl, beat.limit(), asserts, false);
-        state.nodes.put(beat.node(), beat.isLast() ? recorded.ended(state.clock + remembered) : recorded);
+        state.nodes.put(beat.node(), recorded);
+        state.demands.put(beat.node(), beat.demand());
+        if (beat.isLast()) {
+            end(state, beat.node(), recorded);
+        }
         grow(state, beat);
         state.version++;
         return answer(state, beat, Outcome.RECORDED, tokens);
@@ -130,7 +134,7 @@ final class SliceKernel {
             if (node.expires() <= state.clock && node.hasEnded()) {
                 state.nodes.remove(name);
             } else if (node.expires() <= state.clock) {
-                state.nodes.put(name, node.ended(state.clock + remembered));
+                end(state, name, node);
             }
         });
         Map<String, Lease> leases = new HashMap<>(state.leases);
@@ -140,6 +144,11 @@ final class SliceKernel {
             }
         });
         state.endedLeases.values().removeIf(until -> until <= state.clock);
+    }
+
+    private void end(LedgerState state, String name, Node node) {
+        state.nodes.put(name, node.ended(state.clock + remembered));
+        state.demands.remove(name);
     }
 
     private void end(LedgerState state, String id) {
@@ -217,6 +226,7 @@ final class SliceKernel {
                 new LedgerVersion(state.epoch, state.version),
                 slice,
                 state.isRecovering(),
-                tokens);
+                tokens,
+                outcome == Outcome.RECORDED ? state.demands : Map.of());
     }
 }

@@ -46,7 +46,7 @@ class SliceKernelTest {
         long sequence = sequences.merge(node, 1L, Long::sum);
         return kernel.heartbeat(
                 state,
-                new Heartbeat(node, sequence, LedgerVersion.NONE, kept, wanted, limit, List.of(leases), false),
+                new Heartbeat(node, sequence, LedgerVersion.NONE, kept, wanted, limit, List.of(leases), "", false),
                 wall,
                 server);
     }
@@ -70,7 +70,7 @@ class SliceKernelTest {
     @Test
     void an_empty_ledger_gives_nothing_until_all_that_a_lost_one_gave_has_ended() {
         LedgerState empty = new LedgerState();
-        Heartbeat first = new Heartbeat("n", 1, LedgerVersion.NONE, 0, 7, 10, List.of(), false);
+        Heartbeat first = new Heartbeat("n", 1, LedgerVersion.NONE, 0, 7, 10, List.of(), "", false);
         SliceAnswer answer = kernel.heartbeat(empty, first, wall, server);
         assertThat(answer.slice()).isZero();
         assertThat(answer.isRecovering()).isTrue();

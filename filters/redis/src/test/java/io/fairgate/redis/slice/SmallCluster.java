@@ -44,7 +44,7 @@ final class SmallCluster {
         }
         // The recovery of the first start is over.
         kernel.heartbeat(
-                ledger, new Heartbeat("first", 1, LedgerVersion.NONE, 0, 0, PERMITS, List.of(), true), 0, server);
+                ledger, new Heartbeat("first", 1, LedgerVersion.NONE, 0, 0, PERMITS, List.of(), "", true), 0, server);
         ledger.nodes.clear();
         ledger.recoveringUntil = 0;
     }
@@ -126,7 +126,7 @@ final class SmallCluster {
 
     private void beat(int i, int target) {
         nodes[i].aimAt(target);
-        Heartbeat beat = nodes[i].beat(0, PERMITS, 0);
+        Heartbeat beat = nodes[i].beat(0, PERMITS, 0, "");
         latest[i] = beat.sequence();
         beats.add(new Message(i, beat));
         sent[i]++;
@@ -135,7 +135,8 @@ final class SmallCluster {
     /** At the end of a term the node takes no notice of an answer. */
     private static void endTerm(SliceAgent node) {
         node.answered(
-                new SliceAnswer(SliceAnswer.Outcome.STALE, -1, LedgerVersion.NONE, 0, false, Map.of()), TERM.nanos());
+                new SliceAnswer(SliceAnswer.Outcome.STALE, -1, LedgerVersion.NONE, 0, false, Map.of(), Map.of()),
+                TERM.nanos());
     }
 
     private void deliver(Message message) {
@@ -154,7 +155,13 @@ final class SmallCluster {
     /** An answer as if it were one to another heartbeat. */
     static SliceAnswer withSequence(SliceAnswer answer, long sequence) {
         return new SliceAnswer(
-                answer.outcome(), sequence, answer.now(), answer.slice(), answer.isRecovering(), answer.tokens());
+                answer.outcome(),
+                sequence,
+                answer.now(),
+                answer.slice(),
+                answer.isRecovering(),
+                answer.tokens(),
+                answer.demands());
     }
 
     /** What a node was answered before comes too late to give it a term. */

@@ -1,4 +1,4 @@
-package io.fairgate.fairness;
+package io.fairgate.shares;
 
 import java.util.Arrays;
 import java.util.List;

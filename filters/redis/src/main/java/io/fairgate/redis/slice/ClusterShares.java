@@ -1,0 +1,95 @@
+package io.fairgate.redis.slice;
+
+import io.fairgate.shares.Entitlements;
+import io.fairgate.shares.Entitlements.Division;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Divides the permits of a pool between nodes, by what the tenants want at each of them. Each node does it for itself, from
+ * what all nodes have told.
+ *
+ * <ol>
+ *   <li>What a tenant wants at all nodes together gives what it is entitled to ({@link Entitlements}), as if there were one
+ *       gateway.
+ *   <li>A node is entitled to the part of it that the tenant wants there.
+ *   <li>Within the node, the tenant's weight counts for the same part. Without this, a tenant at two nodes would get two
+ *       shares.
+ * </ol>
+ *
+ * <p>Permits are scarce while fewer are left than there are nodes. Then parts of permits are given in turns: the nodes that are
+ * owed most get one permit more. Otherwise each node should have a few more than its tenants want, so that the next requests
+ * need not wait for the ledger, and at least half of what is left stays free for the node that needs it first.
+ */
+final class ClusterShares {
+
+    private static final double ROUNDING = 1e-6;
+
+    private final Entitlements entitlements;
+
+    ClusterShares(TenantShares shares) {
+        this.entitlements = new Entitlements(shares);
+    }
+
+    /**
+     * What a node should have.
+     *
+     * @param permits of the pool, without those of leases
+     * @param self the name of the node
+     * @param nodes what each live node tells, this one included
+     */
+    NodeShare of(int permits, String self, Map<String, NodeDemand> nodes) {
+        Map<TenantId, Double> wanted = new HashMap<>();
+        nodes.values().forEach(node -> node.wanted().forEach((tenant, n) -> wanted.merge(tenant, n, Double::sum)));
+        Division division = entitlements.of(permits, wanted);
+        Map<String, Double> entitled = new TreeMap<>();
+        nodes.forEach((name, node) -> entitled.put(name, entitled(node, wanted, division)));
+        double left = permits
+                - entitled.values().stream().mapToDouble(Double::doubleValue).sum();
+        int count = nodes.size();
+        boolean isScarce = left < count;
+        NodeDemand own = nodes.getOrDefault(self, NodeDemand.NONE);
+        double ownEntitled = entitled.getOrDefault(self, 0.0);
+        int target = isScarce
+                ? inTurns(permits, self, entitled, nodes)
+                : (int) (Math.ceil(ownEntitled - ROUNDING) + Math.floor((left - count) / (2.0 * count)));
+        Map<TenantId, Double> parts = new HashMap<>();
+        own.wanted().forEach((tenant, n) -> parts.put(tenant, n / wanted.getOrDefault(tenant, n)));
+        return new NodeShare(target, ownEntitled, isScarce, parts);
+    }
+
+    private static double entitled(NodeDemand node, Map<TenantId, Double> wanted, Division division) {
+        double[] sum = {0};
+        node.wanted().forEach((tenant, n) -> sum[0] += division.of(tenant) * n / wanted.getOrDefault(tenant, n));
+        return sum[0];
+    }
+
+    /** Whole permits: the nodes that are owed most get the permits of which several have a part. */
+    private static int inTurns(int permits, String self, Map<String, Double> entitled, Map<String, NodeDemand> nodes) {
+        long whole = entitled.values().stream().mapToLong(ClusterShares::whole).sum();
+        List<String> withPart = new ArrayList<>(entitled.keySet());
+        withPart.removeIf(name -> part(entitled, name) < ROUNDING);
+        withPart.sort(Comparator.<String>comparingDouble(
+                        name -> nodes.getOrDefault(name, NodeDemand.NONE).owed())
+                .thenComparingDouble(name -> part(entitled, name))
+                .reversed());
+        int place = withPart.indexOf(self);
+        int own = whole(entitled.getOrDefault(self, 0.0));
+        return place >= 0 && place < permits - whole ? own + 1 : own;
+    }
+
+    private static int whole(double entitled) {
+        return (int) Math.floor(entitled + ROUNDING);
+    }
+
+    private static double part(Map<String, Double> entitled, String name) {
+        double permits = entitled.getOrDefault(name, 0.0);
+        return permits - whole(permits);
+    }
+}

@@ -1,0 +1,87 @@
+package io.fairgate.redis.slice;
+
+import io.fairgate.tenant.TenantId;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * What a node tells the others of its requests.
+ *
+ * @param wanted the permits that the requests of each tenant hold and wait for at the node
+ * @param owed permit-seconds that the node was entitled to and did not have; negative for more than it was entitled to
+ */
+record NodeDemand(Map<TenantId, Double> wanted, double owed) {
+
+    static final NodeDemand NONE = new NodeDemand(Map.of(), 0);
+
+    /** The most tenants in a text: about 20 kB. */
+    static final int MOST_TENANTS = 1_000;
+
+    /** The first word of a text: a later version may tell more. */
+    private static final String VERSION = "1";
+
+    private static final double LEAST = 0.01;
+
+    NodeDemand {
+        wanted = Map.copyOf(wanted);
+    }
+
+    /**
+     * The text for the ledger. Of more than {@value #MOST_TENANTS} tenants it names those that want most, and adds what the
+     * others want to these, so that the sum is right.
+     */
+    String text() {
+        List<Map.Entry<TenantId, Double>> most = wanted.entrySet().stream()
+                .sorted(Map.Entry.<TenantId, Double>comparingByValue(Comparator.reverseOrder())
+                        .thenComparing(entry -> entry.getKey().value()))
+                .limit(MOST_TENANTS)
+                .toList();
+        double scale = sum() / most.stream().mapToDouble(Map.Entry::getValue).sum();
+        StringBuilder text = new StringBuilder(VERSION).append(' ').append(number(owed));
+        most.forEach(entry -> text.append(' ')
+                .append(entry.getKey())
+                .append(':')
+                .append(number(Math.max(LEAST, entry.getValue() * scale))));
+        return text.toString();
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, "%.2f", value);
+    }
+
+    /** What a text says; {@link #NONE} for a text of another version, which other nodes may write during an upgrade. */
+    static NodeDemand parse(String text) {
+        String[] words = text.split(" ", -1);
+        if (words.length < 2 || !words[0].equals(VERSION)) {
+            return NONE;
+        }
+        try {
+            Map<TenantId, Double> wanted = new HashMap<>();
+            for (int i = 2; i < words.length; i++) {
+                int colon = words[i].indexOf(':');
+                double permits = finite(words[i].substring(colon + 1));
+                if (permits > 0) {
+                    wanted.put(TenantId.of(words[i].substring(0, Math.max(0, colon))), permits);
+                }
+            }
+            return new NodeDemand(wanted, finite(words[1]));
+        } catch (IllegalArgumentException malformed) {
+            return NONE;
+        }
+    }
+
+    private static double finite(String number) {
+        double value = Double.parseDouble(number);
+        if (!Double.isFinite(value)) {
+            throw new IllegalArgumentException("%s (expected: a finite number)".formatted(number));
+        }
+        return value;
+    }
+
+    private double sum() {
+        return wanted.values().stream().mapToDouble(Double::doubleValue).sum();
+    }
+}

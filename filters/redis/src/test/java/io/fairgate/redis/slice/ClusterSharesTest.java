@@ -1,0 +1,114 @@
+package io.fairgate.redis.slice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ClusterSharesTest {
+
+    private static final TenantId A = TenantId.of("a");
+    private static final TenantId B = TenantId.of("b");
+
+    private final Map<String, NodeDemand> nodes = new HashMap<>();
+    private ClusterShares shares = new ClusterShares(TenantShares.EQUAL);
+
+    private void tells(String node, double owed, Map<TenantId, Double> wanted) {
+        nodes.put(node, new NodeDemand(wanted, owed));
+    }
+
+    private NodeShare of(int permits, String node) {
+        return shares.of(permits, node, nodes);
+    }
+
+    private int target(int permits, String node) {
+        return of(permits, node).target();
+    }
+
+    @Test
+    void a_tenant_at_two_nodes_has_its_share_divided_by_what_it_wants_at_each() {
+        tells("one", 0, Map.of(A, 100.0, B, 25.0));
+        tells("two", 0, Map.of(B, 75.0));
+        assertThat(target(16, "one")).isEqualTo(8 + 2);
+        assertThat(target(16, "two")).isEqualTo(6);
+        assertThat(of(16, "one").parts()).containsOnly(Map.entry(A, 1.0), Map.entry(B, 0.25));
+        assertThat(of(16, "two").parts()).containsOnly(Map.entry(B, 0.75));
+    }
+
+    @Test
+    void weights_caps_and_guarantees_are_those_of_the_cluster() {
+        shares = new ClusterShares(TenantShares.EQUAL
+                .withMember(A, ShareSettings.ofWeight(3))
+                .withMember(B, ShareSettings.EQUAL.withMaxInFlight(2)));
+        tells("one", 0, Map.of(A, 100.0));
+        tells("two", 0, Map.of(B, 100.0));
+        assertThat(target(16, "one")).isEqualTo(14);
+        assertThat(target(16, "two")).isEqualTo(2);
+    }
+
+    @Test
+    void the_nodes_that_are_owed_most_get_the_permits_of_which_several_have_a_part() {
+        tells("one", 0.5, Map.of(A, 10.0));
+        tells("two", 0.7, Map.of(B, 10.0));
+        tells("three", -1.2, Map.of(TenantId.of("c"), 10.0));
+        assertThat(target(5, "one")).isEqualTo(2);
+        assertThat(target(5, "two")).isEqualTo(2);
+        assertThat(target(5, "three")).isEqualTo(1);
+        assertThat(target(4, "one")).isEqualTo(1);
+        assertThat(target(4, "two")).isEqualTo(2);
+        assertThat(target(4, "three")).isEqualTo(1);
+        assertThat(of(4, "three").entitled()).isEqualTo(4 / 3.0, offset(1e-9));
+    }
+
+    @Test
+    void a_sum_that_is_a_whole_number_but_for_rounding_is_whole() {
+        Map<TenantId, Double> tenths = new HashMap<>();
+        for (int i = 0; i < 10; i++) {
+            tenths.put(TenantId.of("t" + i), 0.1);
+        }
+        tells("one", 0, tenths);
+        tells("two", 5, Map.of(A, 100.0));
+        tells("three", 4, Map.of(B, 100.0));
+        assertThat(of(2, "one").entitled()).isLessThan(1);
+        assertThat(target(2, "one")).isEqualTo(1);
+        assertThat(target(2, "two")).isEqualTo(1);
+        assertThat(target(2, "three")).isZero();
+    }
+
+    @Test
+    void a_node_that_wants_nothing_gets_nothing_while_permits_are_scarce() {
+        tells("one", 0, Map.of(A, 10.0));
+        tells("idle", 9, Map.of());
+        assertThat(of(4, "one").isScarce()).isTrue();
+        assertThat(target(4, "one")).isEqualTo(4);
+        assertThat(target(4, "idle")).isZero();
+        assertThat(target(4, "unknown")).isZero();
+    }
+
+    @Test
+    void of_what_nobody_wants_each_node_gets_some_and_half_stays_free() {
+        tells("one", 0, Map.of(A, 2.0));
+        tells("two", 0, Map.of());
+        assertThat(of(10, "one").isScarce()).isFalse();
+        assertThat(target(10, "one")).isEqualTo(2 + 1);
+        assertThat(target(10, "two")).isEqualTo(1);
+        assertThat(target(102, "two")).isEqualTo(24);
+    }
+
+    @Test
+    void the_targets_never_exceed_the_pool() {
+        tells("one", 0, Map.of(A, 0.5));
+        tells("two", 0, Map.of(B, 0.7));
+        tells("three", 0, Map.of(B, 30.0));
+        for (int permits = 1; permits < 40; permits++) {
+            assertThat(target(permits, "one") + target(permits, "two") + target(permits, "three"))
+                    .as("of %d", permits)
+                    .isLessThanOrEqualTo(permits);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package io.fairgate.redis.slice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.fairgate.redis.slice.SimulatedGateways.Measured;
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.Holds;
+import java.time.Duration;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Test;
+
+/** Tenants share the permits of several gateways as if there were one, whichever gateways they use. */
+class FairClusterTest {
+
+    private static final Duration SOON = Duration.ofSeconds(1);
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final Offset<Double> CLOSE = offset(0.025);
+    private static final int BACKLOG = 40;
+
+    private static Holds about(int millis) {
+        return Holds.exponential(Duration.ofMillis(millis));
+    }
+
+    private static Holds exactly(int millis) {
+        return Holds.constant(Duration.ofMillis(millis));
+    }
+
+    private static TenantShares weights(double a, double b) {
+        return TenantShares.EQUAL
+                .withMember(TenantId.of("a"), ShareSettings.ofWeight(a))
+                .withMember(TenantId.of("b"), ShareSettings.ofWeight(b));
+    }
+
+    private static void assertFull(Measured measured, int permits, double least) {
+        assertThat(measured.utilization()).isGreaterThan(least);
+        assertThat(measured.mostInUse()).isEqualTo(permits);
+    }
+
+    @Test
+    void one_tenant_at_each_gateway() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), 2);
+        gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.5, CLOSE);
+        assertFull(measured, 10, 0.97);
+    }
+
+    @Test
+    void weights_count_across_gateways() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(3, 1), 2);
+        gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.75, CLOSE);
+        assertFull(measured, 10, 0.97);
+    }
+
+    @Test
+    void a_tenant_at_two_gateways_gets_one_share() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), 2);
+        gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("b", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.5, CLOSE);
+        assertFull(measured, 10, 0.97);
+    }
+
+    @Test
+    void long_holds_at_one_gateway_and_short_ones_at_the_other() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), 2);
+        gateways.connect("a", 0, BACKLOG, exactly(3_000));
+        gateways.connect("b", 1, BACKLOG, exactly(10));
+        Measured measured = gateways.measure(Duration.ofSeconds(10), MINUTE.multipliedBy(3));
+        assertThat(measured.of("a")).isEqualTo(0.5, CLOSE);
+        assertFull(measured, 10, 0.97);
+    }
+
+    @Test
+    void demand_that_moves_to_the_other_gateway() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(3, 1), 2);
+        SimulatedGateways.Connections a = gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        gateways.measure(SOON, SOON);
+        a.move(1);
+        Measured measured = gateways.measure(Duration.ofMillis(400), MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.75, CLOSE);
+        assertFull(measured, 10, 0.97);
+    }
+
+    @Test
+    void a_tenant_that_hops_between_gateways_gains_nothing() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), 2);
+        gateways.connect("a", 0, BACKLOG, exactly(3_000)).hopEvery(Duration.ofMillis(500));
+        gateways.connect("b", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(Duration.ofSeconds(10), MINUTE.multipliedBy(3));
+        assertThat(measured.of("a")).isEqualTo(0.5, CLOSE);
+        assertFull(measured, 10, 0.95);
+    }
+
+    @Test
+    void one_permit_goes_round_three_gateways() {
+        SimulatedGateways gateways = new SimulatedGateways(1, weights(2, 1), 3);
+        gateways.connect("a", 0, BACKLOG, exactly(20));
+        gateways.connect("b", 1, BACKLOG, exactly(20));
+        gateways.connect("c", 2, BACKLOG, exactly(500));
+        Measured measured = gateways.measure(SOON, MINUTE.multipliedBy(3));
+        assertThat(measured.of("a")).isEqualTo(0.5, CLOSE);
+        assertThat(measured.of("b")).isEqualTo(0.25, CLOSE);
+        assertFull(measured, 1, 0.8);
+    }
+
+    @Test
+    void two_permits_for_three_gateways() {
+        SimulatedGateways gateways = new SimulatedGateways(2, TenantShares.EQUAL, 3);
+        gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        gateways.connect("c", 2, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(1 / 3.0, CLOSE);
+        assertThat(measured.of("b")).isEqualTo(1 / 3.0, CLOSE);
+        assertFull(measured, 2, 0.9);
+    }
+
+    @Test
+    void a_tenant_gets_what_another_does_not_want() {
+        SimulatedGateways gateways = new SimulatedGateways(20, weights(1, 1), 2);
+        gateways.connect("a", 0, 4, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a") * measured.utilization() * 20).isEqualTo(4, offset(0.3));
+        assertFull(measured, 20, 0.95);
+    }
+
+    @Test
+    void groups_share_across_gateways() {
+        TenantShares shares = TenantShares.EQUAL
+                .withGroup("acme", Group.of(ShareSettings.EQUAL))
+                .withMember(TenantId.of("a"), ShareSettings.EQUAL, "acme")
+                .withMember(TenantId.of("b"), ShareSettings.EQUAL, "acme");
+        SimulatedGateways gateways = new SimulatedGateways(12, shares, 3);
+        gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        gateways.connect("c", 2, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.25, CLOSE);
+        assertThat(measured.of("c")).isEqualTo(0.5, CLOSE);
+        assertFull(measured, 12, 0.97);
+    }
+
+    @Test
+    void many_tenants_at_many_gateways() {
+        TenantShares shares = weights(1, 1).withMember(TenantId.of("c"), ShareSettings.ofWeight(4));
+        SimulatedGateways gateways = new SimulatedGateways(40, shares, 4);
+        for (int i = 0; i < 4; i++) {
+            gateways.connect("a", i, BACKLOG, about(50));
+        }
+        gateways.connect("b", 0, BACKLOG, about(300));
+        gateways.connect("c", 1, BACKLOG, about(20));
+        gateways.connect("c", 2, BACKLOG, Holds.pareto(Duration.ofMillis(20)));
+        Measured measured = gateways.measure(Duration.ofSeconds(5), MINUTE);
+        assertThat(measured.of("a")).isEqualTo(1 / 6.0, CLOSE);
+        assertThat(measured.of("b")).isEqualTo(1 / 6.0, CLOSE);
+        assertFull(measured, 40, 0.95);
+    }
+}

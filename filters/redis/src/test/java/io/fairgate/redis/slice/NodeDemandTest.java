@@ -1,0 +1,69 @@
+package io.fairgate.redis.slice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.fairgate.tenant.TenantId;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NodeDemandTest {
+
+    private static final TenantId A = TenantId.of("a");
+
+    @Test
+    void what_a_node_tells_is_what_the_others_read() {
+        NodeDemand demand = new NodeDemand(Map.of(A, 3.0, TenantId.of("b.c-d_e"), 0.25), -1.5);
+        assertThat(NodeDemand.parse(demand.text())).isEqualTo(demand);
+        assertThat(demand.text()).isEqualTo("1 -1.50 a:3.00 b.c-d_e:0.25");
+        assertThat(NodeDemand.parse(NodeDemand.NONE.text())).isEqualTo(NodeDemand.NONE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                " ",
+                "1",
+                "2 0.00 a:1.00",
+                "1 x",
+                "1 NaN",
+                "1 0.00 a",
+                "1 0.00 :1",
+                "1 0.00 a:",
+                "1 0.00 a:x",
+                "1 0.00 a:Infinity",
+                "1 0.00 a/b:1.00",
+                "1 0.00 a:1.00 "
+            })
+    void a_text_of_another_form_says_nothing(String text) {
+        assertThat(NodeDemand.parse(text)).isEqualTo(NodeDemand.NONE);
+    }
+
+    @Test
+    void what_is_not_wanted_is_left_out() {
+        assertThat(NodeDemand.parse("1 0.00 a:1.00 b:0.00 c:-2.00").wanted()).containsOnlyKeys(A);
+    }
+
+    @Test
+    void of_too_many_tenants_those_that_want_most_are_named_and_the_sum_is_right() {
+        Map<TenantId, Double> wanted = new HashMap<>();
+        for (int i = 0; i < 3 * NodeDemand.MOST_TENANTS; i++) {
+            wanted.put(TenantId.of("t" + i), i < NodeDemand.MOST_TENANTS ? 2.0 : 1.0);
+        }
+        Map<TenantId, Double> told =
+                NodeDemand.parse(new NodeDemand(wanted, 0).text()).wanted();
+        assertThat(told).hasSize(NodeDemand.MOST_TENANTS).containsEntry(TenantId.of("t0"), 4.0);
+        assertThat(told.values().stream().mapToDouble(Double::doubleValue).sum())
+                .isEqualTo(4.0 * NodeDemand.MOST_TENANTS, offset(0.01));
+    }
+
+    @Test
+    void a_little_is_not_nothing() {
+        assertThat(NodeDemand.parse(new NodeDemand(Map.of(A, 0.001), 0).text()).wanted())
+                .containsEntry(A, 0.01);
+    }
+}

@@ -9,6 +9,7 @@ import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
@@ -274,6 +275,36 @@ public final class FairScheduler {
         walks.permits = permits;
         walks.maxCollect = settings.maxCollect().toNanos();
         hierarchy.change(shares, caps, settings.memory().toNanos());
+    }
+
+    /**
+     * Bounds the permits in flight, for a pool that shares its permits with others: here only some of them may be granted at
+     * the moment. {@link #permits} stays the size by which is decided what can ever be granted. No permit is taken back, and
+     * collections go on. Permits that are reserved are kept within the bound.
+     *
+     * @param most 0 or more; {@link Integer#MAX_VALUE} for no bound but the size
+     * @throws IllegalArgumentException when {@code most} is negative
+     * @throws IllegalStateException while permits are in slots
+     */
+    public void limit(int most, long now) {
+        if (most < 0) {
+            throw new IllegalArgumentException("limit: %d (expected: >= 0)".formatted(most));
+        }
+        requireNothingInSlots();
+        walks.tick(now);
+        walks.limit = most;
+    }
+
+    /**
+     * Has only a part of some weights count, for a pool that shares its permits with others, where the rest counts. How far
+     * each tenant is ahead or behind, in permit-time, stays. Takes time in proportion to the parts.
+     *
+     * @param tenants more than 0 and at most 1 for each; the whole weight of all others counts
+     * @param groups the same for groups
+     */
+    public void weigh(Map<TenantId, Double> tenants, Map<String, Double> groups, long now) {
+        walks.tick(now);
+        hierarchy.weigh(tenants, groups);
     }
 
     public int permits() {

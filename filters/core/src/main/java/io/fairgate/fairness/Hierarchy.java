@@ -8,8 +8,10 @@ import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +39,9 @@ final class Hierarchy {
     private int sweepAbove = SWEEP_ABOVE;
     /** The results of {@link TenantShares#calculatedCaps}. */
     private int[] caps = {ShareSettings.UNBOUNDED};
+
+    /** The nodes of whose weights only a part counts. */
+    private final Set<SchedulingNode> weighed = new LinkedHashSet<>();
 
     private final SchedulingNode.CalculatedCap tenantCap = new SchedulingNode.CalculatedCap();
 
@@ -111,6 +116,9 @@ final class Hierarchy {
         tenant.tenant = id;
         tenant.calculatedCap = tenantCap;
         tenant.continueFrom(leaf);
+        if (weighed.remove(leaf)) {
+            weighed.add(tenant);
+        }
         siblings.add(tenant);
         tenant.idleSince = leaf.idleSince;
         if (leaf.backlogged) {
@@ -122,6 +130,7 @@ final class Hierarchy {
 
         leaf.tenant = null;
         leaf.calculatedCap = null;
+        leaf.part = 1;
         leaf.setSettings(ShareSettings.EQUAL);
         leaf.configured = true;
         classes.add(leaf);
@@ -241,6 +250,30 @@ final class Hierarchy {
 
     // ---- changes while permits are in use ----
 
+    /** Has the weights of these tenants and groups count for these parts, and all other weights as a whole. */
+    void weigh(Map<TenantId, Double> ofTenants, Map<String, Double> ofGroups) {
+        Map<SchedulingNode, Double> parts = new LinkedHashMap<>();
+        weighed.forEach(node -> parts.put(node, 1.0));
+        ofTenants.forEach((tenant, part) -> putIfKnown(parts, tenants.get(tenant), part));
+        ofGroups.forEach((group, part) -> putIfKnown(parts, groups.get(group), part));
+        weighed.clear();
+        parts.forEach((node, part) -> {
+            if (node.part != part && node.siblings().all.contains(node)) {
+                walks.tick(node.siblings());
+                node.siblings().setWeight(node, node.weighed(part));
+            }
+            if (part != 1) {
+                weighed.add(node);
+            }
+        });
+    }
+
+    private static void putIfKnown(Map<SchedulingNode, Double> parts, @Nullable SchedulingNode node, double part) {
+        if (node != null) {
+            parts.put(node, part);
+        }
+    }
+
     /** Applies the calculated cap of the present number of active tenants. */
     void followActive() {
         int cap = calculatedCap(walks.active);
@@ -281,7 +314,7 @@ final class Hierarchy {
         for (SchedulingGroup group : allGroups()) {
             group.memory = memory;
             group.all.forEach(this::changeSettings);
-            group.weighAgain(group == walks.top ? SchedulingNode.weightUnits(changed.others()) : 0);
+            group.weighAgain(group == walks.top ? SchedulingNode.weightUnits(changed.others(), 1) : 0);
         }
         recount();
         allGroups().forEach(SchedulingGroup::fillRunQueue);

@@ -17,6 +17,8 @@ final class HierarchyWalks {
     final LargeRequests large = new LargeRequests(this);
 
     int permits;
+    /** The most permits in flight, if that is less than {@link #permits}. */
+    int limit = Integer.MAX_VALUE;
     /** The longest time of one collection, in nanoseconds. */
     long maxCollect;
 
@@ -102,7 +104,7 @@ final class HierarchyWalks {
 
     /** Permits that are free and not reserved; below zero after the pool has shrunk. */
     long available() {
-        return permits - top.occupied - inSlots;
+        return Math.min(permits, limit) - top.occupied - inSlots;
     }
 
     /** Whether no request can be granted, whichever is next, and no group has to collect permits for it. */
@@ -118,7 +120,7 @@ final class HierarchyWalks {
     /** The permits that the children share: what the node holds or is entitled to, whichever is more; at least one. */
     double permitsOf(SchedulingNode node) {
         if (node.isPool()) {
-            return permits;
+            return Math.max(1, Math.min(permits, limit));
         }
         SchedulingGroup siblings = node.siblings();
         double weight = (double) node.weightUnits;

@@ -201,6 +201,15 @@ final class SchedulingGroup {
         }
     }
 
+    /** Changes the weight of a node. How far it is ahead or behind, in permit-time, stays, and so does the virtual time. */
+    void setWeight(SchedulingNode node, long weightUnits) {
+        double permitTime = virtualTimeInRange() * weightUnits - lag(node);
+        beforeChange(node);
+        node.weightUnits = weightUnits;
+        node.setPermitTime(Math.round(Math.min(Math.max(permitTime, -LARGEST_ACCOUNT), LARGEST_ACCOUNT)), contendedNow);
+        afterChange(node);
+    }
+
     void setCollected(SchedulingNode node, int permits) {
         beforeChange(node);
         node.setPermitTime(node.permitTime(contendedNow), contendedNow);

@@ -44,8 +44,10 @@ final class SchedulingNode {
     TenantId tenant;
 
     ShareSettings settings;
-    /** The weight, in units of {@link #WEIGHT_UNIT}. */
+    /** The weight, in units of {@link #WEIGHT_UNIT}, as far as it counts here: {@link #part}. */
     long weightUnits;
+    /** The part of the weight that counts in this pool; the rest counts in other pools that share permits with it. */
+    double part = 1;
     /** A cap in addition to that of the settings, which may change at any time; null for none. */
     @Nullable
     CalculatedCap calculatedCap;
@@ -95,7 +97,7 @@ final class SchedulingNode {
     SchedulingNode(long ordinal, ShareSettings settings, boolean configured, @Nullable SchedulingGroup children) {
         this.ordinal = ordinal;
         this.settings = settings;
-        this.weightUnits = weightUnits(settings);
+        this.weightUnits = weightUnits(settings, part);
         this.configured = configured;
         this.children = children;
         if (children != null) {
@@ -125,7 +127,13 @@ final class SchedulingNode {
 
     void setSettings(ShareSettings settings) {
         this.settings = settings;
-        weightUnits = weightUnits(settings);
+        weightUnits = weightUnits(settings, part);
+    }
+
+    /** Changes {@link #part}, and returns the weight that is then to be set. */
+    long weighed(double part) {
+        this.part = part;
+        return weightUnits(settings, part);
     }
 
     /** The most permits that the node may occupy now. A calculated cap always leaves room for the guarantee. */
@@ -134,8 +142,8 @@ final class SchedulingNode {
         return calculatedCap == null ? most : Math.min(most, Math.max(calculatedCap.permits, settings.guaranteed()));
     }
 
-    static long weightUnits(ShareSettings settings) {
-        return Math.max(1, Math.round(settings.weight() / WEIGHT_UNIT));
+    static long weightUnits(ShareSettings settings, double part) {
+        return Math.max(1, Math.round(settings.weight() * part / WEIGHT_UNIT));
     }
 
     // ---- the account ----
@@ -191,6 +199,7 @@ final class SchedulingNode {
         chargedUntil = other.chargedUntil;
         grantedAt = other.grantedAt;
         isServedFirst = other.isServedFirst;
+        weightUnits = weighed(other.part);
         passed = other.passed;
         passedCollection = other.passedCollection;
     }

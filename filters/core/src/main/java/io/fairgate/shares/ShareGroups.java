@@ -85,13 +85,18 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
         return group == null ? null : group.parent();
     }
 
-    /** The groups that a tenant is in, from the nearest to the outermost. */
-    List<Group> above(TenantId tenant) {
-        List<Group> above = new ArrayList<>();
+    /** The names of the groups that a tenant is in, from the nearest to the outermost. */
+    public List<String> namesAbove(TenantId tenant) {
+        List<String> above = new ArrayList<>();
         for (String name = parents.get(tenant); name != null; name = parentOf(name, byName)) {
-            above.add(group(name));
+            above.add(name);
         }
         return above;
+    }
+
+    /** The groups that a tenant is in, from the nearest to the outermost. */
+    List<Group> above(TenantId tenant) {
+        return namesAbove(tenant).stream().map(this::group).toList();
     }
 
     private Group group(String name) {

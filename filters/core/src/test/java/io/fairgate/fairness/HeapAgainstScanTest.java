@@ -7,7 +7,9 @@ import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.SeededModel;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -50,6 +52,8 @@ class HeapAgainstScanTest {
             CANCEL,
             DECLINE,
             RESIZE,
+            LIMIT,
+            WEIGH,
             RECONFIGURE
         }
     }
@@ -67,18 +71,25 @@ class HeapAgainstScanTest {
         @Override
         public Step operation(Random random) {
             int dice = random.nextInt(1000);
-            Step.Kind kind = dice < 480
-                    ? Step.Kind.ARRIVE
-                    : dice < 880
-                            ? Step.Kind.RELEASE
-                            : dice < 950
-                                    ? Step.Kind.CANCEL
-                                    : dice < 985
-                                            ? Step.Kind.DECLINE
-                                            : dice < 993 ? Step.Kind.RESIZE : Step.Kind.RECONFIGURE;
+            Step.Kind kind = dice < 985 ? ofRequests(dice) : random.nextBoolean() ? ofPools(random) : partial(random);
             int number = kind == Step.Kind.ARRIVE ? 1 + random.nextInt(mostAsked) : random.nextInt(1 << 20);
             int requestClass = hasGroups ? random.nextInt(4) : 0;
             return new Step(kind, random.nextInt(tenants), requestClass, number, pause(random), random.nextInt(8) > 0);
+        }
+
+        private static Step.Kind ofRequests(int dice) {
+            if (dice < 480) {
+                return Step.Kind.ARRIVE;
+            }
+            return dice < 880 ? Step.Kind.RELEASE : dice < 950 ? Step.Kind.CANCEL : Step.Kind.DECLINE;
+        }
+
+        private static Step.Kind ofPools(Random random) {
+            return random.nextBoolean() ? Step.Kind.RESIZE : Step.Kind.RECONFIGURE;
+        }
+
+        private static Step.Kind partial(Random random) {
+            return random.nextBoolean() ? Step.Kind.LIMIT : Step.Kind.WEIGH;
         }
 
         private static long pause(Random random) {
@@ -153,6 +164,8 @@ class HeapAgainstScanTest {
                     int permits = pool.permits() + step.number() % (2 * pool.permits());
                     scheduler.reconfigure(permits, shares, pool.settings(), now);
                 }
+                case LIMIT -> scheduler.limit(limit(step.number(), pool.permits()), now);
+                case WEIGH -> scheduler.weigh(parts(step.number(), pool), groupParts(step.number()), now);
                 case RECONFIGURE -> {
                     shares = HeapAgainstScanTest.shares(step.number(), pool);
                     scheduler.reconfigure(scheduler.permits(), shares, pool.settings(), now);
@@ -196,6 +209,27 @@ class HeapAgainstScanTest {
                 assertThat(heap.scheduler.status(now)).isEqualTo(scan.scheduler.status(now));
             }
         }
+    }
+
+    /** Mostly a bound; reservations must fit into it. */
+    static int limit(int number, int permits) {
+        return number % 3 == 0 ? Integer.MAX_VALUE : permits + number % permits;
+    }
+
+    static Map<TenantId, Double> parts(int seed, Pool pool) {
+        Random random = new Random(seed);
+        Map<TenantId, Double> parts = new LinkedHashMap<>();
+        for (int i = 0; i < pool.tenants(); i++) {
+            if (random.nextInt(3) > 0) {
+                parts.put(tenant(i), 1 - random.nextDouble());
+            }
+        }
+        return parts;
+    }
+
+    static Map<String, Double> groupParts(int seed) {
+        Random random = new Random(seed);
+        return Map.of("g0", 1 - random.nextDouble(), "g1", 1 - random.nextDouble());
     }
 
     private static TenantId tenant(int index) {

@@ -117,6 +117,12 @@ class PresentAgainstAllTest {
                     int permits = scene.pool.permits() + step.number() % (2 * scene.pool.permits());
                     scheduler.reconfigure(permits, shares, scene.pool.settings(), now);
                 }
+                case LIMIT -> scheduler.limit(HeapAgainstScanTest.limit(step.number(), scene.pool.permits()), now);
+                case WEIGH ->
+                    scheduler.weigh(
+                            HeapAgainstScanTest.parts(step.number(), scene.pool),
+                            HeapAgainstScanTest.groupParts(step.number()),
+                            now);
                 case RECONFIGURE -> {
                     shares = scene.shares(step.number());
                     scheduler.reconfigure(scheduler.permits(), shares, scene.pool.settings(), now);

@@ -19,8 +19,8 @@ import java.util.TreeMap;
  *   <li>What a tenant wants at all nodes together gives what it is entitled to ({@link Entitlements}), as if there were one
  *       gateway.
  *   <li>A node is entitled to the part of it that the tenant wants there.
- *   <li>Within the node, the tenant's weight counts for the same part. Without this, a tenant at two nodes would get two
- *       shares.
+ *   <li>Within the node, the tenant's weight counts for the same part, and the weight of its group for the part of what the group
+ *       is entitled to. Without this, a tenant at two nodes would get two shares.
  * </ol>
  *
  * <p>Permits are scarce while fewer are left than there are nodes. Then parts of permits are given in turns: the nodes that are
@@ -31,9 +31,11 @@ final class ClusterShares {
 
     private static final double ROUNDING = 1e-6;
 
+    private final TenantShares shares;
     private final Entitlements entitlements;
 
     ClusterShares(TenantShares shares) {
+        this.shares = shares;
         this.entitlements = new Entitlements(shares);
     }
 
@@ -60,13 +62,32 @@ final class ClusterShares {
                 ? inTurns(permits, self, entitled, nodes)
                 : (int) (Math.ceil(ownEntitled - ROUNDING) + Math.floor((left - count) / (2.0 * count)));
         Map<TenantId, Double> parts = new HashMap<>();
-        own.wanted().forEach((tenant, n) -> parts.put(tenant, n / wanted.getOrDefault(tenant, n)));
-        return new NodeShare(target, ownEntitled, isScarce, parts);
+        own.wanted().forEach((tenant, n) -> parts.put(tenant, part(n, wanted, tenant)));
+        return new NodeShare(target, ownEntitled, isScarce, parts, groupParts(parts, division));
+    }
+
+    private static double part(double here, Map<TenantId, Double> wanted, TenantId tenant) {
+        return here / wanted.getOrDefault(tenant, here);
+    }
+
+    private Map<String, Double> groupParts(Map<TenantId, Double> parts, Division division) {
+        Map<String, Double> entitled = new HashMap<>();
+        parts.forEach((tenant, part) -> shares.groups()
+                .namesAbove(tenant)
+                .forEach(group -> entitled.merge(group, division.of(tenant) * part, Double::sum)));
+        Map<String, Double> groupParts = new HashMap<>();
+        entitled.forEach((group, here) -> {
+            double all = division.ofGroup(group);
+            if (here > 0 && all > 0) {
+                groupParts.put(group, Math.min(1, here / all));
+            }
+        });
+        return groupParts;
     }
 
     private static double entitled(NodeDemand node, Map<TenantId, Double> wanted, Division division) {
         double[] sum = {0};
-        node.wanted().forEach((tenant, n) -> sum[0] += division.of(tenant) * n / wanted.getOrDefault(tenant, n));
+        node.wanted().forEach((tenant, n) -> sum[0] += division.of(tenant) * part(n, wanted, tenant));
         return sum[0];
     }
 

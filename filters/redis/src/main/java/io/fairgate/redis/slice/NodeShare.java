@@ -9,11 +9,16 @@ import java.util.Map;
  * @param target whole permits
  * @param entitled the same before it was rounded
  * @param isScarce whether all nodes together want nearly all permits, or more
- * @param parts how much of each tenant's demand is at this node, from 0 to 1: its weight counts here for that part
+ * @param parts how much of each tenant's demand is at this node, more than 0 and at most 1: its weight counts here for that part
+ * @param groupParts how much of what each group is entitled to is entitled to at this node; its weight counts here for that part
  */
-record NodeShare(int target, double entitled, boolean isScarce, Map<TenantId, Double> parts) {
+record NodeShare(
+        int target, double entitled, boolean isScarce, Map<TenantId, Double> parts, Map<String, Double> groupParts) {
+
+    static final NodeShare NONE = new NodeShare(0, 0, false, Map.of(), Map.of());
 
     NodeShare {
         parts = Map.copyOf(parts);
+        groupParts = Map.copyOf(groupParts);
     }
 }

@@ -3,6 +3,7 @@ package io.fairgate.redis.slice;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
 
+import io.fairgate.shares.ShareGroups.Group;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
@@ -49,6 +50,19 @@ class ClusterSharesTest {
         tells("two", 0, Map.of(B, 100.0));
         assertThat(target(16, "one")).isEqualTo(14);
         assertThat(target(16, "two")).isEqualTo(2);
+    }
+
+    @Test
+    void the_weight_of_a_group_counts_for_what_it_is_entitled_to_at_the_node() {
+        shares = new ClusterShares(TenantShares.EQUAL
+                .withGroup("acme", Group.of(ShareSettings.EQUAL))
+                .withMember(A, ShareSettings.ofWeight(3), "acme")
+                .withMember(B, ShareSettings.EQUAL, "acme"));
+        tells("one", 0, Map.of(A, 100.0));
+        tells("two", 0, Map.of(B, 100.0, TenantId.of("c"), 100.0));
+        assertThat(of(16, "one").groupParts()).containsOnly(Map.entry("acme", 0.75));
+        assertThat(of(16, "two").groupParts()).containsOnly(Map.entry("acme", 0.25));
+        assertThat(target(16, "two")).isEqualTo(2 + 8);
     }
 
     @Test

@@ -155,6 +155,22 @@ class FairClusterTest {
     }
 
     @Test
+    void a_group_at_two_gateways_gets_one_share() {
+        TenantShares shares = TenantShares.EQUAL
+                .withGroup("acme", Group.of(ShareSettings.EQUAL))
+                .withMember(TenantId.of("a"), ShareSettings.EQUAL, "acme")
+                .withMember(TenantId.of("b"), ShareSettings.EQUAL, "acme");
+        SimulatedGateways gateways = new SimulatedGateways(12, shares, 2);
+        gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        gateways.connect("c", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.25, CLOSE);
+        assertThat(measured.of("c")).isEqualTo(0.5, CLOSE);
+        assertFull(measured, 12, 0.97);
+    }
+
+    @Test
     void many_tenants_at_many_gateways() {
         TenantShares shares = weights(1, 1).withMember(TenantId.of("c"), ShareSettings.ofWeight(4));
         SimulatedGateways gateways = new SimulatedGateways(40, shares, 4);

@@ -3,7 +3,6 @@ package io.fairgate.redis.slice;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.FairnessSettings;
 import io.fairgate.fairness.QueuedRequest;
-import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.Holds;
@@ -138,8 +137,7 @@ final class SimulatedGateways {
         private final OwedPermits owed = new OwedPermits(0);
         private final ClusterShares division = new ClusterShares(shares);
         private final Map<TenantId, Integer> present = new HashMap<>();
-        private TenantShares local = shares;
-        private NodeShare share = new NodeShare(0, 0, false, Map.of());
+        private NodeShare share = NodeShare.NONE;
         private long lastBeat = -BEATS;
         private boolean isCalling;
         private boolean isBeatDue;
@@ -162,7 +160,7 @@ final class SimulatedGateways {
         }
 
         private void grant() {
-            if (scheduler.inFlight() < agent.kept(now) && agent.mayGrant(now)) {
+            if (agent.mayGrant(now)) {
                 scheduler.grant(now, granted -> {
                     Request request = (Request) granted;
                     request.grantedAt = now;
@@ -247,12 +245,7 @@ final class SimulatedGateways {
             agent.answered(answer, now);
             aim();
             agent.shrink(scheduler.inFlight());
-            Map<TenantId, ShareSettings> members = new HashMap<>(shares.members());
-            share.parts()
-                    .forEach((tenant, part) -> members.put(
-                            tenant,
-                            shares.of(tenant).withWeight(shares.of(tenant).weight() * part)));
-            local = new TenantShares(members, shares.others(), shares.groups(), shares.classes(), null);
+            scheduler.weigh(share.parts(), share.groupParts(), now);
             follow();
         }
 
@@ -266,7 +259,7 @@ final class SimulatedGateways {
         /** The scheduler follows the slice. */
         private void follow() {
             owed.goOn(now, share, agent.slice(now));
-            scheduler.reconfigure(Math.max(1, agent.kept(now)), local, FairnessSettings.USUAL, now);
+            scheduler.limit(agent.kept(now), now);
             grant();
         }
     }

@@ -1,0 +1,317 @@
+package io.fairgate.fairness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.offset;
+
+import io.fairgate.shares.ShareGroups.Group;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Test;
+
+/** A scheduler that may grant only some of the permits, and in which only a part of the weights counts. */
+class PartOfAPoolTest {
+
+    private static final Offset<Double> EXACT = offset(1e-6);
+
+    private static TestPool pool(int permits) {
+        return new TestPool(permits, TenantShares.EQUAL, TestPool.NEVER_FORGETS);
+    }
+
+    private static void limit(TestPool pool, int most) {
+        pool.scheduler.limit(most, pool.now());
+    }
+
+    private static void weigh(TestPool pool, Map<String, Double> parts) {
+        Map<TenantId, Double> tenants = new LinkedHashMap<>();
+        parts.forEach((tenant, part) -> tenants.put(TenantId.of(tenant), part));
+        pool.scheduler.weigh(tenants, Map.of(), pool.now());
+    }
+
+    // ---- the limit ----
+
+    @Test
+    void no_more_than_the_limit_is_granted() {
+        TestPool pool = pool(10);
+        limit(pool, 3);
+        pool.ask("a", 1, 20);
+        assertThat(pool.grant()).hasSize(3);
+        limit(pool, 5);
+        assertThat(pool.grant()).hasSize(2);
+        limit(pool, Integer.MAX_VALUE);
+        assertThat(pool.grant()).hasSize(5);
+    }
+
+    @Test
+    void a_limit_above_the_size_changes_nothing() {
+        TestPool pool = pool(2);
+        limit(pool, 5);
+        pool.ask("a", 1, 5);
+        assertThat(pool.grant()).hasSize(2);
+    }
+
+    @Test
+    void below_what_is_in_flight_nothing_is_granted_until_enough_is_released() {
+        TestPool pool = pool(4);
+        List<TestRequest> held = pool.ask("a", 1, 4);
+        pool.grant();
+        TestRequest next = pool.ask("b", 1);
+        limit(pool, 2);
+        assertThat(pool.release(held.get(0))).isEmpty();
+        assertThat(pool.release(held.get(1))).isEmpty();
+        assertThat(pool.release(held.get(2))).containsExactly("b");
+        assertThat(next.isHolding()).isTrue();
+    }
+
+    @Test
+    void a_limit_of_nothing_is_a_limit() {
+        TestPool pool = pool(4);
+        limit(pool, 0);
+        pool.ask("a", 1);
+        pool.seconds(1);
+        assertThat(pool.grant()).isEmpty();
+        limit(pool, 1);
+        assertThat(pool.grant()).containsExactly("a");
+    }
+
+    @Test
+    void what_fits_into_the_pool_may_wait_for_a_larger_limit() {
+        TestPool pool = pool(8);
+        limit(pool, 2);
+        assertThat(pool.scheduler.canEverFit(TenantId.of("a"), 8)).isTrue();
+        pool.ask("a", 5);
+        assertThat(pool.grant()).isEmpty();
+        limit(pool, 5);
+        assertThat(pool.grant()).containsExactly("a");
+    }
+
+    @Test
+    void a_collection_goes_on_when_the_limit_changes() {
+        TestPool pool = pool(8);
+        limit(pool, 4);
+        TestRequest held = pool.hold("a", 2);
+        pool.ask("b", 4);
+        pool.ask("c", 1, 3);
+        pool.grant();
+        assertThat(pool.collecting()).isEqualTo(4);
+        pool.seconds(0.001);
+        limit(pool, 3);
+        assertThat(pool.grant()).as("not given to the small requests").isEmpty();
+        assertThat(pool.collecting()).isEqualTo(4);
+        limit(pool, 4);
+        assertThat(pool.release(held)).containsExactly("b");
+    }
+
+    @Test
+    void a_limit_stays_when_the_pool_is_reconfigured() {
+        TestPool pool = pool(8);
+        limit(pool, 2);
+        pool.resize(6);
+        pool.ask("a", 1, 8);
+        assertThat(pool.grant()).hasSize(2);
+        assertThat(pool.scheduler.permits()).isEqualTo(6);
+    }
+
+    @Test
+    void only_the_permits_within_the_limit_move_to_slots() {
+        TestPool pool = pool(8);
+        limit(pool, 3);
+        assertThat(pool.scheduler.moveToSlots(8)).isEqualTo(3);
+        assertThatIllegalStateException().isThrownBy(() -> limit(pool, 2));
+        pool.scheduler.moveFromSlots(3);
+        limit(pool, 2);
+    }
+
+    @Test
+    void as_much_is_remembered_as_in_a_pool_of_the_size_of_the_limit() {
+        assertThat(lagAfterALongHold(100, 1)).isEqualTo(lagAfterALongHold(1, Integer.MAX_VALUE), EXACT);
+    }
+
+    private static double lagAfterALongHold(int permits, int limit) {
+        FairnessSettings tenSeconds = new FairnessSettings(Duration.ofSeconds(10), FairnessSettings.UNBOUNDED);
+        TestPool pool = new TestPool(permits, TenantShares.EQUAL, tenSeconds);
+        limit(pool, limit);
+        TestRequest held = pool.hold("a", 1);
+        pool.ask("a", 1, 2);
+        pool.ask("b", 1, 2);
+        pool.grant();
+        pool.seconds(300);
+        pool.release(held);
+        return pool.lagSeconds("a");
+    }
+
+    @Test
+    void a_negative_limit_is_refused() {
+        TestPool pool = pool(8);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> limit(pool, -1))
+                .withMessage("limit: -1 (expected: >= 0)");
+    }
+
+    // ---- parts of weights ----
+
+    /** One permit, which is held for a second each time; the parts of the time that the tenants have. */
+    private static double partOfTime(TestPool pool, String tenant, int seconds) {
+        int held = 0;
+        TestRequest holding = null;
+        for (int i = 0; i < seconds; i++) {
+            pool.ask("a", 1);
+            pool.ask("b", 1);
+            holding = holding == null ? first(pool) : pool.releaseForNext(holding);
+            held += holding.tenant().value().equals(tenant) ? 1 : 0;
+            pool.seconds(1);
+        }
+        pool.scheduler.release(Objects.requireNonNull(holding), pool.now());
+        return (double) held / seconds;
+    }
+
+    private static TestRequest first(TestPool pool) {
+        TestRequest[] first = new TestRequest[1];
+        pool.scheduler.grant(pool.now(), granted -> first[0] = (TestRequest) granted);
+        return first[0];
+    }
+
+    @Test
+    void a_part_of_a_weight_counts() {
+        TestPool pool = pool(1);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        weigh(pool, Map.of("b", 0.25));
+        assertThat(partOfTime(pool, "b", 200)).isEqualTo(0.2, offset(0.02));
+    }
+
+    @Test
+    void without_a_part_the_whole_weight_counts_again() {
+        TestPool pool = pool(1);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        weigh(pool, Map.of("b", 0.25));
+        weigh(pool, Map.of());
+        assertThat(partOfTime(pool, "b", 200)).isEqualTo(0.5, offset(0.02));
+    }
+
+    @Test
+    void a_part_stays_when_the_settings_change() {
+        TestPool pool = pool(1);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        weigh(pool, Map.of("b", 0.25));
+        TenantShares changed = TestPool.shares(Map.of("b", ShareSettings.ofWeight(4)));
+        pool.scheduler.reconfigure(1, changed, TestPool.NEVER_FORGETS, pool.now());
+        assertThat(partOfTime(pool, "b", 200)).isEqualTo(0.5, offset(0.02));
+    }
+
+    @Test
+    void how_far_a_tenant_is_ahead_or_behind_stays() {
+        TestPool pool = pool(2);
+        pool.hold("a", 2);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        pool.ask("c", 1);
+        pool.grant();
+        pool.seconds(30);
+        double ahead = pool.lagSeconds("a");
+        double behind = pool.lagSeconds("b");
+        assertThat(ahead).isLessThan(-10);
+        assertThat(behind).isGreaterThan(10);
+
+        weigh(pool, Map.of("a", 0.5, "b", 0.125));
+
+        assertThat(pool.lagSeconds("a")).isEqualTo(ahead, EXACT);
+        assertThat(pool.lagSeconds("b")).isEqualTo(behind, EXACT);
+        assertThat(pool.status("b").weight()).as("what is shown").isEqualTo(1);
+    }
+
+    @Test
+    void a_debt_of_an_idle_tenant_stays() {
+        TestPool pool = pool(1);
+        TestRequest held = pool.hold("a", 1);
+        pool.ask("b", 1, 3);
+        pool.grant();
+        pool.seconds(30);
+        pool.release(held);
+        double debt = pool.lagSeconds("a");
+        assertThat(debt).isLessThan(-20);
+        weigh(pool, Map.of("a", 0.1));
+        assertThat(pool.lagSeconds("a")).isEqualTo(debt, EXACT);
+    }
+
+    @Test
+    void a_tenant_that_is_not_known_yet_has_its_whole_weight_when_it_comes() {
+        TestPool pool = pool(1);
+        weigh(pool, Map.of("b", 0.01));
+        assertThat(partOfTime(pool, "b", 100)).isEqualTo(0.5, offset(0.02));
+    }
+
+    @Test
+    void a_part_of_a_group_counts_for_all_in_it() {
+        TenantShares shares = TenantShares.EQUAL
+                .withGroup("acme", Group.of(ShareSettings.EQUAL))
+                .withMember(TenantId.of("b"), ShareSettings.EQUAL, "acme");
+        TestPool pool = new TestPool(1, shares, TestPool.NEVER_FORGETS);
+        pool.scheduler.weigh(Map.of(), Map.of("acme", 0.25, "unknown", 0.5), pool.now());
+        assertThat(partOfTime(pool, "b", 200)).isEqualTo(0.2, offset(0.02));
+    }
+
+    @Test
+    void a_tenant_that_is_divided_into_classes_keeps_its_part_and_its_classes_have_whole_weights() {
+        TestPool pool =
+                new TestPool(1, TenantShares.EQUAL.withClass("batch", ShareSettings.EQUAL), TestPool.NEVER_FORGETS);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        weigh(pool, Map.of("b", 0.25));
+        pool.scheduler.enqueue(TestRequest.of("b", "batch", 1), pool.now());
+        assertThat(partOfTime(pool, "b", 200)).isEqualTo(0.2, offset(0.02));
+        weigh(pool, Map.of());
+        assertThat(partOfTime(pool, "b", 200)).isEqualTo(0.5, offset(0.02));
+    }
+
+    @Test
+    void the_classes_of_a_tenant_have_whole_weights() {
+        TestPool pool =
+                new TestPool(1, TenantShares.EQUAL.withClass("batch", ShareSettings.EQUAL), TestPool.NEVER_FORGETS);
+        TestRequest held = pool.hold("b", 1);
+        weigh(pool, Map.of("b", 0.25));
+        int batch = 0;
+        for (int i = 0; i < 200; i++) {
+            pool.scheduler.enqueue(TestRequest.of("b", "batch", 1), pool.now());
+            pool.ask("b", 1);
+            pool.grant();
+            pool.seconds(1);
+            held = pool.releaseForNext(held);
+            batch += "batch".equals(held.requestClass()) ? 1 : 0;
+        }
+        assertThat(batch).isBetween(98, 102);
+    }
+
+    @Test
+    void a_part_counts_from_now_on() {
+        double[] lags = new double[2];
+        for (int i = 0; i < 2; i++) {
+            TenantShares shares = TenantShares.EQUAL
+                    .withGroup("acme", Group.of(ShareSettings.EQUAL))
+                    .withMember(TenantId.of("a"), ShareSettings.EQUAL, "acme")
+                    .withMember(TenantId.of("b"), ShareSettings.EQUAL, "acme");
+            TestPool pool = new TestPool(2, shares, TestPool.NEVER_FORGETS);
+            pool.hold("a", 2);
+            pool.ask("a", 1);
+            pool.ask("b", 1);
+            pool.grant();
+            pool.seconds(30);
+            if (i == 1) {
+                assertThat(pool.lagSeconds("b")).as("a look").isGreaterThan(10);
+            }
+            weigh(pool, Map.of("b", 0.125));
+            lags[i] = pool.lagSeconds("b");
+        }
+        assertThat(lags[0]).isEqualTo(lags[1], EXACT);
+    }
+}

@@ -139,6 +139,23 @@ class FairClusterTest {
     }
 
     @Test
+    void a_tenant_within_its_share_gets_nearly_as_much_as_from_one_gateway() {
+        double fromOne = usedByFew(1);
+        double fromTwo = usedByFew(2);
+        assertThat(fromTwo / fromOne).isBetween(0.95, 1.05);
+    }
+
+    /** What a tenant with short requests and pauses between them uses of a pool that another tenant would fill. */
+    private static double usedByFew(int number) {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), number);
+        gateways.connect("a", 0, 4, about(20), Duration.ofMillis(20));
+        gateways.connect("b", number - 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertFull(measured, 10, 0.8);
+        return measured.of("a") * measured.utilization();
+    }
+
+    @Test
     void groups_share_across_gateways() {
         TenantShares shares = TenantShares.EQUAL
                 .withGroup("acme", Group.of(ShareSettings.EQUAL))

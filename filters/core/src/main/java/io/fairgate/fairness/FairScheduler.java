@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A state machine without threads, clock or signals. It has one caller at a time, and every call passes the time, in
  * nanoseconds of a clock that does not go back (if it does, time stands still until the clock has caught up).
- * {@link #enqueue}, {@link #cancel}, {@link #release} and {@link #reconfigure} change the state; only
- * {@link #grant} grants permits, and must be called after them.
+ * {@link #enqueue}, {@link #cancel}, {@link #release}, {@link #restore}, {@link #reconfigure}, {@link #limit} and {@link #weigh}
+ * change the state; only {@link #grant} grants permits, and must be called after them.
  *
  * <p>Accounts are whole numbers, so that their sums are exact and do not depend on the order of the additions
  * (docs/decisions/0011-whole-accounts-and-a-heap.md). Finding the next request takes time in proportion to the logarithm of
@@ -213,7 +213,7 @@ public final class FairScheduler {
     /**
      * Moves free permits to the slots of the fast path, which grants them one by one. The scheduler counts them in no
      * account until {@link #moveFromSlots} or {@link #countTaken}. To be called only while no request waits; while permits are in
-     * slots, {@code enqueue}, {@code restore} and {@code reconfigure} throw {@link IllegalStateException}.
+     * slots, {@code enqueue}, {@code restore}, {@code reconfigure} and {@code limit} throw {@link IllegalStateException}.
      *
      * @return how many permits were moved, at most {@code most}
      */
@@ -301,8 +301,11 @@ public final class FairScheduler {
      *
      * @param tenants more than 0 and at most 1 for each; the whole weight of all others counts
      * @param groups the same for groups
+     * @throws IllegalArgumentException when a part is another number
      */
     public void weigh(Map<TenantId, Double> tenants, Map<String, Double> groups, long now) {
+        tenants.forEach(FairScheduler::requirePart);
+        groups.forEach(FairScheduler::requirePart);
         walks.tick(now);
         hierarchy.weigh(tenants, groups);
     }
@@ -393,6 +396,12 @@ public final class FairScheduler {
     private void updateRunQueues(SchedulingNode leaf) {
         walks.updateRunQueues(leaf);
         hierarchy.forgetIfIdle(leaf);
+    }
+
+    private static void requirePart(Object name, double part) {
+        if (!(part > 0 && part <= 1)) {
+            throw new IllegalArgumentException("part of %s: %s (expected: > 0 and <= 1)".formatted(name, part));
+        }
     }
 
     private void requireNothingInSlots() {

@@ -41,7 +41,7 @@ final class Hierarchy {
     private int[] caps = {ShareSettings.UNBOUNDED};
 
     /** The nodes of whose weights only a part counts. */
-    private final Set<SchedulingNode> weighed = new LinkedHashSet<>();
+    private final Set<SchedulingNode> partlyCounted = new LinkedHashSet<>();
 
     private final SchedulingNode.CalculatedCap tenantCap = new SchedulingNode.CalculatedCap();
 
@@ -116,8 +116,8 @@ final class Hierarchy {
         tenant.tenant = id;
         tenant.calculatedCap = tenantCap;
         tenant.continueFrom(leaf);
-        if (weighed.remove(leaf)) {
-            weighed.add(tenant);
+        if (partlyCounted.remove(leaf)) {
+            partlyCounted.add(tenant);
         }
         siblings.add(tenant);
         tenant.idleSince = leaf.idleSince;
@@ -253,17 +253,18 @@ final class Hierarchy {
     /** Has the weights of these tenants and groups count for these parts, and all other weights as a whole. */
     void weigh(Map<TenantId, Double> ofTenants, Map<String, Double> ofGroups) {
         Map<SchedulingNode, Double> parts = new LinkedHashMap<>();
-        weighed.forEach(node -> parts.put(node, 1.0));
+        partlyCounted.forEach(node -> parts.put(node, 1.0));
         ofTenants.forEach((tenant, part) -> putIfKnown(parts, tenants.get(tenant), part));
         ofGroups.forEach((group, part) -> putIfKnown(parts, groups.get(group), part));
-        weighed.clear();
+        partlyCounted.clear();
         parts.forEach((node, part) -> {
             if (node.part != part && node.siblings().all.contains(node)) {
                 walks.tick(node.siblings());
-                node.siblings().setWeight(node, node.weighed(part));
+                node.part = part;
+                node.siblings().setWeight(node, SchedulingNode.weightUnits(node.settings, part));
             }
             if (part != 1) {
-                weighed.add(node);
+                partlyCounted.add(node);
             }
         });
     }
@@ -314,7 +315,7 @@ final class Hierarchy {
         for (SchedulingGroup group : allGroups()) {
             group.memory = memory;
             group.all.forEach(this::changeSettings);
-            group.weighAgain(group == walks.top ? SchedulingNode.weightUnits(changed.others(), 1) : 0);
+            group.findHeaviest(group == walks.top ? SchedulingNode.weightUnits(changed.others(), 1) : 0);
         }
         recount();
         allGroups().forEach(SchedulingGroup::fillRunQueue);

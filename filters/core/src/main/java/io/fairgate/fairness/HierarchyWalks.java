@@ -120,7 +120,7 @@ final class HierarchyWalks {
     /** The permits that the children share: what the node holds or is entitled to, whichever is more; at least one. */
     double permitsOf(SchedulingNode node) {
         if (node.isPool()) {
-            return Math.max(1, Math.min(permits, limit));
+            return permits;
         }
         SchedulingGroup siblings = node.siblings();
         double weight = (double) node.weightUnits;

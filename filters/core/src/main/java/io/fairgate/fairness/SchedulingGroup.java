@@ -90,7 +90,7 @@ final class SchedulingGroup {
      *
      * @param atLeast the weight of nodes that may still be added
      */
-    void weighAgain(long atLeast) {
+    void findHeaviest(long atLeast) {
         heaviest = atLeast;
         all.forEach(node -> heaviest = Math.max(heaviest, node.weightUnits));
     }
@@ -203,6 +203,7 @@ final class SchedulingGroup {
 
     /** Changes the weight of a node. How far it is ahead or behind, in permit-time, stays, and so does the virtual time. */
     void setWeight(SchedulingNode node, long weightUnits) {
+        heaviest = Math.max(heaviest, weightUnits);
         double permitTime = virtualTimeInRange() * weightUnits - lag(node);
         beforeChange(node);
         node.weightUnits = weightUnits;

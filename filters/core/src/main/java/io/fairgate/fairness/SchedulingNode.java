@@ -130,12 +130,6 @@ final class SchedulingNode {
         weightUnits = weightUnits(settings, part);
     }
 
-    /** Changes {@link #part}, and returns the weight that is then to be set. */
-    long weighed(double part) {
-        this.part = part;
-        return weightUnits(settings, part);
-    }
-
     /** The most permits that the node may occupy now. A calculated cap always leaves room for the guarantee. */
     int cap() {
         int most = settings.maxInFlight();
@@ -199,7 +193,8 @@ final class SchedulingNode {
         chargedUntil = other.chargedUntil;
         grantedAt = other.grantedAt;
         isServedFirst = other.isServedFirst;
-        weightUnits = weighed(other.part);
+        part = other.part;
+        weightUnits = other.weightUnits;
         passed = other.passed;
         passedCollection = other.passedCollection;
     }

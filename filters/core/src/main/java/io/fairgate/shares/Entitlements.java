@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The permits that each tenant and each group is entitled to, by what the tenants ask for. From the pool down, {@link
  * WaterFilling} divides the share of each group between the tenants and groups in it: by weight, at least the guarantee, and
- * not more than is asked for. Permits that are reserved and not asked for are nobody's meanwhile.
+ * not more than is asked for. Permits that are reserved and not asked for are given to no other tenant.
  *
  * <p>Immutable. Made once for some shares, in time that grows with the members; {@link #of} takes n log n time for n tenants
  * that ask, however many members there are.
@@ -31,10 +31,16 @@ public final class Entitlements {
     /**
      * The shares of a pool at one moment, in permits.
      *
-     * @param tenants of those that were asked for
-     * @param groups of those with such a tenant
+     * @param permits that were divided: without those that are reserved and not asked for
+     * @param tenants the shares of the tenants that ask
+     * @param groups the shares of the groups with such a tenant
      */
-    public record Division(Map<TenantId, Double> tenants, Map<String, Double> groups) {
+    public record Division(double permits, Map<TenantId, Double> tenants, Map<String, Double> groups) {
+
+        public Division {
+            tenants = Map.copyOf(tenants);
+            groups = Map.copyOf(groups);
+        }
 
         public double of(TenantId tenant) {
             return tenants.getOrDefault(tenant, 0.0);
@@ -48,7 +54,8 @@ public final class Entitlements {
     /**
      * Divides the permits of a pool.
      *
-     * @param asked the permits that tenants hold and ask for. More than a tenant's cap counts as its cap
+     * @param asked the permits that tenants hold and ask for. More than {@code max-in-flight} counts as that; other caps, of classes
+     *     and of a calculator, must have been applied
      */
     public Division of(int permits, Map<TenantId, Double> asked) {
         Node pool = new Node(null, ShareGroups.NO_GROUP, ShareSettings.EQUAL);
@@ -59,9 +66,11 @@ public final class Entitlements {
             parent(shares.groups().parents().get(tenant), pool, groups).children.add(leaf);
         });
         pool.wantAsChildren();
-        Division division = new Division(new HashMap<>(), new HashMap<>());
-        pool.entitle(permits - pool.idle, division);
-        return division;
+        double divided = Math.max(0, permits - pool.idle);
+        Map<TenantId, Double> ofTenants = new HashMap<>();
+        Map<String, Double> ofGroups = new HashMap<>();
+        pool.entitle(divided, ofTenants, ofGroups);
+        return new Division(divided, ofTenants, ofGroups);
     }
 
     private Node parent(@Nullable String name, Node pool, Map<String, Node> groups) {
@@ -126,16 +135,16 @@ public final class Entitlements {
             return tenant == null ? Math.max(settings.reserved(), reservedWithin()) : settings.reserved();
         }
 
-        void entitle(double capacity, Division division) {
+        void entitle(double capacity, Map<TenantId, Double> ofTenants, Map<String, Double> ofGroups) {
             double[] entitled = WaterFilling.shares(
-                    Math.max(0, capacity), children.stream().map(Node::demand).toList());
+                    capacity, children.stream().map(Node::demand).toList());
             for (int i = 0; i < entitled.length; i++) {
                 Node child = children.get(i);
                 if (child.tenant == null) {
-                    division.groups.put(child.name, entitled[i]);
-                    child.entitle(entitled[i], division);
+                    ofGroups.put(child.name, entitled[i]);
+                    child.entitle(entitled[i], ofTenants, ofGroups);
                 } else {
-                    division.tenants.put(child.tenant, entitled[i]);
+                    ofTenants.put(child.tenant, entitled[i]);
                 }
             }
         }

@@ -16,6 +16,8 @@ import java.util.Map;
 import java.util.Objects;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A scheduler that may grant only some of the permits, and in which only a part of the weights counts. */
 class PartOfAPoolTest {
@@ -131,21 +133,32 @@ class PartOfAPoolTest {
     }
 
     @Test
-    void as_much_is_remembered_as_in_a_pool_of_the_size_of_the_limit() {
-        assertThat(lagAfterALongHold(100, 1)).isEqualTo(lagAfterALongHold(1, Integer.MAX_VALUE), EXACT);
+    void a_low_limit_forgives_nothing() {
+        FairnessSettings minute = new FairnessSettings(Duration.ofMinutes(1), FairnessSettings.UNBOUNDED);
+        TestPool pool = new TestPool(10, TenantShares.EQUAL, minute);
+        List<TestRequest> held = pool.ask("a", 1, 10);
+        pool.grant();
+        pool.ask("a", 1, 20);
+        pool.ask("b", 1, 20);
+        pool.grant();
+        pool.seconds(20);
+        double ahead = pool.lagSeconds("a");
+        assertThat(ahead).isLessThan(-90);
+        limit(pool, 0);
+        pool.release(held.get(0));
+        assertThat(pool.lagSeconds("a")).isEqualTo(ahead, EXACT);
     }
 
-    private static double lagAfterALongHold(int permits, int limit) {
-        FairnessSettings tenSeconds = new FairnessSettings(Duration.ofSeconds(10), FairnessSettings.UNBOUNDED);
-        TestPool pool = new TestPool(permits, TenantShares.EQUAL, tenSeconds);
-        limit(pool, limit);
-        TestRequest held = pool.hold("a", 1);
-        pool.ask("a", 1, 2);
-        pool.ask("b", 1, 2);
-        pool.grant();
-        pool.seconds(300);
-        pool.release(held);
-        return pool.lagSeconds("a");
+    @Test
+    void a_limit_below_what_is_reserved_grants_nothing() {
+        TestPool pool =
+                new TestPool(10, TestPool.shares(Map.of("a", TestPool.guaranteed(4, 4))), TestPool.NEVER_FORGETS);
+        limit(pool, 3);
+        pool.ask("a", 1);
+        pool.ask("b", 1);
+        assertThat(pool.grant()).isEmpty();
+        limit(pool, 5);
+        assertThat(pool.grant()).containsExactlyInAnyOrder("a", "b");
     }
 
     @Test
@@ -249,6 +262,16 @@ class PartOfAPoolTest {
         TestPool pool = pool(1);
         weigh(pool, Map.of("b", 0.01));
         assertThat(partOfTime(pool, "b", 100)).isEqualTo(0.5, offset(0.02));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0, -0.5, 1.01, Double.NaN})
+    void a_part_that_is_none_is_refused(double part) {
+        TestPool pool = pool(1);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> weigh(pool, Map.of("a", part)))
+                .withMessage("part of a: " + part + " (expected: > 0 and <= 1)");
+        assertThatIllegalArgumentException().isThrownBy(() -> pool.scheduler.weigh(Map.of(), Map.of("acme", part), 0));
     }
 
     @Test

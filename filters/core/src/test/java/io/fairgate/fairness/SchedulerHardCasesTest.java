@@ -521,18 +521,23 @@ class SchedulerHardCasesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"of old", "by a change", "unknown"})
+    @ValueSource(strings = {"of old", "by a change", "by its part", "unknown"})
     void the_virtual_time_does_not_overflow_when_the_heaviest_tenant_joins(String heaviest) {
         ShareSettings heavy = ShareSettings.ofWeight(ShareSettings.MAX_WEIGHT);
         TenantShares light = TenantShares.EQUAL.withMember(TenantId.of("light"), ShareSettings.ofWeight(0.001));
         TenantShares before = switch (heaviest) {
-            case "of old" -> light.withMember(TenantId.of("heavy"), heavy);
+            case "of old", "by its part" -> light.withMember(TenantId.of("heavy"), heavy);
             case "by a change" -> light.withMember(TenantId.of("heavy"), ShareSettings.ofWeight(0.001));
             default -> new TenantShares(light.members(), heavy);
         };
         TestPool one = new TestPool(1, before, TestPool.NEVER_FORGETS);
         if (heaviest.equals("by a change")) {
             one.reconfigure(before.withMember(TenantId.of("heavy"), heavy));
+        }
+        if (heaviest.equals("by its part")) {
+            one.scheduler.weigh(Map.of(TenantId.of("heavy"), 0.001), Map.of(), one.now());
+            one.reconfigure(before);
+            one.scheduler.weigh(Map.of(), Map.of(), one.now());
         }
         one.hold("light", 1);
         one.ask("light", 1);

@@ -23,9 +23,9 @@ import java.util.TreeMap;
  *       is entitled to. Without this, a tenant at two nodes would get two shares.
  * </ol>
  *
- * <p>Permits are scarce while fewer are left than there are nodes. Then parts of permits are given in turns: the nodes that are
- * owed most get one permit more. Otherwise each node should have a few more than its tenants want, so that the next requests
- * need not wait for the ledger, and at least half of what is left stays free for the node that needs it first.
+ * <p>Permits are scarce while fewer are left than there are nodes. Then permits of which several nodes are entitled to a
+ * fraction are given in turn: the nodes that are owed most get one permit more. Otherwise each node should have a few more than its tenants want, so that the next requests
+ * need not wait for the ledger, and about half of what is left stays free for the node that needs it first.
  */
 final class ClusterShares {
 
@@ -44,22 +44,25 @@ final class ClusterShares {
      *
      * @param permits of the pool, without those of leases
      * @param self the name of the node
-     * @param nodes what each live node tells, this one included
+     * @param nodes what each live node tells; a node that is not among them should have nothing
      */
     NodeShare of(int permits, String self, Map<String, NodeDemand> nodes) {
+        if (!nodes.containsKey(self)) {
+            return NodeShare.NONE;
+        }
         Map<TenantId, Double> wanted = new HashMap<>();
         nodes.values().forEach(node -> node.wanted().forEach((tenant, n) -> wanted.merge(tenant, n, Double::sum)));
         Division division = entitlements.of(permits, wanted);
         Map<String, Double> entitled = new TreeMap<>();
         nodes.forEach((name, node) -> entitled.put(name, entitled(node, wanted, division)));
-        double left = permits
+        double left = division.permits()
                 - entitled.values().stream().mapToDouble(Double::doubleValue).sum();
         int count = nodes.size();
         boolean isScarce = left < count;
         NodeDemand own = nodes.getOrDefault(self, NodeDemand.NONE);
         double ownEntitled = entitled.getOrDefault(self, 0.0);
         int target = isScarce
-                ? inTurns(permits, self, entitled, nodes)
+                ? inTurns(whole(division.permits()), self, entitled, nodes)
                 : (int) (Math.ceil(ownEntitled - ROUNDING) + Math.floor((left - count) / (2.0 * count)));
         Map<TenantId, Double> parts = new HashMap<>();
         own.wanted().forEach((tenant, n) -> parts.put(tenant, part(n, wanted, tenant)));
@@ -94,13 +97,13 @@ final class ClusterShares {
     /** Whole permits: the nodes that are owed most get the permits of which several have a part. */
     private static int inTurns(int permits, String self, Map<String, Double> entitled, Map<String, NodeDemand> nodes) {
         long whole = entitled.values().stream().mapToLong(ClusterShares::whole).sum();
-        List<String> withPart = new ArrayList<>(entitled.keySet());
-        withPart.removeIf(name -> part(entitled, name) < ROUNDING);
-        withPart.sort(Comparator.<String>comparingDouble(
+        List<String> withFraction = new ArrayList<>(entitled.keySet());
+        withFraction.removeIf(name -> fraction(entitled, name) < ROUNDING);
+        withFraction.sort(Comparator.<String>comparingDouble(
                         name -> nodes.getOrDefault(name, NodeDemand.NONE).owed())
-                .thenComparingDouble(name -> part(entitled, name))
+                .thenComparingDouble(name -> fraction(entitled, name))
                 .reversed());
-        int place = withPart.indexOf(self);
+        int place = withFraction.indexOf(self);
         int own = whole(entitled.getOrDefault(self, 0.0));
         return place >= 0 && place < permits - whole ? own + 1 : own;
     }
@@ -109,7 +112,7 @@ final class ClusterShares {
         return (int) Math.floor(entitled + ROUNDING);
     }
 
-    private static double part(Map<String, Double> entitled, String name) {
+    private static double fraction(Map<String, Double> entitled, String name) {
         double permits = entitled.getOrDefault(name, 0.0);
         return permits - whole(permits);
     }

@@ -17,16 +17,27 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed) {
 
     static final NodeDemand NONE = new NodeDemand(Map.of(), 0);
 
-    /** The most tenants in a text: about 20 kB. */
+    /** The most tenants in a text, which then has 72 kB with the longest ids. */
     static final int MOST_TENANTS = 1_000;
 
     /** The first word of a text: a later version may tell more. */
     private static final String VERSION = "1";
 
     private static final double LEAST = 0.01;
+    private static final double MOST_PERMITS = 1e9;
 
+    /** @throws IllegalArgumentException when a number is not finite, or a wanted one not more than 0 and at most a billion */
     NodeDemand {
         wanted = Map.copyOf(wanted);
+        wanted.forEach((tenant, permits) -> {
+            if (!(permits > 0 && permits <= MOST_PERMITS)) {
+                throw new IllegalArgumentException(
+                        "wanted by %s: %s (expected: > 0, <= 1e9)".formatted(tenant, permits));
+            }
+        });
+        if (!Double.isFinite(owed)) {
+            throw new IllegalArgumentException("owed: %s (expected: a finite number)".formatted(owed));
+        }
     }
 
     /**
@@ -52,7 +63,10 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed) {
         return String.format(Locale.ROOT, "%.2f", value);
     }
 
-    /** What a text says; {@link #NONE} for a text of another version, which other nodes may write during an upgrade. */
+    /**
+     * What a text says; {@link #NONE} for a malformed text, and for one of another version, as other nodes may write during an
+     * upgrade.
+     */
     static NodeDemand parse(String text) {
         String[] words = text.split(" ", -1);
         if (words.length < 2 || !words[0].equals(VERSION)) {
@@ -62,23 +76,14 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed) {
             Map<TenantId, Double> wanted = new HashMap<>();
             for (int i = 2; i < words.length; i++) {
                 int colon = words[i].indexOf(':');
-                double permits = finite(words[i].substring(colon + 1));
-                if (permits > 0) {
-                    wanted.put(TenantId.of(words[i].substring(0, Math.max(0, colon))), permits);
-                }
+                wanted.put(
+                        TenantId.of(words[i].substring(0, Math.max(0, colon))),
+                        Double.parseDouble(words[i].substring(colon + 1)));
             }
-            return new NodeDemand(wanted, finite(words[1]));
+            return new NodeDemand(wanted, Double.parseDouble(words[1]));
         } catch (IllegalArgumentException malformed) {
             return NONE;
         }
-    }
-
-    private static double finite(String number) {
-        double value = Double.parseDouble(number);
-        if (!Double.isFinite(value)) {
-            throw new IllegalArgumentException("%s (expected: a finite number)".formatted(number));
-        }
-        return value;
     }
 
     private double sum() {

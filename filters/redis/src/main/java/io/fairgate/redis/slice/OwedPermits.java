@@ -27,7 +27,7 @@ final class OwedPermits {
     }
 
     /** From now on the node is entitled to this share, and has this slice. */
-    void goOn(long now, NodeShare share, int slice) {
+    void update(long now, NodeShare share, int slice) {
         permitSeconds = permitSeconds(now);
         since = now;
         permits = share.isScarce() ? share.entitled() - slice : 0;

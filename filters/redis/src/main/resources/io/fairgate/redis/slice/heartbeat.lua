@@ -95,7 +95,13 @@ for i = 1, #tokens do
   answered[#answered + 1] = tokens[i]
 end
 local demands = redis.call('HGETALL', DEMANDS)
-for i = 1, #demands do
-  answered[#answered + 1] = demands[i]
+for i = 1, #demands, 2 do
+  local told = nodes[demands[i]]
+  if told and not told.ended then
+    answered[#answered + 1] = demands[i]
+    answered[#answered + 1] = demands[i + 1]
+  else
+    redis.call('HDEL', DEMANDS, demands[i]) -- its record was lost
+  end
 end
 return answered

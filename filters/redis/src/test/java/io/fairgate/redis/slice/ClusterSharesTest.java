@@ -9,6 +9,7 @@ import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ClusterSharesTest {
@@ -42,7 +43,7 @@ class ClusterSharesTest {
     }
 
     @Test
-    void weights_caps_and_guarantees_are_those_of_the_cluster() {
+    void weights_and_caps_are_those_of_the_cluster() {
         shares = new ClusterShares(TenantShares.EQUAL
                 .withMember(A, ShareSettings.ofWeight(3))
                 .withMember(B, ShareSettings.EQUAL.withMaxInFlight(2)));
@@ -112,6 +113,25 @@ class ClusterSharesTest {
         assertThat(target(10, "one")).isEqualTo(2 + 1);
         assertThat(target(10, "two")).isEqualTo(1);
         assertThat(target(102, "two")).isEqualTo(24);
+    }
+
+    @Test
+    void what_is_reserved_and_not_asked_for_is_in_no_target() {
+        shares = new ClusterShares(TenantShares.EQUAL.withMember(A, ShareSettings.EQUAL.withGuaranteed(2, 2)));
+        tells("one", 0, Map.of(B, 100.0));
+        tells("two", 0, Map.of(B, 100.0));
+        tells("three", 0, Map.of(B, 100.0));
+        assertThat(target(12, "one") + target(12, "two") + target(12, "three")).isEqualTo(10);
+        nodes.keySet().retainAll(Set.of("one"));
+        tells("one", 0, Map.of(B, 1.0));
+        assertThat(target(20, "one")).isEqualTo(1 + 8);
+    }
+
+    @Test
+    void a_node_that_has_told_nothing_should_have_nothing() {
+        assertThat(of(10, "unknown")).isEqualTo(NodeShare.NONE);
+        tells("one", 0, Map.of(A, 1.0));
+        assertThat(of(10, "unknown")).isEqualTo(NodeShare.NONE);
     }
 
     @Test

@@ -19,39 +19,39 @@ class OwedPermitsTest {
 
     @Test
     void a_node_is_owed_what_it_is_entitled_to_and_does_not_have() {
-        owed.goOn(0, share(2.5, true), 2);
+        owed.update(0, share(2.5, true), 2);
         assertThat(owed.permitSeconds(SECOND)).isEqualTo(0.5, offset(0.01));
-        owed.goOn(SECOND, share(2.5, true), 4);
+        owed.update(SECOND, share(2.5, true), 4);
         assertThat(owed.permitSeconds(2 * SECOND)).isEqualTo(-1, offset(0.02));
     }
 
     @Test
     void what_is_long_ago_fades() {
-        owed.goOn(0, share(1, true), 0);
-        owed.goOn(SECOND, share(0, true), 0);
+        owed.update(0, share(1, true), 0);
+        owed.update(SECOND, share(0, true), 0);
         assertThat(owed.permitSeconds(61 * SECOND)).isEqualTo(Math.exp(-1), offset(0.01));
         assertThat(owed.permitSeconds(1_000 * SECOND)).isEqualTo(0, offset(0.01));
     }
 
     @Test
     void it_does_not_grow_without_bound() {
-        owed.goOn(0, share(1, true), 0);
+        owed.update(0, share(1, true), 0);
         assertThat(owed.permitSeconds(100_000 * SECOND)).isEqualTo(60, offset(0.1));
     }
 
     @Test
     void while_there_are_permits_for_all_nothing_is_owed_for_long() {
-        owed.goOn(0, share(1, true), 0);
-        owed.goOn(2 * SECOND, share(5, false), 0);
+        owed.update(0, share(1, true), 0);
+        owed.update(2 * SECOND, share(5, false), 0);
         assertThat(owed.permitSeconds(12 * SECOND)).isEqualTo(0, offset(0.01));
     }
 
     @Test
     void a_clock_that_stands_still_changes_nothing() {
-        owed.goOn(0, share(1, true), 0);
-        owed.goOn(SECOND, share(1, true), 0);
+        owed.update(0, share(1, true), 0);
+        owed.update(SECOND, share(1, true), 0);
         double before = owed.permitSeconds(SECOND);
-        owed.goOn(SECOND, share(9, true), 0);
+        owed.update(SECOND, share(9, true), 0);
         assertThat(owed.permitSeconds(SECOND)).isEqualTo(before);
     }
 }

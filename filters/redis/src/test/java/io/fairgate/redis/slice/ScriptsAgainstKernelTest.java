@@ -9,6 +9,7 @@ import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterAll;
@@ -161,6 +162,16 @@ class ScriptsAgainstKernelTest {
             assertThat(heartbeat(beat)).as("heartbeat %d", i + 1).isEqualTo(expected);
             assertThat(expected.outcome() == SliceAnswer.Outcome.ENDED).isEqualTo(keeps == 9);
         }
+    }
+
+    @Test
+    void what_a_node_told_whose_record_is_lost_is_told_no_more() {
+        heartbeat(new Heartbeat("lost", 1, LedgerVersion.NONE, 0, 0, 10, List.of(), "its demand", false));
+        redis.hdel(KEYS[1], "lost");
+        SliceAnswer answer =
+                heartbeat(new Heartbeat("n", 1, LedgerVersion.NONE, 0, 0, 10, List.of(), "demand of n", false));
+        assertThat(answer.demands()).containsOnly(Map.entry("n", "demand of n"));
+        assertThat(redis.hkeys(KEYS[5])).containsOnly("n");
     }
 
     @Test

@@ -141,6 +141,7 @@ final class SimulatedGateways {
         private long lastBeat = -BEATS;
         private boolean isCalling;
         private boolean isBeatDue;
+        private boolean isBeatDueAfterwards;
 
         Gateway(String name) {
             agent = new SliceAgent(TERM, () -> name);
@@ -205,6 +206,7 @@ final class SimulatedGateways {
 
         private void beat() {
             if (isCalling) {
+                isBeatDueAfterwards = true;
                 return;
             }
             isCalling = true;
@@ -237,12 +239,16 @@ final class SimulatedGateways {
             all.put(agent.node(), demand());
             share = division.of(permits, agent.node(), all);
             agent.aimAt(share.target());
-            owed.goOn(now, share, agent.slice(now));
+            owed.update(now, share, agent.slice(now));
         }
 
         private void answered(SliceAnswer answer) {
             isCalling = false;
             agent.answered(answer, now);
+            if (isBeatDueAfterwards) {
+                isBeatDueAfterwards = false;
+                beatSoon();
+            }
             aim();
             agent.shrink(scheduler.inFlight());
             scheduler.weigh(share.parts(), share.groupParts(), now);
@@ -258,7 +264,7 @@ final class SimulatedGateways {
 
         /** The scheduler follows the slice. */
         private void follow() {
-            owed.goOn(now, share, agent.slice(now));
+            owed.update(now, share, agent.slice(now));
             scheduler.limit(agent.kept(now), now);
             grant();
         }

@@ -83,11 +83,28 @@ public final class GatewayCost {
         }
     }
 
+    /** So many requests to a gateway. */
+    static Load times(long requests, RunningPeer peer) {
+        return Load.times(requests, peer.port(), PATH, TENANTS, CONNECTIONS);
+    }
+
+    /** Requests to a gateway for so long. */
+    static Load during(Duration time, RunningPeer peer) {
+        return Load.during(time, peer.port(), PATH, TENANTS, CONNECTIONS);
+    }
+
+    static void requireAllForwarded(LoadResult result, RunningPeer peer) {
+        if (result.refused() > 0) {
+            throw new IllegalStateException("%s refused %d requests (expected: none)"
+                    .formatted(peer.peer().name(), result.refused()));
+        }
+    }
+
     private record CostMeasurement(LoadClient client, Schedule schedule) implements Measurement<CostSample> {
 
         @Override
         public void warmUp(RunningPeer peer) {
-            client.run(Load.times(schedule.warmUpRequests(), peer.port(), PATH, TENANTS, CONNECTIONS));
+            client.run(times(schedule.warmUpRequests(), peer));
         }
 
         @Override
@@ -96,14 +113,11 @@ public final class GatewayCost {
             peers.otherProcessors();
             Duration before = peer.used();
             Duration redisBefore = redis(peers, peer);
-            LoadResult result = client.run(Load.during(schedule.time(), peer.port(), PATH, TENANTS, CONNECTIONS));
+            LoadResult result = client.run(during(schedule.time(), peer));
             double others = peers.otherProcessors();
             Duration used = peer.used().minus(before);
             Duration redisUsed = redis(peers, peer).minus(redisBefore);
-            if (result.refused() > 0) {
-                throw new IllegalStateException("%s refused %d requests (expected: none)"
-                        .formatted(peer.peer().name(), result.refused()));
-            }
+            requireAllForwarded(result, peer);
             double answered = result.answered();
             return new CostSample(
                     used.toNanos() / answered,

@@ -28,7 +28,9 @@ final class RunningPeer implements AutoCloseable {
         List<String> arguments = new ArrayList<>(HEAP);
         arguments.add(log.option());
         arguments.addAll(peer.arguments().apply(surroundings));
-        process = MeasuredProcess.java(arguments);
+        process = peer.jdk().isPresent()
+                ? MeasuredProcess.java(peer.jdk().get(), arguments)
+                : MeasuredProcess.java(arguments);
         ports = process.await(peer.listens());
     }
 
@@ -47,6 +49,10 @@ final class RunningPeer implements AutoCloseable {
 
     Duration used() {
         return process.used();
+    }
+
+    double residentMegabytes() throws IOException {
+        return process.residentBytes() / (double) (1 << 20);
     }
 
     /** Collects all garbage, and returns what {@link #allocatedBytes} takes. */

@@ -14,6 +14,8 @@ import java.util.regex.Pattern;
 /** A program in its own process, with its processor time. It ends with this JVM. */
 public final class MeasuredProcess implements AutoCloseable {
 
+    private static final Path OWN_JDK = Path.of(System.getProperty("java.home"));
+
     private final Process process;
     private final BufferedReader output;
 
@@ -26,14 +28,19 @@ public final class MeasuredProcess implements AutoCloseable {
 
     /** Starts a JVM of the version that this one has. */
     public static MeasuredProcess java(List<String> arguments) throws IOException {
+        return java(OWN_JDK, arguments);
+    }
+
+    /** Starts the JVM of a JDK with this home. */
+    public static MeasuredProcess java(Path jdk, List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>();
-        command.add(tool("java"));
+        command.add(tool(jdk, "java"));
         command.addAll(arguments);
         return new MeasuredProcess(command);
     }
 
-    private static String tool(String name) {
-        return Path.of(System.getProperty("java.home"), "bin", name).toString();
+    private static String tool(Path jdk, String name) {
+        return jdk.resolve("bin").resolve(name).toString();
     }
 
     /** Waits for the line that says that the program runs; later output is read and discarded. */
@@ -71,13 +78,25 @@ public final class MeasuredProcess implements AutoCloseable {
 
     /** Runs a full collection in a JVM, and returns when it is complete. */
     public void collectGarbage() throws IOException {
-        Process jcmd = new ProcessBuilder(tool("jcmd"), Long.toString(process.pid()), "GC.run")
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = output(tool(OWN_JDK, "jcmd"), Long.toString(process.pid()), "GC.run");
         if (!output.contains("Command executed successfully")) {
             throw new IOException("jcmd: " + output);
         }
+    }
+
+    /** The physical memory that it has, heap and all else. */
+    public long residentBytes() throws IOException {
+        String kilobytes =
+                output("ps", "-o", "rss=", "-p", Long.toString(process.pid())).trim();
+        if (kilobytes.isEmpty()) {
+            throw new IllegalStateException("process %d has ended".formatted(process.pid()));
+        }
+        return Long.parseLong(kilobytes) << 10;
+    }
+
+    private static String output(String... command) throws IOException {
+        Process started = new ProcessBuilder(command).redirectErrorStream(true).start();
+        return new String(started.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Override

@@ -116,25 +116,29 @@ class LeaversTest {
             Set<Meter.Id> more = new HashSet<>(meters());
             more.removeAll(meters);
             assertThat(more).as("more meters").isEmpty();
-            assertThat(registry().getMeters())
+            // The gateway may not have noticed yet that the last of them have left.
+            eventually(() -> assertThat(registry().getMeters())
                     .allSatisfy(meter -> assertThat(meter instanceof LongTaskTimer timer ? timer.activeTasks() : 0)
                             .as("active tasks of %s", meter.getId())
-                            .isZero());
-            LiveObjects after = LiveObjects.count();
-            // How many connections to the upstream are open depends on how requests overlapped.
-            long opened = Math.max(0, upstream.connections() - connections);
+                            .isZero()));
             // Half of those that have sent the same and leave in the same way: less than one object each.
             int few = (clients - clients / 5) / Sent.values().length / 2 / 2;
-            assertThat(after.moreThan(before, few + OBJECTS_OF_A_CONNECTION * opened))
-                    .as("more live objects, with %d more connections to the upstream", opened)
-                    .isEmpty();
-            for (String timer : TIMERS) {
-                assertThat(after.of(timer))
-                        .as("%s, with %d more connections to the upstream", timer, opened)
-                        .isLessThanOrEqualTo(before.of(timer) + AT_ONCE + TIMERS_OF_A_CONNECTION * opened);
-            }
+            eventually(() -> assertNoMore(before, LiveObjects.count(), few, upstream.connections() - connections));
             end.countDown();
             holder.readUntil("ok");
+        }
+    }
+
+    /** @param opened connections to the upstream; how many are open depends on how requests overlapped */
+    private static void assertNoMore(LiveObjects before, LiveObjects after, int few, int opened) {
+        long more = Math.max(0, opened);
+        assertThat(after.moreThan(before, few + OBJECTS_OF_A_CONNECTION * more))
+                .as("more live objects, with %d more connections to the upstream", more)
+                .isEmpty();
+        for (String timer : TIMERS) {
+            assertThat(after.of(timer))
+                    .as("%s, with %d more connections to the upstream", timer, more)
+                    .isLessThanOrEqualTo(before.of(timer) + AT_ONCE / 4 + TIMERS_OF_A_CONNECTION * more);
         }
     }
 

@@ -280,7 +280,8 @@ public final class FairScheduler {
     /**
      * Bounds the permits in flight, for a pool that shares its permits with others: here only some of them may be granted at
      * the moment. {@link #permits} stays the size by which is decided what can ever be granted. No permit is taken back, and
-     * collections go on. Permits that are reserved are kept within the bound.
+     * collections go on. Permits that are reserved are kept within the bound, so nothing is granted below their sum. A request
+     * that is larger than the bound waits for a larger one.
      *
      * @param most 0 or more; {@link Integer#MAX_VALUE} for no bound but the size
      * @throws IllegalArgumentException when {@code most} is negative

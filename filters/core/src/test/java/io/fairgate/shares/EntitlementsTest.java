@@ -134,7 +134,7 @@ class EntitlementsTest {
         asks("x", 100);
         asks("y", 1);
         assertThat(share(10, "x")).isEqualTo(9, EXACT);
-        assertThat(share(10, "nobody")).isZero();
+        assertThat(share(10, "silent")).isZero();
         assertThat(of(10).ofGroup("none")).isZero();
     }
 }

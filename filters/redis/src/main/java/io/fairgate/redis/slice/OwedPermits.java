@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How much permit-time a node was entitled to and did not have. Several nodes that are entitled to a part of one permit get it in
- * turns by this. What is long ago counts less, so that rounding and lost answers do not add up.
+ * turn by this. What is long ago counts less, so that rounding and lost answers do not add up.
  *
  * <p>Not for use by several threads at once.
  */

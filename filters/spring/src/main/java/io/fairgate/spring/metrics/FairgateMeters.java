@@ -77,6 +77,10 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
     public void commit(Policy next) {
         series.commit(next);
         keep(tags -> isOf(tags, next));
+    }
+
+    @Override
+    public void inForce() {
         reloads("success").increment();
     }
 

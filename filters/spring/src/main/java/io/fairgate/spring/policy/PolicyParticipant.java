@@ -30,4 +30,7 @@ public interface PolicyParticipant {
 
     /** Changes to the next policy. Must not throw: work that can fail belongs in {@link #prepare}. */
     void commit(Policy next);
+
+    /** All participants have changed, and requests follow the new policy. Must not throw. */
+    default void inForce() {}
 }

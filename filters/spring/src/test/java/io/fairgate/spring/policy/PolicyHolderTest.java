@@ -50,6 +50,12 @@ class PolicyHolderTest {
         public void commit(Policy policy) {
             note("commit", order);
         }
+
+        @Override
+        public void inForce() {
+            assertThat(holder.current()).as("when all have committed").isSameAs(next);
+            steps.add("in force " + order);
+        }
     }
 
     private void note(String step, Order order) {
@@ -71,7 +77,10 @@ class PolicyHolderTest {
                         "routes",
                         "commit METERS",
                         "commit POOLS",
-                        "commit IDENTIFICATION");
+                        "commit IDENTIFICATION",
+                        "in force METERS",
+                        "in force POOLS",
+                        "in force IDENTIFICATION");
         assertThat(holder.current()).isSameAs(next);
     }
 

@@ -169,7 +169,10 @@ final class RecordingUpstream implements AutoCloseable {
             wire.send(text);
         }
 
+        /** Closes the connection, and waits until the gateway has noticed: it sends no other request on it then. */
         void close() throws IOException {
+            wire.socket().shutdownOutput();
+            wire.awaitClose();
             wire.close();
         }
 

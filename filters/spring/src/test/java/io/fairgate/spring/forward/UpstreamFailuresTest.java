@@ -151,6 +151,7 @@ class UpstreamFailuresTest {
                 },
                 client -> {
                     client.send(requestWithBody("POST", "/x", "hello")).response();
+                    gateways.upstream().awaitDone();
                     client.probe();
                 });
         assertThat(observed.upstream()).contains("5 bytes) hello");

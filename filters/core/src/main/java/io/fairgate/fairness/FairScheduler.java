@@ -350,6 +350,12 @@ public final class FairScheduler {
         return new TenantStanding(totals(), node.inFlight, node.waiting, report().share(node), node.weight());
     }
 
+    /** The permits that requests of each tenant hold and wait for, as far as caps allow, without those in slots. */
+    public Map<TenantId, Double> asked(long now) {
+        walks.tick(now);
+        return report().asked;
+    }
+
     private StatusReport report() {
         return new StatusReport(walks, hierarchy.entitlements, group -> group.present.thatCount());
     }

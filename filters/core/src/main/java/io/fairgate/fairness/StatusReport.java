@@ -25,7 +25,11 @@ final class StatusReport {
     private final HierarchyWalks walks;
     private final List<SchedulingNode> tenants = new ArrayList<>();
     private final List<SchedulingNode> groups = new ArrayList<>();
-    private final Division entitled;
+    /** The permits that each tenant holds and asks for, as far as caps allow. */
+    final Map<TenantId, Double> asked = new HashMap<>();
+
+    private final Entitlements entitlements;
+    private @Nullable Division division;
 
     /** @param selection selects the children of a node to report: at least all that are not idle */
     StatusReport(
@@ -36,9 +40,19 @@ final class StatusReport {
         select(walks.top, selection);
         tenants.sort(Comparator.comparingLong(node -> node.ordinal));
         groups.sort(Comparator.comparingLong(node -> node.ordinal));
-        Map<TenantId, Double> asked = new HashMap<>();
-        tenants.forEach(node -> asked.put(id(node), asked(node)));
-        this.entitled = entitlements.of(walks.permits, asked);
+        for (SchedulingNode tenant : tenants) {
+            double permits = asked(tenant);
+            if (permits > 0) {
+                asked.put(id(tenant), permits);
+            }
+        }
+        this.entitlements = entitlements;
+    }
+
+    private Division entitled() {
+        Division made = division == null ? entitlements.of(walks.permits, asked) : division;
+        division = made;
+        return made;
     }
 
     private void select(SchedulingGroup siblings, Function<SchedulingGroup, List<SchedulingNode>> selection) {
@@ -77,7 +91,7 @@ final class StatusReport {
 
     /** The permits that a tenant is entitled to. */
     double share(SchedulingNode tenant) {
-        return entitled.of(id(tenant));
+        return entitled().of(id(tenant));
     }
 
     private static TenantId id(SchedulingNode tenant) {
@@ -103,7 +117,7 @@ final class StatusReport {
                 node.weight(),
                 node.inFlight,
                 node.waiting,
-                entitled.ofGroup(node.name),
+                entitled().ofGroup(node.name),
                 lag(node));
     }
 

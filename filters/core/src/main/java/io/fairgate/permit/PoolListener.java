@@ -17,7 +17,10 @@ public interface PoolListener {
     /** A request was refused after waiting for {@code waitedNanos}. */
     default void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {}
 
-    /** The subscriber of a request cancelled after {@code waitedNanos}, before the work started. */
+    /**
+     * A request ended after {@code waitedNanos}, before the work started, because its subscriber cancelled or the pool could not
+     * be reached.
+     */
     default void abandoned(TenantId tenant, long waitedNanos) {}
 
     /** A request released its permits after holding them for {@code heldNanos}. */

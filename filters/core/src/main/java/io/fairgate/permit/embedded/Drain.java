@@ -4,7 +4,9 @@ import io.fairgate.fairness.FairScheduler;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -126,6 +128,38 @@ final class Drain implements CommandLoop.Handler {
             this.settings = settings;
             return sink::success;
         });
+    }
+
+    // ---- the slice of this process ----
+
+    void share(Runnable changed) {
+        submit(() -> {
+            queue.limit(0);
+            queue.changed = () -> dispatcher.add(changed);
+        });
+    }
+
+    void sliceEndsAt(long time) {
+        boolean isEarlier = time < pool.fastPath.endsAt();
+        pool.fastPath.endsAt(time);
+        if (isEarlier) {
+            submit(() -> {}); // It may have ended, or the timer rings too late for those that wait.
+        }
+    }
+
+    Mono<Integer> limit(int most) {
+        return answer(() -> queue.limit(most));
+    }
+
+    Mono<Void> weigh(Map<TenantId, Double> tenants, Map<String, Double> groups) {
+        return command(sink -> {
+            queue.weigh(tenants, groups);
+            return sink::success;
+        });
+    }
+
+    Mono<Map<TenantId, Double>> asked() {
+        return answer(queue::asked);
     }
 
     Mono<Void> close(Duration patience) {

@@ -61,7 +61,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         this.listener = listener;
         this.hasListener = listener != PoolListener.NONE;
         this.scheduler = new FairScheduler(settings.permits(), shares, settings.fairness(), now());
-        this.fastPath = new FastPath(scheduler, shares);
+        this.fastPath = new FastPath(scheduler, shares, this::now);
         this.drain = new Drain(this, settings, scheduler, fastPath);
     }
 
@@ -161,6 +161,23 @@ public final class EmbeddedPermitPool implements PermitPool {
     public Mono<Void> reconfigure(PoolSettings settings, TenantShares shares) {
         shares.requireFit(settings.permits());
         return drain.reconfigure(settings, shares);
+    }
+
+    /**
+     * Has the pool share its permits with pools of the same name in other processes. It grants nothing until it is told how many
+     * permits this process may grant. To be called before the first request.
+     *
+     * @param changed runs when more or fewer permits may be needed here: when a request has begun to wait while none did, and when
+     *     permits come back while more are in flight than may be granted. Runs on any thread, must be quick, and what it throws
+     *     goes to Reactor's hook for dropped errors
+     */
+    public PoolSlice share(Runnable changed) {
+        drain.share(changed);
+        return new PoolSlice(this);
+    }
+
+    void sliceEndsAt(long nanos) {
+        drain.sliceEndsAt(nanos - origin);
     }
 
     /** The time in nanoseconds since the pool was made. */

@@ -4,8 +4,10 @@ import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -21,17 +23,21 @@ final class FastPath {
     private static final int QUIET_ROUNDS = 64;
 
     private final FairScheduler scheduler;
+    private final LongSupplier clock;
     /** The tenants that may use it. */
     private volatile Predicate<TenantId> eligible;
 
     private volatile boolean isClosed;
     private volatile Slots slots;
+    /** When nothing is granted any more, by the pool's clock. */
+    private volatile long endsAt = Deadlines.NEVER;
 
     /** The rounds since a request last waited or needed a decision of the scheduler. */
     private int quietRounds = Integer.MAX_VALUE;
 
-    FastPath(FairScheduler scheduler, TenantShares shares) {
+    FastPath(FairScheduler scheduler, TenantShares shares, LongSupplier clock) {
         this.scheduler = scheduler;
+        this.clock = clock;
         this.eligible = eligible(shares);
         this.slots = new Slots(scheduler.permits());
         openWhenQuiet();
@@ -50,7 +56,13 @@ final class FastPath {
 
     /** Takes a permit for the waiter; false when only the scheduler can decide, or no permit is free. */
     boolean take(Waiter waiter) {
-        return isEligible(waiter) && slots.take(waiter);
+        return isEligible(waiter) && isInTime() && slots.take(waiter);
+    }
+
+    /** Reads the clock only where the slice of this process ends at some time: it takes as long as taking a permit. */
+    private boolean isInTime() {
+        long end = endsAt;
+        return end == Deadlines.NEVER || clock.getAsLong() < end;
     }
 
     /** Puts back the permit of the waiter; false when it has none from here, or its slot has been shut meanwhile. */
@@ -68,7 +80,16 @@ final class FastPath {
     }
 
     boolean hasFree(TenantId tenant) {
-        return eligible.test(tenant) && slots.hasFree();
+        return eligible.test(tenant) && isInTime() && slots.hasFree();
+    }
+
+    /** Sets the end of the slice of this process; the scheduler grants nothing after it either. */
+    void endsAt(long time) {
+        endsAt = time;
+    }
+
+    long endsAt() {
+        return endsAt;
     }
 
     /** Later requests take no slot any more, also while the drain is busy. */
@@ -108,6 +129,11 @@ final class FastPath {
         } else {
             slots.open(scheduler.moveToSlots(slots.shut()));
         }
+    }
+
+    /** Adds the permits that are taken from slots. */
+    void addTaken(Map<TenantId, Double> asked) {
+        slots.forEachTaken(waiter -> asked.merge(waiter.tenant(), (double) waiter.permits(), Double::sum));
     }
 
     /** Passes on the waiters in slots whose holds are over; returns the end of the next hold. */

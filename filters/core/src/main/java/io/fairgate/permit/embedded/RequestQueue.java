@@ -5,8 +5,11 @@ import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -34,6 +37,15 @@ final class RequestQueue {
     private long restored;
 
     private boolean closing;
+
+    /** The slice of this process: see {@link PoolSlice}. */
+    private int slice = Integer.MAX_VALUE;
+
+    Runnable changed = () -> {};
+    /** Whether requests waited after the last decisions, and how many permits more than the slice were in flight. */
+    private boolean didWait;
+
+    private int wasAboveSlice;
 
     RequestQueue(FairScheduler scheduler, FastPath fastPath, Deadlines deadlines, Dispatcher dispatcher) {
         this.scheduler = scheduler;
@@ -67,6 +79,8 @@ final class RequestQueue {
         fastPath.arrived(waiter);
         if (closing) {
             refuse(waiter, RefusalReason.DRAINING);
+        } else if (hasSliceEnded()) {
+            lose(waiter);
         } else if (!scheduler.canEverFit(waiter)) {
             refuse(waiter, RefusalReason.TOO_LARGE);
         } else {
@@ -80,6 +94,8 @@ final class RequestQueue {
         countSlots();
         if (closing) {
             refuse(waiter, RefusalReason.DRAINING);
+        } else if (hasSliceEnded()) {
+            lose(waiter);
         } else if (scheduler.inFlight() + (long) waiter.permits() > PoolSettings.MAX_PERMITS
                 || restored + waiter.permits() > scheduler.permits()
                 || !scheduler.canEverFitBeside(waiter.tenant(), waiter.permits())) {
@@ -107,6 +123,63 @@ final class RequestQueue {
         deadlines.set(waiter, Math.min(waiter.holdUntil(), waiter.endOfHold(now)));
     }
 
+    // ---- the slice of this process ----
+
+    /** Bounds the permits in flight; returns how many there are. */
+    int limit(int most) {
+        countSlots();
+        scheduler.limit(most, now);
+        slice = most;
+        wasAboveSlice = aboveSlice();
+        return scheduler.inFlight();
+    }
+
+    void weigh(Map<TenantId, Double> tenants, Map<String, Double> groups) {
+        scheduler.weigh(tenants, groups, now);
+    }
+
+    Map<TenantId, Double> asked() {
+        Map<TenantId, Double> asked = new HashMap<>(scheduler.asked(now));
+        fastPath.addTaken(asked);
+        return asked;
+    }
+
+    private boolean hasSliceEnded() {
+        return now >= fastPath.endsAt();
+    }
+
+    /** Ends the requests that wait, because the slice has ended. */
+    private void loseAll() {
+        for (QueuedRequest next = scheduler.overPoolBound(0); next != null; next = scheduler.overPoolBound(0)) {
+            Waiter waiter = (Waiter) next;
+            takeOut(waiter);
+            lose(waiter);
+        }
+    }
+
+    private void lose(Waiter waiter) {
+        if (waiter.lose()) {
+            resume(waiter);
+        }
+    }
+
+    private int aboveSlice() {
+        return Math.max(0, scheduler.inFlight() - slice);
+    }
+
+    /** Tells when more or fewer permits may be needed than the slice has. */
+    private void noteChange() {
+        boolean waits = scheduler.waiting() > 0;
+        int aboveSlice = aboveSlice();
+        if ((waits && !didWait) || aboveSlice < wasAboveSlice) {
+            changed.run();
+        }
+        didWait = waits;
+        wasAboveSlice = aboveSlice;
+    }
+
+    // ---- the end ----
+
     /** Refuses later requests. */
     void close() {
         closing = true;
@@ -124,15 +197,25 @@ final class RequestQueue {
     void decide(int maxWaiting) {
         try {
             endWhatIsDue();
+            if (hasSliceEnded()) {
+                loseAll();
+            }
             do {
                 scheduler.grant(now, granted);
                 // Permits may have been collected for a request that was refused; the others get them now.
             } while (refuseWhatMayNotWait(maxWaiting));
             fastPath.openWhenQuiet();
-            deadlines.setTimer(scheduler.nextEndOfCollection(), now);
+            noteChange();
+            deadlines.setTimer(nextDecision(), now);
         } catch (RuntimeException | Error e) {
             Guard.drop(e);
         }
+    }
+
+    /** When to decide again even if nothing else has changed. */
+    private long nextDecision() {
+        long endOfCollection = scheduler.nextEndOfCollection();
+        return scheduler.waiting() > 0 ? Math.min(endOfCollection, fastPath.endsAt()) : endOfCollection;
     }
 
     private void granted(QueuedRequest request) {
@@ -176,9 +259,13 @@ final class RequestQueue {
 
     private void takeOut(QueuedRequest request, RefusalReason reason) {
         Waiter waiter = (Waiter) request;
+        takeOut(waiter);
+        refuse(waiter, reason);
+    }
+
+    private void takeOut(Waiter waiter) {
         scheduler.cancel(waiter, now);
         deadlines.remove(waiter);
-        refuse(waiter, reason);
     }
 
     private void refuse(Waiter waiter, RefusalReason reason) {

@@ -16,7 +16,7 @@ import io.fairgate.permit.PermitRequest;
  *      │                  │ │             └──hold over──▶ DONE
  *      │                  │ └──max-wait is over, or the loop rejects it──▶ DONE
  *      ├──cancel──────────┴──▶ CANCELLED (also when OFFERED)
- *      └──drain──▶ REFUSED ──loop──▶ REPORTED
+ *      └──drain──▶ REFUSED, LOST ──loop──▶ REPORTED
  * </pre>
  *
  * <p>A permit of the fast path takes the same way: to GRANTED by the subscribing thread, or at once to the state after it when
@@ -47,10 +47,12 @@ final class State {
     static final int RELEASED = 9;
     /** The request ended before it began, because of its subscriber. */
     static final int CANCELLED = 10;
-    /** The subscriber of a refused request has got its error. */
+    /** The subscriber of a request that was refused or lost has got its error. */
     static final int REPORTED = 11;
+    /** The slice of this process has ended ({@link PoolSlice}). */
+    static final int LOST = 12;
     /** The first of the states REFUSED: one for each reason, in the order of the reasons. */
-    static final int REFUSED = 12;
+    static final int REFUSED = 13;
 
     private State() {}
 }

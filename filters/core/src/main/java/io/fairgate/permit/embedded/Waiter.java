@@ -6,6 +6,7 @@ import io.fairgate.permit.HoldExpiredException;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
 import java.util.Objects;
@@ -138,6 +139,11 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
         return move(State.WAITING, State.REFUSED + reason.ordinal());
     }
 
+    /** By the drain. */
+    boolean lose() {
+        return move(State.WAITING, State.LOST);
+    }
+
     /** Moves a request that has its permits; if it has been cancelled meanwhile, gives them back. */
     boolean advance(int from, int to) {
         boolean first = move(from, to);
@@ -192,6 +198,8 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
             arrive();
         } else if (now < State.DONE) {
             acquisition.resumed();
+        } else if (now == State.LOST && move(now, State.REPORTED)) {
+            failLost();
         } else if (now >= State.REFUSED && move(now, State.REPORTED)) {
             failRefused(REASONS[now - State.REFUSED]);
         }
@@ -199,13 +207,26 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
 
     private void arrive() {
         long now = pool.now();
-        if (now <= begins) {
+        if (now >= pool.fastPath.endsAt()) {
+            giveBackUnused(this::failLost);
+        } else if (now > begins) {
+            giveBackUnused(() -> failRefused(RefusalReason.MAX_WAIT));
+        } else {
             begins = now;
             acquisition.begin(State.GRANTED);
-        } else if (move(State.GRANTED, State.DONE)) {
-            giveBack();
-            failRefused(RefusalReason.MAX_WAIT);
         }
+    }
+
+    private void giveBackUnused(Runnable then) {
+        if (move(State.GRANTED, State.DONE)) {
+            giveBack();
+            then.run();
+        }
+    }
+
+    private void failLost() {
+        pool.report(listener -> listener.abandoned(tenant(), pool.now() - askedAt));
+        acquisition.fail(new PoolUnavailableException(pool.name(), null));
     }
 
     private void failRefused(RefusalReason reason) {

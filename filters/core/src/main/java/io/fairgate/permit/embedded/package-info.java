@@ -9,6 +9,9 @@
  *       the {@link io.fairgate.fairness.FairScheduler} which request is next. {@code Deadlines} ends waits and holds.
  *   <li>{@code Dispatcher}: resumes it on its event loop, where the work is subscribed or the handle is handed over.
  * </ol>
+ *
+ * <p>Where several processes share the permits of one pool, {@code PoolSlice} tells it how many of them this process may grant,
+ * and until when.
  */
 @NullMarked
 package io.fairgate.permit.embedded;

@@ -9,9 +9,11 @@ import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -24,6 +26,8 @@ class EmbeddedPermitPoolStressTest {
     private static final int PERMITS = 3;
     private static final int THREADS = 4;
     private static final int REQUESTS = 20_000;
+    private static final int CHANGES = 5_000;
+    private static final int LOOKS = 50;
 
     private final EmbeddedPermitPool pool = new EmbeddedPermitPool(
             "stress",
@@ -55,14 +59,58 @@ class EmbeddedPermitPoolStressTest {
         assertThat(running).hasValue(0);
     }
 
+    /** Only one thread changes the slice, so it knows a bound of what is in use between two changes. */
+    @Test
+    void a_slice_that_changes_all_the_time_is_never_exceeded() throws Exception {
+        PoolSlice slice = pool.share(() -> {});
+        AtomicBoolean isOver = new AtomicBoolean();
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < THREADS; t++) {
+            SplittableRandom random = new SplittableRandom(t);
+            Thread thread = new Thread(() -> {
+                while (!isOver.get()) {
+                    pool.withPermit(request(random), work(random)).block();
+                }
+            });
+            thread.start();
+            threads.add(thread);
+        }
+        SplittableRandom random = new SplittableRandom(7);
+        int shrinks = 0;
+        for (int i = 0; i < CHANGES; i++) {
+            int most = random.nextInt(PERMITS + 1);
+            int inFlight = Objects.requireNonNull(slice.limit(most).block());
+            shrinks += inFlight > most ? 1 : 0;
+            for (int looks = 0; looks < LOOKS; looks++) {
+                assertThat(running.get()).as("running").isLessThanOrEqualTo(Math.max(most, inFlight));
+                Thread.onSpinWait();
+            }
+        }
+        slice.limit(PERMITS).block();
+        isOver.set(true);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(shrinks).as("times that more was in flight than the slice").isGreaterThan(CHANGES / 50);
+        assertThat(running).hasValue(0);
+    }
+
+    private static PermitRequest request(SplittableRandom random) {
+        return PermitRequest.of(new TenantId("t" + random.nextInt(5)));
+    }
+
+    private Mono<Long> work(SplittableRandom random) {
+        boolean immediate = random.nextInt(4) == 0;
+        return Mono.using(
+                () -> mostRunning.accumulateAndGet(running.incrementAndGet(), Math::max),
+                most -> immediate ? Mono.just(1L) : Mono.delay(Duration.ofNanos(50_000)),
+                most -> running.decrementAndGet());
+    }
+
     private void sendAll(SplittableRandom random) {
         for (int i = 0; i < REQUESTS; i++) {
-            boolean immediate = random.nextInt(4) == 0;
-            Mono<Long> work = Mono.using(
-                    () -> mostRunning.accumulateAndGet(running.incrementAndGet(), Math::max),
-                    most -> immediate ? Mono.just(1L) : Mono.delay(Duration.ofNanos(50_000)),
-                    most -> running.decrementAndGet());
-            PermitRequest request = PermitRequest.of(new TenantId("t" + random.nextInt(5)));
+            Mono<Long> work = work(random);
+            PermitRequest request = request(random);
             Disposable sent = pool.withPermit(
                             random.nextBoolean() ? request : request.withEventLoop(Schedulers.parallel()::schedule),
                             work)

@@ -9,6 +9,7 @@ import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.PoolStatus;
@@ -22,6 +23,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Sinks;
@@ -42,8 +44,11 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
     private final EmbeddedPermitPool pool;
     private final List<Request> waiting = new ArrayList<>();
     private final List<Request> holding = new ArrayList<>();
+    private final @Nullable PoolSlice slice;
     private TenantShares shares;
     private int permits;
+    private int limit = Integer.MAX_VALUE;
+    private boolean hasSliceEnded;
     private int requests;
 
     /** @param quiet whether requests hardly ever wait, so that the fast path is open most of the time */
@@ -54,6 +59,26 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
         this.maxWaiting = (random.permits() + random.tenants()) % 2 == 0 ? 1_000 : random.tenants();
         this.shares = random.shares();
         this.pool = new EmbeddedPermitPool("trial", settings(), shares, time, PoolListener.NONE);
+        this.slice = random.tenants() % 2 == 0 ? pool.share(() -> {}) : null;
+        limit(random.permits());
+    }
+
+    private void limit(int most) {
+        if (slice != null) {
+            limit = most;
+            slice.limit(most).subscribe(inUse -> assertThat(inUse).as("in use").isEqualTo(inFlight()));
+        }
+    }
+
+    private void endSlice(boolean ends) {
+        if (slice != null) {
+            hasSliceEnded = ends;
+            slice.endsAt(ends ? time.now(TimeUnit.NANOSECONDS) : Long.MAX_VALUE);
+        }
+    }
+
+    private int mayBeInFlight() {
+        return Math.min(permits, limit);
     }
 
     private PoolSettings settings() {
@@ -101,13 +126,14 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
         }
 
         private void refused(Throwable refusal) {
-            assertThat(refusal).isInstanceOf(PermitRefusedException.class);
+            assertThat(refusal)
+                    .isInstanceOf(hasSliceEnded ? PoolUnavailableException.class : PermitRefusedException.class);
             assertThat(waiting.remove(this)).as("refused while it waited").isTrue();
         }
 
         /** Tries to take permits without waiting; without other threads in the pool a "no" is reliable. */
         void tryIt() {
-            boolean fits = waiting.isEmpty() && competes(this) && cost(this) <= available();
+            boolean fits = !hasSliceEnded && waiting.isEmpty() && competes(this) && cost(this) <= available();
             held = pool.tryAcquire(request());
             if (held != null) {
                 holding.add(this);
@@ -159,6 +185,8 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
             case CANCEL -> pick(waiting, step.number(), Request::leave);
             case DECLINE -> pick(holding, step.number(), this::cutShort);
             case RESIZE -> {
+                limit(step.tenant() % 3 == 0 ? step.number() - 1 : limit);
+                endSlice(step.tenant() % 3 == 1 && !hasSliceEnded);
                 permits = (int) Math.max(step.number(), shares.reserved());
                 pool.reconfigure(settings(), shares).subscribe();
             }
@@ -215,7 +243,8 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
     }
 
     private void assertNothingTooMuch(Request granted) {
-        assertThat(inFlight()).as("in flight after %s", granted).isLessThanOrEqualTo(permits);
+        assertThat(inFlight()).as("in flight after %s", granted).isLessThanOrEqualTo(mayBeInFlight());
+        assertThat(hasSliceEnded).as("end of the slice before %s", granted).isFalse();
         int held = inFlight(granted.tenant);
         assertThat(held)
                 .as("cap after %s", granted)
@@ -228,7 +257,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
     }
 
     private void assertNoRequestWaitsForFreePermits() {
-        assertThat(waiting).as("waiting").hasSizeLessThanOrEqualTo(maxWaiting);
+        assertThat(waiting).as("waiting").hasSizeLessThanOrEqualTo(hasSliceEnded ? 0 : maxWaiting);
         long available = available();
         Set<TenantId> seen = new LinkedHashSet<>();
         List<Request> heads =
@@ -259,7 +288,7 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
     private long available() {
         Set<TenantId> tenants = new LinkedHashSet<>(shares.members().keySet());
         holding.forEach(request -> tenants.add(request.tenant));
-        return permits
+        return mayBeInFlight()
                 - tenants.stream()
                         .mapToLong(id -> Math.max(inFlight(id), shares.of(id).reserved()))
                         .sum();

@@ -1,0 +1,400 @@
+package io.fairgate.permit.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.PoolUnavailableException;
+import io.fairgate.shares.ShareSettings;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.NothingLeft;
+import io.fairgate.testkit.TestTime;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
+import reactor.test.subscriber.TestSubscriber;
+
+/** A pool that shares its permits with other processes grants what this process may grant, and tells when that is too little. */
+class PoolSliceTest {
+
+    private static final int PERMITS = 10;
+    private static final TenantId A = TenantId.of("a");
+    private static final TenantId B = TenantId.of("b");
+
+    @RegisterExtension
+    final NothingLeft nothingLeft = new NothingLeft();
+
+    private final TestTime time = new TestTime();
+    private final AtomicInteger changes = new AtomicInteger();
+    private final AtomicInteger abandoned = new AtomicInteger();
+    private @Nullable EmbeddedPermitPool pool;
+    private @Nullable PoolSlice slice;
+
+    private void start(TenantShares shares) {
+        time.advanceBy(Duration.ofMinutes(1)); // The pool's own clock has another zero.
+        nothingLeft.watch(time);
+        PoolListener listener = new PoolListener() {
+            @Override
+            public void abandoned(TenantId tenant, long waitedNanos) {
+                abandoned.incrementAndGet();
+            }
+        };
+        pool = nothingLeft.watch(
+                new EmbeddedPermitPool("test", PoolSettings.ofPermits(PERMITS), shares, time, listener));
+        slice = pool.share(changes::incrementAndGet);
+    }
+
+    private EmbeddedPermitPool pool() {
+        return Objects.requireNonNull(pool);
+    }
+
+    private PoolSlice slice() {
+        return Objects.requireNonNull(slice);
+    }
+
+    private int limit(int most) {
+        return Objects.requireNonNull(slice().limit(most).block());
+    }
+
+    private void endIn(Duration delay) {
+        slice().endsAt(time.now(TimeUnit.NANOSECONDS) + delay.toNanos());
+    }
+
+    private static PermitRequest request(String tenant) {
+        return PermitRequest.of(tenant).withEventLoop(Runnable::run);
+    }
+
+    private TestSubscriber<HeldPermits> ask(PermitRequest request) {
+        TestSubscriber<HeldPermits> subscriber = TestSubscriber.create();
+        pool().acquire(request).subscribe(subscriber);
+        return subscriber;
+    }
+
+    private TestSubscriber<HeldPermits> ask(String tenant) {
+        return ask(request(tenant));
+    }
+
+    private static boolean isGranted(TestSubscriber<?> asked) {
+        return !asked.getReceivedOnNext().isEmpty();
+    }
+
+    private static HeldPermits held(TestSubscriber<HeldPermits> asked) {
+        assertThat(asked.getReceivedOnNext()).as("granted").hasSize(1);
+        return asked.getReceivedOnNext().get(0);
+    }
+
+    private HeldPermits hold(String tenant) {
+        return held(ask(tenant));
+    }
+
+    private static void assertLost(TestSubscriber<?> asked) {
+        assertThat(asked.expectTerminalError())
+                .isInstanceOf(PoolUnavailableException.class)
+                .hasMessage("pool test: its backend cannot be reached");
+    }
+
+    private Map<TenantId, Double> asked() {
+        return Objects.requireNonNull(slice().asked().block());
+    }
+
+    // ---- the bound ----
+
+    @Test
+    void nothing_is_granted_before_the_slice_is_known_and_then_as_many_permits_as_it_has() {
+        start(TenantShares.EQUAL);
+        TestSubscriber<HeldPermits> first = ask("a");
+        TestSubscriber<HeldPermits> second = ask("a");
+        TestSubscriber<HeldPermits> third = ask("a");
+        assertThat(isGranted(first)).isFalse();
+        assertThat(limit(2)).isZero();
+        assertThat(isGranted(third)).isFalse();
+        held(first).release();
+        held(second).release();
+        held(third).release();
+    }
+
+    @Test
+    void after_a_shrink_nothing_is_granted_until_permits_are_back_also_on_the_fast_path() {
+        start(TenantShares.EQUAL);
+        limit(3);
+        HeldPermits first = hold("a");
+        HeldPermits second = hold("a");
+        HeldPermits third = hold("a");
+        assertThat(limit(1)).as("in flight").isEqualTo(3);
+        assertThat(pool().tryAcquire(request("b"))).isNull();
+        first.release();
+        second.release();
+        assertThat(pool().tryAcquire(request("b"))).isNull();
+        TestSubscriber<HeldPermits> waiting = ask("b");
+        third.release();
+        held(waiting).release();
+        assertThat(limit(0)).isZero();
+        assertThat(pool().hasOpenPermit(A)).isFalse();
+        assertThat(pool().tryAcquire(request("b"))).isNull();
+    }
+
+    @Test
+    void the_size_of_the_pool_says_what_can_ever_be_granted() {
+        start(TenantShares.EQUAL);
+        limit(2);
+        assertThat(pool().couldGrant(A, PERMITS).block()).isTrue();
+        TestSubscriber<HeldPermits> large = ask(request("a").withPermits(5));
+        assertThat(large.isTerminated()).isFalse();
+        limit(5);
+        held(large).release();
+    }
+
+    @Test
+    void a_negative_bound_is_refused_and_changes_nothing() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        TestSubscriber<Integer> refused = TestSubscriber.create();
+        slice().limit(-1).subscribe(refused);
+        assertThat(refused.expectTerminalError()).hasMessage("limit: -1 (expected: >= 0)");
+        hold("a").release();
+    }
+
+    @Test
+    void weights_count_for_their_parts() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        slice().weigh(Map.of(B, 0.5), Map.of()).block();
+        HeldPermits first = hold("a");
+        TestSubscriber<HeldPermits> ofA = ask("a");
+        TestSubscriber<HeldPermits> ofB = ask("b");
+        slice().weigh(Map.of(A, 0.01), Map.of()).block();
+        time.advanceBy(Duration.ofMillis(100));
+        first.release();
+        assertThat(isGranted(ofA)).isFalse();
+        held(ofB).release();
+        held(ofA).release();
+    }
+
+    // ---- the end ----
+
+    @Test
+    void requests_that_wait_error_when_the_slice_ends_and_new_ones_at_once() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        endIn(Duration.ofMillis(100));
+        HeldPermits held = held(ask(request("a").withMaxHold(PoolSettings.MAX_DURATION)));
+        TestSubscriber<HeldPermits> waiting = ask("a");
+        time.advanceBy(Duration.ofMillis(99));
+        assertThat(waiting.isTerminated()).isFalse();
+        time.advanceBy(Duration.ofMillis(1));
+        assertLost(waiting);
+        assertThat(time.timersLeft()).as("timers of requests that are over").isZero();
+        assertThat(held.isHeld()).isTrue();
+        held.release();
+        assertLost(ask("a"));
+        TestSubscriber<HeldPermits> restored = TestSubscriber.create();
+        pool().restore(request("a")).subscribe(restored);
+        assertLost(restored);
+        assertThat(abandoned).hasValue(3);
+        assertThat(NothingLeft.statusOf(pool()).waiting()).isZero();
+    }
+
+    @Test
+    void what_was_not_restored_because_the_slice_had_ended_can_be_restored_later() {
+        start(TenantShares.EQUAL);
+        endIn(Duration.ZERO);
+        PermitRequest all = request("a").withPermits(PERMITS);
+        TestSubscriber<HeldPermits> lost = TestSubscriber.create();
+        pool().restore(all).subscribe(lost);
+        assertLost(lost);
+        endIn(Duration.ofSeconds(1));
+        TestSubscriber<HeldPermits> restored = TestSubscriber.create();
+        pool().restore(all).subscribe(restored);
+        held(restored).release();
+    }
+
+    @Test
+    void the_fast_path_grants_nothing_after_the_end_although_nothing_has_told_the_pool() {
+        start(TenantShares.EQUAL);
+        limit(5);
+        endIn(Duration.ofMillis(100));
+        time.advanceBy(Duration.ofMillis(99));
+        assertThat(pool().hasOpenPermit(A)).isTrue();
+        hold("a").release();
+        time.advanceBy(Duration.ofMillis(1));
+        assertThat(pool().hasOpenPermit(A)).isFalse();
+        assertThat(pool().tryAcquire(request("a"))).isNull();
+        assertLost(ask("a"));
+    }
+
+    @Test
+    void a_slice_that_ends_later_serves_on() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        endIn(Duration.ofMillis(100));
+        HeldPermits held = hold("a");
+        TestSubscriber<HeldPermits> waiting = ask("a");
+        endIn(Duration.ofMillis(200));
+        time.advanceBy(Duration.ofMillis(150));
+        held.release();
+        held(waiting).release();
+        time.advanceBy(Duration.ofMillis(50));
+        assertLost(ask("a"));
+        endIn(Duration.ofMillis(100));
+        hold("a").release();
+    }
+
+    @Test
+    void a_slice_that_ends_earlier_ends_what_waits_then() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        endIn(Duration.ofSeconds(100));
+        HeldPermits held = hold("a");
+        TestSubscriber<HeldPermits> waiting = ask("a");
+        endIn(Duration.ofMillis(100));
+        assertThat(waiting.isTerminated()).isFalse();
+        time.advanceBy(Duration.ofMillis(100));
+        assertLost(waiting);
+        TestSubscriber<HeldPermits> next = ask("a");
+        assertLost(next);
+        held.release();
+    }
+
+    @Test
+    void a_request_that_was_granted_and_has_not_begun_at_the_end_does_not_begin() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        endIn(Duration.ofMillis(100));
+        AtomicInteger begun = new AtomicInteger();
+        Mono<Void> work = Mono.fromRunnable(begun::incrementAndGet);
+        for (boolean waits : new boolean[] {false, true}) {
+            endIn(Duration.ofMillis(100));
+            Queue<Runnable> loop = new ArrayDeque<>();
+            HeldPermits before = waits ? hold("b") : null;
+            TestSubscriber<Void> granted = TestSubscriber.create();
+            pool().withPermit(PermitRequest.of("a").withEventLoop(loop::add), work)
+                    .subscribe(granted);
+            if (before != null) {
+                before.release();
+            }
+            assertThat(loop).hasSize(1);
+            time.advanceBy(Duration.ofMillis(100));
+            loop.remove().run();
+            assertLost(granted);
+            assertThat(begun).hasValue(0);
+            assertThat(pool().inFlight().block()).isZero();
+        }
+    }
+
+    @Test
+    void a_closed_pool_says_that_it_is_closed() {
+        start(TenantShares.EQUAL);
+        endIn(Duration.ZERO);
+        pool().close(Duration.ZERO).subscribe();
+        assertThat(ask("a").expectTerminalError()).hasMessageContaining("draining");
+    }
+
+    // ---- what is told ----
+
+    @Test
+    void it_tells_when_requests_begin_to_wait() {
+        start(TenantShares.EQUAL);
+        limit(2);
+        HeldPermits first = hold("a");
+        HeldPermits second = hold("a");
+        assertThat(changes).hasValue(0);
+        TestSubscriber<HeldPermits> third = ask("a");
+        assertThat(changes).hasValue(1);
+        TestSubscriber<HeldPermits> fourth = ask("a");
+        assertThat(changes).hasValue(1);
+        first.release();
+        second.release();
+        held(third).release();
+        HeldPermits last = held(fourth);
+        assertThat(changes).hasValue(1);
+        HeldPermits other = hold("a");
+        TestSubscriber<HeldPermits> again = ask("b");
+        assertThat(changes).hasValue(2);
+        last.release();
+        other.release();
+        held(again).release();
+    }
+
+    @Test
+    void it_tells_when_permits_beyond_the_slice_come_back() {
+        start(TenantShares.EQUAL);
+        limit(3);
+        HeldPermits first = hold("a");
+        HeldPermits second = hold("a");
+        HeldPermits third = hold("a");
+        limit(1);
+        assertThat(changes).hasValue(0);
+        first.release();
+        assertThat(changes).hasValue(1);
+        limit(2);
+        assertThat(changes).hasValue(1);
+        limit(1);
+        second.release();
+        assertThat(changes).hasValue(2);
+        third.release();
+        assertThat(changes).hasValue(2);
+    }
+
+    @Test
+    void a_listener_that_throws_costs_nothing() {
+        EmbeddedPermitPool other =
+                nothingLeft.watch(new EmbeddedPermitPool("other", PoolSettings.ofPermits(1), TenantShares.EQUAL));
+        PoolSlice part = other.share(() -> {
+            throw new IllegalStateException("a fault of the listener");
+        });
+        part.limit(1).block();
+        HeldPermits held = Objects.requireNonNull(other.tryAcquire(request("a")));
+        TestSubscriber<HeldPermits> waiting = TestSubscriber.create();
+        other.acquire(request("a")).subscribe(waiting);
+        held.release();
+        held(waiting).release();
+    }
+
+    // ---- what is asked for ----
+
+    @Test
+    void it_adds_what_each_tenant_holds_and_waits_for() {
+        start(TenantShares.EQUAL);
+        limit(3);
+        HeldPermits first = hold("a");
+        HeldPermits another = hold("a");
+        HeldPermits second = hold("b");
+        assertThat(asked()).as("on the fast path").isEqualTo(Map.of(A, 2.0, B, 1.0));
+        TestSubscriber<HeldPermits> waiting = ask(request("b").withPermits(4));
+        assertThat(asked()).isEqualTo(Map.of(A, 2.0, B, 5.0));
+        time.advanceBy(Duration.ofMillis(100));
+        first.release();
+        another.release();
+        assertThat(asked()).isEqualTo(Map.of(B, 5.0));
+        waiting.cancel();
+        assertThat(asked()).isEqualTo(Map.of(B, 1.0));
+        second.release();
+        assertThat(asked()).isEmpty();
+    }
+
+    @Test
+    void caps_bound_what_is_asked_for() {
+        start(TenantShares.EQUAL
+                .withMember(A, ShareSettings.EQUAL.withMaxInFlight(3))
+                .withClass("batch", ShareSettings.EQUAL.withMaxInFlight(2)));
+        limit(0);
+        for (int i = 0; i < 4; i++) {
+            ask("a");
+            ask(request("b").withClass("batch"));
+        }
+        ask("b");
+        assertThat(asked()).isEqualTo(Map.of(A, 3.0, B, 3.0));
+        time.advanceBy(PoolSettings.DEFAULT_MAX_WAIT.plusMillis(1));
+    }
+}

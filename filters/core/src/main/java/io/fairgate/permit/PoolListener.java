@@ -17,11 +17,11 @@ public interface PoolListener {
     /** A request was refused after waiting for {@code waitedNanos}. */
     default void refused(TenantId tenant, RefusalReason reason, long waitedNanos) {}
 
-    /**
-     * A request ended after {@code waitedNanos}, before the work started, because its subscriber cancelled or the pool could not
-     * be reached.
-     */
+    /** The subscriber of a request cancelled after {@code waitedNanos}, before the work started. */
     default void abandoned(TenantId tenant, long waitedNanos) {}
+
+    /** The backend of the pool could not be reached when a request had waited for {@code waitedNanos}; the work did not start. */
+    default void lost(TenantId tenant, long waitedNanos) {}
 
     /** A request released its permits after holding them for {@code heldNanos}. */
     default void released(TenantId tenant, int permits, long heldNanos) {}

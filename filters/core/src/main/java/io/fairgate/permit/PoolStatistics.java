@@ -16,6 +16,7 @@ public final class PoolStatistics implements PoolListener {
     private final LongAdder granted = new LongAdder();
     private final LongAdder released = new LongAdder();
     private final LongAdder abandoned = new LongAdder();
+    private final LongAdder lost = new LongAdder();
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder heldPermitNanos = new LongAdder();
     private final Map<RefusalReason, LongAdder> refused = new ConcurrentHashMap<>();
@@ -34,6 +35,11 @@ public final class PoolStatistics implements PoolListener {
     @Override
     public void abandoned(TenantId tenant, long waitedNanos) {
         abandoned.increment();
+    }
+
+    @Override
+    public void lost(TenantId tenant, long waitedNanos) {
+        lost.increment();
     }
 
     @Override
@@ -59,6 +65,11 @@ public final class PoolStatistics implements PoolListener {
     /** Requests whose subscriber cancelled before the work started. */
     public long abandoned() {
         return abandoned.sum();
+    }
+
+    /** Requests that errored because the backend of the pool could not be reached. */
+    public long lost() {
+        return lost.sum();
     }
 
     /** Requests that were refused for {@code reason}. */

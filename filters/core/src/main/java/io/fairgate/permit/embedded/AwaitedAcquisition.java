@@ -51,7 +51,7 @@ final class AwaitedAcquisition implements Acquisition, Subscription {
     }
 
     private void handOver() {
-        if (requested && waiter.move(State.OFFERED, State.RUNNING)) {
+        if (requested && !waiter.hasComeTooLate() && waiter.move(State.OFFERED, State.RUNNING)) {
             waiter.reportGranted();
             actual.onNext(waiter);
             actual.onComplete();

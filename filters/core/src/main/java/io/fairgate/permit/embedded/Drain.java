@@ -48,7 +48,7 @@ final class Drain implements CommandLoop.Handler {
         this.settings = settings;
         this.dispatcher = new Dispatcher(pool.time);
         this.deadlines = new Deadlines(pool.time, () -> submit(this::timerRang));
-        this.queue = new RequestQueue(scheduler, fastPath, deadlines, dispatcher);
+        this.queue = new RequestQueue(scheduler, fastPath, pool.slice, deadlines, dispatcher);
         this.commands = new CommandLoop(Queues.unboundedMultiproducer().get(), this, pool.time);
     }
 
@@ -135,13 +135,13 @@ final class Drain implements CommandLoop.Handler {
     void share(Runnable changed) {
         submit(() -> {
             queue.limit(0);
-            queue.changed = () -> dispatcher.add(changed);
+            pool.slice.tell(() -> dispatcher.add(changed));
         });
     }
 
     void sliceEndsAt(long time) {
-        boolean isEarlier = time < pool.fastPath.endsAt();
-        pool.fastPath.endsAt(time);
+        boolean isEarlier = time < pool.slice.endsAt();
+        pool.slice.endsAt(time);
         if (isEarlier) {
             submit(() -> {}); // It may have ended, or the timer rings too late for those that wait.
         }

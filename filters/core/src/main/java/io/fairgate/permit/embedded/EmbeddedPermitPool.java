@@ -32,6 +32,7 @@ public final class EmbeddedPermitPool implements PermitPool {
     static final long UNKNOWN = -1;
 
     final Scheduler time;
+    final SliceBound slice = new SliceBound();
     final FastPath fastPath;
     final Drain drain;
     final boolean hasListener;
@@ -61,7 +62,7 @@ public final class EmbeddedPermitPool implements PermitPool {
         this.listener = listener;
         this.hasListener = listener != PoolListener.NONE;
         this.scheduler = new FairScheduler(settings.permits(), shares, settings.fairness(), now());
-        this.fastPath = new FastPath(scheduler, shares, this::now);
+        this.fastPath = new FastPath(scheduler, shares, slice, this::now);
         this.drain = new Drain(this, settings, scheduler, fastPath);
     }
 
@@ -164,20 +165,21 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     /**
-     * Has the pool share its permits with pools of the same name in other processes. It grants nothing until it is told how many
-     * permits this process may grant. To be called before the first request.
+     * Makes this pool one of several in different processes that share their permits. It grants nothing until it is told how many
+     * permits this process may grant. Call it once, before the first request.
      *
-     * @param changed runs when more or fewer permits may be needed here: when a request has begun to wait while none did, and when
-     *     permits come back while more are in flight than may be granted. Runs on any thread, must be quick, and what it throws
-     *     goes to Reactor's hook for dropped errors
+     * @param changed runs when more or fewer permits may be needed here: when a request begins to wait for permits of the pool
+     *     while no other one does, and when permits come back while more are in flight than {@link PoolSlice#limit} allows. Runs on
+     *     any thread, and must be quick. An exception goes to Reactor's hook for dropped errors
      */
     public PoolSlice share(Runnable changed) {
         drain.share(changed);
         return new PoolSlice(this);
     }
 
+    /** @param nanos on the clock of {@link #time} */
     void sliceEndsAt(long nanos) {
-        drain.sliceEndsAt(nanos - origin);
+        drain.sliceEndsAt(nanos == Deadlines.NEVER ? nanos : nanos - origin);
     }
 
     /** The time in nanoseconds since the pool was made. */

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  * The fast path: while no request waits, a request takes a free permit from a slot by one compare-and-set and puts it back by
  * another, without the scheduler and without another thread.
  *
- * <p>Threads: any thread takes, and closes; the rest is only for the drain.
+ * <p>Threads: any thread takes, gives back, and closes; the rest is only for the drain.
  */
 final class FastPath {
 
@@ -23,20 +23,20 @@ final class FastPath {
     private static final int QUIET_ROUNDS = 64;
 
     private final FairScheduler scheduler;
+    private final SliceBound slice;
     private final LongSupplier clock;
     /** The tenants that may use it. */
     private volatile Predicate<TenantId> eligible;
 
     private volatile boolean isClosed;
     private volatile Slots slots;
-    /** When nothing is granted any more, by the pool's clock. */
-    private volatile long endsAt = Deadlines.NEVER;
 
     /** The rounds since a request last waited or needed a decision of the scheduler. */
     private int quietRounds = Integer.MAX_VALUE;
 
-    FastPath(FairScheduler scheduler, TenantShares shares, LongSupplier clock) {
+    FastPath(FairScheduler scheduler, TenantShares shares, SliceBound slice, LongSupplier clock) {
         this.scheduler = scheduler;
+        this.slice = slice;
         this.clock = clock;
         this.eligible = eligible(shares);
         this.slots = new Slots(scheduler.permits());
@@ -61,8 +61,7 @@ final class FastPath {
 
     /** Reads the clock only where the slice of this process ends at some time: it takes as long as taking a permit. */
     private boolean isInTime() {
-        long end = endsAt;
-        return end == Deadlines.NEVER || clock.getAsLong() < end;
+        return slice.isUnending() || !slice.hasEnded(clock.getAsLong());
     }
 
     /** Puts back the permit of the waiter; false when it has none from here, or its slot has been shut meanwhile. */
@@ -81,15 +80,6 @@ final class FastPath {
 
     boolean hasFree(TenantId tenant) {
         return eligible.test(tenant) && isInTime() && slots.hasFree();
-    }
-
-    /** Sets the end of the slice of this process; the scheduler grants nothing after it either. */
-    void endsAt(long time) {
-        endsAt = time;
-    }
-
-    long endsAt() {
-        return endsAt;
     }
 
     /** Later requests take no slot any more, also while the drain is busy. */

@@ -6,14 +6,18 @@ import reactor.core.publisher.Mono;
 
 /**
  * The part of an {@link EmbeddedPermitPool} that this process may grant, where several processes share the permits of one pool:
- * its <em>slice</em>. What decides about slices is outside of the pool, and tells it through this class. The pool decides about its
- * requests as ever, and never waits for an answer from outside.
+ * its <em>slice</em>. The code that divides the pool between the processes calls this class. The pool decides about its requests as
+ * ever, and never waits for an answer from outside.
  *
  * <p>The slice ends at a time. Permits in flight are not taken back then, but nothing more is granted: requests that wait, and new
- * ones, error with {@link io.fairgate.permit.PoolUnavailableException}, and so does a request that was granted before and whose work has
- * not begun.
+ * ones, error with {@link io.fairgate.permit.PoolUnavailableException}, and so does a request that was granted before and has not
+ * begun. {@code tryAcquire} returns null. A thread that pauses between its look at the clock and the beginning of the work may
+ * begin it too late.
  *
- * <p>Any thread may call the methods. Nothing happens before subscription.
+ * <p>When a slice follows one that has ended, {@link #limit} must be in force before {@link #endsAt} is called: otherwise the bound of
+ * the old slice would hold again.
+ *
+ * <p>For one caller at a time, on any thread.
  */
 public final class PoolSlice {
 
@@ -24,12 +28,13 @@ public final class PoolSlice {
     }
 
     /**
-     * Has the pool grant permits only while not more are in flight than {@code most}. No permit is taken back. Requests for more
-     * permits wait; what can ever be granted is decided by the size of the pool.
+     * Bounds the permits in flight. No permit is taken back, and requests beyond the bound wait. What can ever be granted is decided by
+     * the size of the pool. Below the sum of all reservations nothing is granted. In force from subscription on; takes time in
+     * proportion to the permits of the pool, up to 1,024.
      *
      * @param most 0 or more
      * @return the permits in flight at the moment when the bound came into force. From then on there are never more than this
-     *     number or {@code most}, whichever is more
+     *     number or {@code most}, whichever is more, except for permits that are restored
      * @throws IllegalArgumentException as its error, when {@code most} is negative
      */
     public Mono<Integer> limit(int most) {
@@ -37,15 +42,16 @@ public final class PoolSlice {
     }
 
     /**
-     * Sets the end of the slice, in nanoseconds of the pool's clock ({@code now} of its scheduler): at once and without a
-     * subscription, because a pool that is busy must not grant permits of a slice that has ended.
+     * Sets the end of the slice, in nanoseconds on the clock of the pool's scheduler; {@link Long#MAX_VALUE} for no end, as at the
+     * beginning. It holds at once, also while the pool is busy.
      */
     public void endsAt(long nanos) {
         pool.sliceEndsAt(nanos);
     }
 
     /**
-     * Has only a part of some weights count, because the rest counts in other processes. Takes time in proportion to the parts.
+     * Has only a part of some weights count, because the rest counts in other processes. Takes the place of all parts that were
+     * set before, in time in proportion to both. A part of a tenant that the pool does not know yet counts for nothing.
      *
      * @param tenants more than 0 and at most 1 for each; the whole weight of all others counts
      * @param groups the same for groups
@@ -56,8 +62,8 @@ public final class PoolSlice {
     }
 
     /**
-     * The permits that requests of each tenant hold and wait for, as far as caps allow. Takes time in proportion to these
-     * tenants, and to the permits of the pool. While no request waits, permits are taken and given back meanwhile, so that the numbers
+     * The permits that requests of each tenant hold and wait for, as far as the caps of the tenant and its classes allow. Takes
+     * n log n time for n tenants that hold, wait or owe, and time in proportion to the permits of the pool, up to 1,024. While no request waits, permits are taken and given back meanwhile, so that the numbers
      * may be of different moments.
      */
     public Mono<Map<TenantId, Double>> asked() {

@@ -24,6 +24,7 @@ final class RequestQueue {
 
     private final FairScheduler scheduler;
     private final FastPath fastPath;
+    private final SliceBound slice;
     private final Deadlines deadlines;
     private final Dispatcher dispatcher;
     private final Consumer<QueuedRequest> granted = this::granted;
@@ -38,18 +39,11 @@ final class RequestQueue {
 
     private boolean closing;
 
-    /** The slice of this process: see {@link PoolSlice}. */
-    private int slice = Integer.MAX_VALUE;
-
-    Runnable changed = () -> {};
-    /** Whether requests waited after the last decisions, and how many permits more than the slice were in flight. */
-    private boolean didWait;
-
-    private int wasAboveSlice;
-
-    RequestQueue(FairScheduler scheduler, FastPath fastPath, Deadlines deadlines, Dispatcher dispatcher) {
+    RequestQueue(
+            FairScheduler scheduler, FastPath fastPath, SliceBound slice, Deadlines deadlines, Dispatcher dispatcher) {
         this.scheduler = scheduler;
         this.fastPath = fastPath;
+        this.slice = slice;
         this.deadlines = deadlines;
         this.dispatcher = dispatcher;
     }
@@ -75,13 +69,19 @@ final class RequestQueue {
     }
 
     private void admit(Waiter waiter) {
-        countSlots();
-        fastPath.arrived(waiter);
         if (closing) {
             refuse(waiter, RefusalReason.DRAINING);
-        } else if (hasSliceEnded()) {
+        } else if (slice.hasEnded(now)) {
             lose(waiter);
-        } else if (!scheduler.canEverFit(waiter)) {
+        } else {
+            admitInTime(waiter);
+        }
+    }
+
+    private void admitInTime(Waiter waiter) {
+        countSlots();
+        fastPath.arrived(waiter);
+        if (!scheduler.canEverFit(waiter)) {
             refuse(waiter, RefusalReason.TOO_LARGE);
         } else {
             scheduler.enqueue(waiter, now);
@@ -94,7 +94,7 @@ final class RequestQueue {
         countSlots();
         if (closing) {
             refuse(waiter, RefusalReason.DRAINING);
-        } else if (hasSliceEnded()) {
+        } else if (slice.hasEnded(now)) {
             lose(waiter);
         } else if (scheduler.inFlight() + (long) waiter.permits() > PoolSettings.MAX_PERMITS
                 || restored + waiter.permits() > scheduler.permits()
@@ -129,8 +129,7 @@ final class RequestQueue {
     int limit(int most) {
         countSlots();
         scheduler.limit(most, now);
-        slice = most;
-        wasAboveSlice = aboveSlice();
+        slice.limit(most, scheduler.inFlight());
         return scheduler.inFlight();
     }
 
@@ -142,10 +141,6 @@ final class RequestQueue {
         Map<TenantId, Double> asked = new HashMap<>(scheduler.asked(now));
         fastPath.addTaken(asked);
         return asked;
-    }
-
-    private boolean hasSliceEnded() {
-        return now >= fastPath.endsAt();
     }
 
     /** Ends the requests that wait, because the slice has ended. */
@@ -161,21 +156,6 @@ final class RequestQueue {
         if (waiter.lose()) {
             resume(waiter);
         }
-    }
-
-    private int aboveSlice() {
-        return Math.max(0, scheduler.inFlight() - slice);
-    }
-
-    /** Tells when more or fewer permits may be needed than the slice has. */
-    private void noteChange() {
-        boolean waits = scheduler.waiting() > 0;
-        int aboveSlice = aboveSlice();
-        if ((waits && !didWait) || aboveSlice < wasAboveSlice) {
-            changed.run();
-        }
-        didWait = waits;
-        wasAboveSlice = aboveSlice;
     }
 
     // ---- the end ----
@@ -197,7 +177,7 @@ final class RequestQueue {
     void decide(int maxWaiting) {
         try {
             endWhatIsDue();
-            if (hasSliceEnded()) {
+            if (slice.hasEnded(now)) {
                 loseAll();
             }
             do {
@@ -205,7 +185,7 @@ final class RequestQueue {
                 // Permits may have been collected for a request that was refused; the others get them now.
             } while (refuseWhatMayNotWait(maxWaiting));
             fastPath.openWhenQuiet();
-            noteChange();
+            slice.decided(scheduler.isShort(), scheduler.inFlight());
             deadlines.setTimer(nextDecision(), now);
         } catch (RuntimeException | Error e) {
             Guard.drop(e);
@@ -215,7 +195,7 @@ final class RequestQueue {
     /** When to decide again even if nothing else has changed. */
     private long nextDecision() {
         long endOfCollection = scheduler.nextEndOfCollection();
-        return scheduler.waiting() > 0 ? Math.min(endOfCollection, fastPath.endsAt()) : endOfCollection;
+        return scheduler.waiting() > 0 ? Math.min(endOfCollection, slice.endsAt()) : endOfCollection;
     }
 
     private void granted(QueuedRequest request) {

@@ -13,8 +13,8 @@ import io.fairgate.permit.PermitRequest;
  *      │                  │ │               │  └──complete, error──▶ as when RUNNING
  *      │                  │ │               └──cancel──▶ CANCELLED_STARTING ──▶ HALF_CANCELLED ──▶ QUIESCING
  *      │                  │ ├──loop──▶ OFFERED ──requested──▶ RUNNING
- *      │                  │ │             └──hold over──▶ DONE
- *      │                  │ └──max-wait is over, or the loop rejects it──▶ DONE
+ *      │                  │ │             └──hold or slice over──▶ DONE
+ *      │                  │ └──max-wait or the slice is over, or the loop rejects it──▶ DONE
  *      ├──cancel──────────┴──▶ CANCELLED (also when OFFERED)
  *      └──drain──▶ REFUSED, LOST ──loop──▶ REPORTED
  * </pre>

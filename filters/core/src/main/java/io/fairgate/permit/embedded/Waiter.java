@@ -40,6 +40,8 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
     short slot = Slots.NONE;
     /** Whether it counts in the bound of submitted requests. */
     boolean isSubmitted;
+    /** Whether its permits are those of a holder from before a restart. */
+    private boolean isRestored;
     /** Set by the drain; the event loop then ends the hold. */
     volatile boolean isHoldOver;
 
@@ -97,7 +99,8 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
             // No other thread uses it yet, except the drain, which may be counting it just now.
             STATE.lazySet(this, State.RUNNING);
         } else {
-            var unused = pool.drain.submit(this, askedAt);
+            // Where the slice ends at some time, the drain must know the time of now.
+            var unused = pool.drain.submit(this, pool.slice.isUnending() ? askedAt : EmbeddedPermitPool.UNKNOWN);
             if (move(State.WAITING, State.CANCELLED) || !move(State.GRANTED, State.RUNNING)) {
                 return false;
             }
@@ -108,6 +111,7 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
 
     void restore() {
         begins = Deadlines.NEVER;
+        isRestored = true;
         pool.drain.restore(this);
     }
 
@@ -207,25 +211,39 @@ final class Waiter extends QueuedRequest implements HeldPermits, Runnable {
 
     private void arrive() {
         long now = pool.now();
-        if (now >= pool.fastPath.endsAt()) {
-            giveBackUnused(this::failLost);
+        if (isTooLate(now)) {
+            endUnused(State.GRANTED, this::failLost);
         } else if (now > begins) {
-            giveBackUnused(() -> failRefused(RefusalReason.MAX_WAIT));
+            endUnused(State.GRANTED, () -> failRefused(RefusalReason.MAX_WAIT));
         } else {
             begins = now;
             acquisition.begin(State.GRANTED);
         }
     }
 
-    private void giveBackUnused(Runnable then) {
-        if (move(State.GRANTED, State.DONE)) {
+    /** Whether the slice of this process has ended. Restored permits are in use already. */
+    private boolean isTooLate(long now) {
+        return pool.slice.hasEnded(now) && !isRestored;
+    }
+
+    /** Whether the slice of this process has ended before the handle was handed over; it is not handed over then. */
+    boolean hasComeTooLate() {
+        boolean late = !pool.slice.isUnending() && isTooLate(pool.now());
+        if (late) {
+            endUnused(State.OFFERED, this::failLost);
+        }
+        return late;
+    }
+
+    private void endUnused(int from, Runnable then) {
+        if (move(from, State.DONE)) {
             giveBack();
             then.run();
         }
     }
 
     private void failLost() {
-        pool.report(listener -> listener.abandoned(tenant(), pool.now() - askedAt));
+        pool.report(listener -> listener.lost(tenant(), pool.now() - askedAt));
         acquisition.fail(new PoolUnavailableException(pool.name(), null));
     }
 

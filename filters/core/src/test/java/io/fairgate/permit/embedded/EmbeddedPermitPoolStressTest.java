@@ -2,6 +2,7 @@ package io.fairgate.permit.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.shares.TenantShares;
@@ -69,9 +70,12 @@ class EmbeddedPermitPoolStressTest {
             SplittableRandom random = new SplittableRandom(t);
             Thread thread = new Thread(() -> {
                 while (!isOver.get()) {
-                    pool.withPermit(request(random), work(random)).block();
+                    pool.withPermit(request(random), work(random))
+                            .onErrorComplete(PermitRefusedException.class)
+                            .block();
                 }
             });
+            thread.setDaemon(true); // An assertion that fails must not leave it at work.
             thread.start();
             threads.add(thread);
         }

@@ -37,7 +37,7 @@ class PoolSliceTest {
 
     private final TestTime time = new TestTime();
     private final AtomicInteger changes = new AtomicInteger();
-    private final AtomicInteger abandoned = new AtomicInteger();
+    private final AtomicInteger lost = new AtomicInteger();
     private @Nullable EmbeddedPermitPool pool;
     private @Nullable PoolSlice slice;
 
@@ -46,8 +46,8 @@ class PoolSliceTest {
         nothingLeft.watch(time);
         PoolListener listener = new PoolListener() {
             @Override
-            public void abandoned(TenantId tenant, long waitedNanos) {
-                abandoned.incrementAndGet();
+            public void lost(TenantId tenant, long waitedNanos) {
+                lost.incrementAndGet();
             }
         };
         pool = nothingLeft.watch(
@@ -140,8 +140,20 @@ class PoolSliceTest {
         third.release();
         held(waiting).release();
         assertThat(limit(0)).isZero();
-        assertThat(pool().hasOpenPermit(A)).isFalse();
         assertThat(pool().tryAcquire(request("b"))).isNull();
+    }
+
+    @Test
+    void a_shrink_takes_free_permits_from_the_fast_path_and_a_growth_adds_some() {
+        start(TenantShares.EQUAL);
+        limit(3);
+        HeldPermits held = hold("a");
+        assertThat(pool().hasOpenPermit(A)).isTrue();
+        assertThat(limit(1)).isOne();
+        assertThat(pool().hasOpenPermit(A)).isFalse();
+        limit(2);
+        assertThat(pool().hasOpenPermit(A)).isTrue();
+        held.release();
     }
 
     @Test
@@ -168,17 +180,18 @@ class PoolSliceTest {
     @Test
     void weights_count_for_their_parts() {
         start(TenantShares.EQUAL);
-        limit(1);
-        slice().weigh(Map.of(B, 0.5), Map.of()).block();
-        HeldPermits first = hold("a");
-        TestSubscriber<HeldPermits> ofA = ask("a");
-        TestSubscriber<HeldPermits> ofB = ask("b");
+        limit(2);
+        HeldPermits ofA = hold("a");
+        HeldPermits ofB = hold("b");
+        TestSubscriber<HeldPermits> nextOfA = ask("a");
+        TestSubscriber<HeldPermits> nextOfB = ask("b");
         slice().weigh(Map.of(A, 0.01), Map.of()).block();
         time.advanceBy(Duration.ofMillis(100));
-        first.release();
-        assertThat(isGranted(ofA)).isFalse();
-        held(ofB).release();
-        held(ofA).release();
+        ofA.release();
+        assertThat(isGranted(nextOfA)).as("the next with equal weights").isFalse();
+        held(nextOfB).release();
+        held(nextOfA).release();
+        ofB.release();
     }
 
     // ---- the end ----
@@ -201,7 +214,7 @@ class PoolSliceTest {
         TestSubscriber<HeldPermits> restored = TestSubscriber.create();
         pool().restore(request("a")).subscribe(restored);
         assertLost(restored);
-        assertThat(abandoned).hasValue(3);
+        assertThat(lost).hasValue(3);
         assertThat(NothingLeft.statusOf(pool()).waiting()).isZero();
     }
 
@@ -293,6 +306,60 @@ class PoolSliceTest {
     }
 
     @Test
+    void a_handle_that_was_not_handed_over_before_the_end_is_not_handed_over() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        endIn(Duration.ofMillis(100));
+        TestSubscriber<HeldPermits> slow =
+                TestSubscriber.builder().initialRequest(0).build();
+        pool().acquire(request("a")).subscribe(slow);
+        time.advanceBy(Duration.ofMillis(100));
+        slow.request(1);
+        assertLost(slow);
+        assertThat(slow.getReceivedOnNext()).isEmpty();
+        assertThat(pool().inFlight().block()).isZero();
+    }
+
+    @Test
+    void permits_that_were_restored_before_the_end_are_handed_over_later() {
+        start(TenantShares.EQUAL);
+        endIn(Duration.ofMillis(100));
+        Queue<Runnable> loop = new ArrayDeque<>();
+        TestSubscriber<HeldPermits> restored =
+                TestSubscriber.builder().initialRequest(0).build();
+        pool().restore(PermitRequest.of("a").withEventLoop(loop::add)).subscribe(restored);
+        time.advanceBy(Duration.ofMillis(100));
+        loop.remove().run();
+        restored.request(1);
+        loop.remove().run();
+        held(restored).release();
+    }
+
+    /** The time when a request was asked is a little earlier than that of the decision. */
+    @Test
+    void permits_that_are_taken_at_once_are_not_taken_after_the_end() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        endIn(Duration.ofMillis(100));
+        time.advanceBy(Duration.ofMillis(99));
+        Waiter waiter = new Waiter(pool(), Acquisition.IMMEDIATE, request("a"), pool().now());
+        time.advanceBy(Duration.ofMillis(1));
+        assertThat(waiter.takeAtOnce()).isFalse();
+    }
+
+    @Test
+    void a_slice_can_be_without_an_end_again() {
+        start(TenantShares.EQUAL);
+        limit(1);
+        endIn(Duration.ZERO);
+        assertLost(ask("a"));
+        slice().endsAt(Long.MAX_VALUE);
+        assertThat(pool().slice.isUnending()).isTrue();
+        time.advanceBy(Duration.ofDays(1));
+        hold("a").release();
+    }
+
+    @Test
     void a_closed_pool_says_that_it_is_closed() {
         start(TenantShares.EQUAL);
         endIn(Duration.ZERO);
@@ -327,6 +394,22 @@ class PoolSliceTest {
     }
 
     @Test
+    void requests_that_wait_for_their_own_cap_only_are_not_told() {
+        start(TenantShares.EQUAL.withMember(A, ShareSettings.EQUAL.withMaxInFlight(1)));
+        limit(2);
+        HeldPermits ofA = hold("a");
+        TestSubscriber<HeldPermits> nextOfA = ask("a");
+        HeldPermits ofB = hold("b");
+        assertThat(changes).hasValue(0);
+        TestSubscriber<HeldPermits> nextOfB = ask("b");
+        assertThat(changes).hasValue(1);
+        ofB.release();
+        held(nextOfB).release();
+        ofA.release();
+        held(nextOfA).release();
+    }
+
+    @Test
     void it_tells_when_permits_beyond_the_slice_come_back() {
         start(TenantShares.EQUAL);
         limit(3);
@@ -351,12 +434,14 @@ class PoolSliceTest {
         EmbeddedPermitPool other =
                 nothingLeft.watch(new EmbeddedPermitPool("other", PoolSettings.ofPermits(1), TenantShares.EQUAL));
         PoolSlice part = other.share(() -> {
+            changes.incrementAndGet();
             throw new IllegalStateException("a fault of the listener");
         });
         part.limit(1).block();
         HeldPermits held = Objects.requireNonNull(other.tryAcquire(request("a")));
         TestSubscriber<HeldPermits> waiting = TestSubscriber.create();
         other.acquire(request("a")).subscribe(waiting);
+        assertThat(changes).hasValue(1);
         held.release();
         held(waiting).release();
     }

@@ -66,7 +66,8 @@ final class WholePoolTrial implements SeededModel.Trial<Step> {
     private void limit(int most) {
         if (slice != null) {
             limit = most;
-            slice.limit(most).subscribe(inUse -> assertThat(inUse).as("in use").isEqualTo(inFlight()));
+            int before = inFlight();
+            assertThat(slice.limit(most).block()).as("in flight").isEqualTo(before);
         }
     }
 

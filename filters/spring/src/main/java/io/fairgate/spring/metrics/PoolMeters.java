@@ -26,6 +26,12 @@ record PoolMeters(String pool, FairgateMeters meters, PolicyHolder policy) imple
         meters.of(pool, tenant).waited("client-left", waitedNanos);
     }
 
+    /** The refusal counts where the request is answered. */
+    @Override
+    public void lost(TenantId tenant, long waitedNanos) {
+        meters.of(pool, tenant).waited("backend-lost", waitedNanos);
+    }
+
     @Override
     public void released(TenantId tenant, int permits, long heldNanos) {
         double seconds = permits * (heldNanos / 1e9);

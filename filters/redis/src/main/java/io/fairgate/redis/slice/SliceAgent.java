@@ -157,6 +157,11 @@ final class SliceAgent {
         return slice(now) > 0 && now - grantsUntil < 0;
     }
 
+    /** When the node must grant nothing more, unless another answer comes before. */
+    long grantsUntil() {
+        return grantsUntil;
+    }
+
     /** The permits that requests may hold; 0 when the term has ended. */
     int kept(long now) {
         return isOver(now) ? 0 : slice - moving();

@@ -1,71 +1,84 @@
 package io.fairgate.redis.slice;
 
-import io.fairgate.fairness.FairScheduler;
-import io.fairgate.fairness.FairnessSettings;
-import io.fairgate.fairness.QueuedRequest;
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.shares.TenantShares;
-import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.Holds;
+import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import reactor.core.publisher.Mono;
 
 /**
- * Gateways that share a pool, on virtual time: each has the scheduler of the core, an agent, and tenants with requests. The network and
- * the ledger work, and a call takes a millisecond.
+ * Gateways that share a pool, on virtual time: each has a pool of the core, a node, and tenants with requests. The network and the
+ * ledger work, and a call takes a millisecond.
  */
 final class SimulatedGateways {
 
-    private static final long MILLI = 1_000_000;
-    private static final long CALL = MILLI / 2;
-    private static final long BEATS = 100 * MILLI;
-    private static final long LEAST_BETWEEN_BEATS = 5 * MILLI;
+    private static final Duration CALL = Duration.ofNanos(500_000);
     private static final SliceTerm TERM = SliceTerm.USUAL;
+    private static final long MILLI = 1_000_000;
 
-    private record Event(long at, long number, Runnable action) {}
-
-    private final PriorityQueue<Event> events = new PriorityQueue<>(
-            (a, b) -> a.at() == b.at() ? Long.compare(a.number(), b.number()) : Long.compare(a.at(), b.at()));
+    private final TestTime time = new TestTime();
     private final Random random = new Random(7);
     private final SliceKernel kernel = new SliceKernel(TERM, 700, Set.of());
     private final LedgerState ledger = new LedgerState();
     private final int permits;
-    private final TenantShares shares;
-    private final List<Gateway> gateways = new ArrayList<>();
+    private final List<EmbeddedPermitPool> pools = new ArrayList<>();
+    private final List<Runnable> wakeUps = new ArrayList<>();
     private final Map<String, Double> used = new HashMap<>();
-    private long now;
-    private long number;
     private long measuredFrom;
+    private int inUse;
     private int mostInUse;
 
     SimulatedGateways(int permits, TenantShares shares, int gateways) {
         this.permits = permits;
-        this.shares = shares;
+        PoolSettings settings = PoolSettings.ofPermits(permits).withMaxWait(Duration.ofHours(1));
         for (int i = 0; i < gateways; i++) {
-            Gateway gateway = new Gateway("gateway-" + i);
-            this.gateways.add(gateway);
-            at(i * BEATS / gateways, gateway::beatAgain);
+            String name = "gateway-" + i;
+            EmbeddedPermitPool pool = new EmbeddedPermitPool("pool", settings, shares, time, PoolListener.NONE);
+            pools.add(pool);
+            SliceNode node = new SliceNode(pool, shares, new NearLedger(), TERM, () -> name, time);
+            after(SliceNode.BEATS.multipliedBy(i).dividedBy(gateways), node::start);
         }
-        run(Duration.ofSeconds(6));
+        time.advanceBy(Duration.ofSeconds(6));
     }
 
-    private void at(long delay, Runnable action) {
-        events.add(new Event(now + delay, number++, action));
+    private void after(Duration delay, Runnable action) {
+        time.schedule(action, delay.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    private void run(Duration time) {
-        long end = now + time.toNanos();
-        for (Event next = events.peek(); next != null && next.at() <= end; next = events.peek()) {
-            events.remove();
-            now = next.at();
-            next.action().run();
+    private long now() {
+        return time.now(TimeUnit.NANOSECONDS);
+    }
+
+    /** The way of one gateway to the ledger. */
+    private final class NearLedger implements SliceLedger {
+
+        @Override
+        public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
+            return Mono.create(sink -> after(CALL, () -> {
+                SliceAnswer answer = kernel.heartbeat(ledger, beat, now() / MILLI, "redis");
+                if (ledger.used() < permits) {
+                    wakeUps.forEach(wakeUp -> after(CALL, wakeUp));
+                }
+                after(CALL, () -> sink.success(answer));
+            }));
         }
-        now = end;
+
+        @Override
+        public void onFreePermits(Runnable listener) {
+            wakeUps.add(listener);
+        }
     }
 
     /** Connections of a tenant: each sends its next request when the last one has ended. */
@@ -77,7 +90,7 @@ final class SimulatedGateways {
     Connections connect(String tenant, int gateway, int number, Holds holds, Duration pause) {
         Connections connections = new Connections(tenant, gateway, holds, pause);
         for (int i = 0; i < number; i++) {
-            at(random.nextInt((int) MILLI), connections::send);
+            after(Duration.ofNanos(random.nextInt((int) MILLI)), connections::send);
         }
         return connections;
     }
@@ -85,13 +98,15 @@ final class SimulatedGateways {
     /** The connections of one tenant at one gateway; they can move to another. */
     final class Connections {
 
-        private final TenantId tenant;
+        private final String tenant;
+        private final PermitRequest request;
         private final Holds holds;
         private final Duration pause;
         private int gateway;
 
         Connections(String tenant, int gateway, Holds holds, Duration pause) {
-            this.tenant = TenantId.of(tenant);
+            this.tenant = tenant;
+            this.request = PermitRequest.of(tenant).withEventLoop(Runnable::run).withMaxHold(PoolSettings.MAX_DURATION);
             this.gateway = gateway;
             this.holds = holds;
             this.pause = pause;
@@ -99,7 +114,7 @@ final class SimulatedGateways {
 
         /** The next request of each connection goes to the other one of two gateways, again and again. */
         void hopEvery(Duration time) {
-            at(time.toNanos(), () -> {
+            after(time, () -> {
                 move(1 - gateway);
                 hopEvery(time);
             });
@@ -110,163 +125,19 @@ final class SimulatedGateways {
         }
 
         private void send() {
-            gateways.get(gateway).queue(new Request(this));
-        }
-    }
-
-    private static final class Request extends QueuedRequest {
-
-        private final Connections from;
-        private long grantedAt;
-
-        Request(Connections from) {
-            super(from.tenant, null, 1);
-            this.from = from;
+            pools.get(gateway).acquire(request).subscribe(this::granted);
         }
 
-        @Override
-        protected boolean accept() {
-            return true;
-        }
-    }
-
-    private final class Gateway {
-
-        private final SliceAgent agent;
-        private final FairScheduler scheduler;
-        private final OwedPermits owed = new OwedPermits(0);
-        private final ClusterShares division = new ClusterShares(shares);
-        private final Map<TenantId, Integer> present = new HashMap<>();
-        private NodeShare share = NodeShare.NONE;
-        private long lastBeat = -BEATS;
-        private boolean isCalling;
-        private boolean isBeatDue;
-        private boolean isBeatDueAfterwards;
-
-        Gateway(String name) {
-            agent = new SliceAgent(TERM, () -> name);
-            scheduler = new FairScheduler(permits, shares, FairnessSettings.USUAL, 0);
-        }
-
-        // ---- requests ----
-
-        void queue(Request request) {
-            boolean waited = scheduler.waiting() > 0;
-            present.merge(request.tenant(), 1, Integer::sum);
-            scheduler.enqueue(request, now);
-            grant();
-            if (!waited && scheduler.waiting() > 0) {
-                beatSoon();
-            }
-        }
-
-        private void grant() {
-            if (agent.mayGrant(now)) {
-                scheduler.grant(now, granted -> {
-                    Request request = (Request) granted;
-                    request.grantedAt = now;
-                    at(request.from.holds.draw(random), () -> release(request));
-                });
-                mostInUse = Math.max(
-                        mostInUse,
-                        gateways.stream().mapToInt(g -> g.scheduler.inFlight()).sum());
-            }
-        }
-
-        private void release(Request request) {
-            scheduler.release(request, now);
-            present.merge(request.tenant(), -1, Integer::sum);
-            used.merge(
-                    request.tenant().value(), (double) (now - Math.max(request.grantedAt, measuredFrom)), Double::sum);
-            if (agent.slice(now) > share.target()) {
-                agent.shrink(scheduler.inFlight());
-                follow();
-                beatSoon();
-            }
-            at(request.from.pause.toNanos(), request.from::send);
-            grant();
-        }
-
-        // ---- the protocol ----
-
-        void beatAgain() {
-            beat();
-            at(BEATS, this::beatAgain);
-        }
-
-        private void beatSoon() {
-            if (!isBeatDue) {
-                isBeatDue = true;
-                at(Math.max(0, lastBeat + LEAST_BETWEEN_BEATS - now), () -> {
-                    isBeatDue = false;
-                    beat();
-                });
-            }
-        }
-
-        private void beat() {
-            if (isCalling) {
-                isBeatDueAfterwards = true;
-                return;
-            }
-            isCalling = true;
-            lastBeat = now;
-            aim();
-            Heartbeat beat = agent.beat(now, permits, scheduler.inFlight(), demand().text());
-            follow();
-            at(CALL, () -> {
-                SliceAnswer answer = kernel.heartbeat(ledger, beat, now / MILLI, "redis");
-                if (ledger.used() < permits) {
-                    gateways.stream().filter(other -> other != this).forEach(other -> at(CALL, other::permitsAreFree));
-                }
-                at(CALL, () -> answered(answer));
+        private void granted(HeldPermits held) {
+            long since = now();
+            inUse++;
+            mostInUse = Math.max(mostInUse, inUse);
+            after(Duration.ofNanos(holds.draw(random)), () -> {
+                inUse--;
+                used.merge(tenant, (double) (now() - Math.max(since, measuredFrom)), Double::sum);
+                held.release();
+                after(pause, this::send);
             });
-        }
-
-        private NodeDemand demand() {
-            Map<TenantId, Double> wanted = new HashMap<>();
-            present.forEach((tenant, n) -> {
-                if (n > 0) {
-                    wanted.put(tenant, (double) n);
-                }
-            });
-            return new NodeDemand(wanted, owed.permitSeconds(now));
-        }
-
-        private void aim() {
-            Map<String, NodeDemand> all = new HashMap<>();
-            agent.demands().forEach((name, text) -> all.put(name, NodeDemand.parse(text)));
-            all.put(agent.node(), demand());
-            share = division.of(permits, agent.node(), all);
-            agent.aimAt(share.target());
-            owed.update(now, share, agent.slice(now));
-        }
-
-        private void answered(SliceAnswer answer) {
-            isCalling = false;
-            agent.answered(answer, now);
-            if (isBeatDueAfterwards) {
-                isBeatDueAfterwards = false;
-                beatSoon();
-            }
-            aim();
-            agent.shrink(scheduler.inFlight());
-            scheduler.weigh(share.parts(), share.groupParts(), now);
-            follow();
-        }
-
-        private void permitsAreFree() {
-            aim();
-            if (share.target() > agent.slice(now)) {
-                beatSoon();
-            }
-        }
-
-        /** The scheduler follows the slice. */
-        private void follow() {
-            owed.update(now, share, agent.slice(now));
-            scheduler.limit(agent.kept(now), now);
-            grant();
         }
     }
 
@@ -274,10 +145,10 @@ final class SimulatedGateways {
 
     /** The parts of the permit-time that tenants used in this time, after some seconds before it. */
     Measured measure(Duration before, Duration time) {
-        run(before);
-        measuredFrom = now;
+        this.time.advanceBy(before);
+        measuredFrom = now();
         used.clear();
-        run(time);
+        this.time.advanceBy(time);
         double sum = used.values().stream().mapToDouble(Double::doubleValue).sum();
         Map<String, Double> parts = new HashMap<>();
         used.forEach((tenant, nanos) -> parts.put(tenant, nanos / sum));

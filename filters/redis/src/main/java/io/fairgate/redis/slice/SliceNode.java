@@ -1,0 +1,235 @@
+package io.fairgate.redis.slice;
+
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.permit.embedded.PoolSlice;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.Supplier;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * One node of a pool: sends its heartbeats, and has the pool of this process follow the slice that the ledger gives.
+ *
+ * <p>All of it runs on one worker, one task at a time. Each heartbeat has these steps, and the next one begins after the last step:
+ *
+ * <ol>
+ *   <li>The pool tells what its tenants ask for, which gives the target ({@link ClusterShares}).
+ *   <li>A node above its target bounds its pool first: what it no longer uses becomes free with the heartbeat.
+ *   <li>The ledger answers, and the pool is bounded by the slice; then the end of the slice is moved. In this order, because the
+ *       slice may have ended meanwhile, and the next one may be smaller.
+ * </ol>
+ */
+final class SliceNode {
+
+    /** Between two heartbeats, when nothing happens. */
+    static final Duration BEATS = Duration.ofMillis(100);
+
+    /** The least time between two heartbeats. */
+    static final Duration LEAST_BETWEEN_BEATS = Duration.ofMillis(5);
+
+    /** How long a node waits for an answer before it sends the next heartbeat. */
+    static final Duration PATIENCE = Duration.ofMillis(500);
+
+    private final SliceAgent agent;
+    private final PoolSlice slice;
+    private final SliceLedger ledger;
+    private final Scheduler time;
+    private final Scheduler.Worker thread;
+    private final OwedPermits owed;
+
+    private int permits;
+    private ClusterShares division;
+    private NodeShare share = NodeShare.NONE;
+    /** What the tenants asked for when the last heartbeat began. */
+    private Map<TenantId, Double> wanted = Map.of();
+    /** The bound of the pool. */
+    private int bound;
+
+    private long lastBeat;
+    private boolean isAtWork;
+    private boolean isBeatDue;
+    private boolean isBeatDueAfterwards;
+    private boolean isStopped;
+
+    /**
+     * Has the pool grant nothing until the ledger has answered.
+     *
+     * @param shares the shares of the tenants in all nodes together
+     * @param names a name that no other node has and had, each time
+     * @param time the clock and the timers of the pool
+     */
+    SliceNode(
+            EmbeddedPermitPool pool,
+            TenantShares shares,
+            SliceLedger ledger,
+            SliceTerm term,
+            Supplier<String> names,
+            Scheduler time) {
+        this.agent = new SliceAgent(term, names);
+        this.permits = pool.settings().permits();
+        this.division = new ClusterShares(shares);
+        this.ledger = ledger;
+        this.time = time;
+        this.thread = time.createWorker();
+        this.owed = new OwedPermits(now());
+        this.lastBeat = now() - BEATS.toNanos();
+        this.slice = pool.share(() -> run(this::beatSoon));
+    }
+
+    /** Begins to send heartbeats. */
+    void start() {
+        ledger.onFreePermits(() -> run(this::permitsAreFree));
+        run(this::beatAgain);
+    }
+
+    /** Follows a changed size and changed shares of the pool. */
+    void reconfigure(int permits, TenantShares shares) {
+        run(() -> {
+            this.permits = permits;
+            this.division = new ClusterShares(shares);
+            beatSoon();
+        });
+    }
+
+    /** Ends the heartbeats with one that gives the slice back. The pool must be closed, and nothing in flight. */
+    Mono<Void> stop() {
+        return Mono.<Heartbeat>create(sink -> run(() -> {
+                    isStopped = true;
+                    sink.success(agent.lastBeat());
+                }))
+                .flatMap(ledger::heartbeat)
+                .timeout(PATIENCE, time)
+                .then()
+                .doFinally(end -> thread.dispose());
+    }
+
+    private void run(Runnable task) {
+        if (!thread.isDisposed()) {
+            var unused = thread.schedule(task);
+        }
+    }
+
+    private long now() {
+        return time.now(TimeUnit.NANOSECONDS);
+    }
+
+    // ---- when a heartbeat is sent ----
+
+    private void beatAgain() {
+        beat();
+        var unused = thread.schedule(this::beatAgain, BEATS.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void beatSoon() {
+        if (!isBeatDue) {
+            isBeatDue = true;
+            long delay = Math.max(0, lastBeat + LEAST_BETWEEN_BEATS.toNanos() - now());
+            var unused = thread.schedule(
+                    () -> {
+                        isBeatDue = false;
+                        beat();
+                    },
+                    delay,
+                    TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void permitsAreFree() {
+        aim();
+        if (share.target() > agent.slice(now())) {
+            beatSoon();
+        }
+    }
+
+    // ---- the steps of a heartbeat ----
+
+    private void beat() {
+        if (isAtWork) {
+            isBeatDueAfterwards = true;
+        } else if (!isStopped) {
+            isAtWork = true;
+            lastBeat = now();
+            next(slice.asked(), this::asked);
+        }
+    }
+
+    /** Continues on the worker with what a call emits. */
+    private <T> void next(Mono<T> call, Consumer<T> step) {
+        // After an error, the next heartbeat says the same again.
+        call.subscribe(value -> run(() -> step.accept(value)), error -> run(this::finish));
+    }
+
+    private void finish() {
+        isAtWork = false;
+        if (isBeatDueAfterwards) {
+            isBeatDueAfterwards = false;
+            beatSoon();
+        }
+    }
+
+    private void asked(Map<TenantId, Double> wanted) {
+        this.wanted = wanted;
+        aim();
+        if (agent.slice(now()) > share.target()) {
+            limit(share.target(), this::send);
+        } else {
+            send(bound);
+        }
+    }
+
+    private NodeDemand demand() {
+        return new NodeDemand(wanted, owed.permitSeconds(now()));
+    }
+
+    private void aim() {
+        Map<String, NodeDemand> all = new HashMap<>();
+        agent.demands().forEach((name, text) -> all.put(name, NodeDemand.parse(text)));
+        boolean knowsOthers = !all.isEmpty();
+        all.put(agent.node(), demand());
+        share = knowsOthers ? division.of(permits, agent.node(), all) : NodeShare.NONE;
+        agent.aimAt(share.target());
+        owe();
+    }
+
+    private void owe() {
+        owed.update(now(), share, agent.slice(now()));
+    }
+
+    private void limit(int most, IntConsumer step) {
+        next(slice.limit(most), inFlight -> {
+            bound = most;
+            step.accept(inFlight);
+        });
+    }
+
+    private void send(int inFlight) {
+        Heartbeat beat = agent.beat(now(), permits, inFlight, demand().text());
+        owe();
+        next(ledger.heartbeat(beat).timeout(PATIENCE, time), this::answered);
+    }
+
+    private void answered(SliceAnswer answer) {
+        agent.answered(answer, now());
+        aim();
+        slice.weigh(share.parts(), share.groupParts()).subscribe();
+        int most = Math.min(agent.kept(now()), share.target());
+        if (most == bound) {
+            bounded();
+        } else {
+            limit(most, inFlight -> bounded());
+        }
+    }
+
+    private void bounded() {
+        owe();
+        slice.endsAt(agent.grantsUntil());
+        finish();
+    }
+}

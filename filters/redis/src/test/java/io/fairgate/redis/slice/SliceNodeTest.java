@@ -1,0 +1,200 @@
+package io.fairgate.redis.slice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.testkit.TestTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/** When a node sends heartbeats, and what it says in them. */
+class SliceNodeTest {
+
+    private static final int PERMITS = 10;
+    private static final SliceTerm TERM = SliceTerm.USUAL;
+    private static final Duration SOON = Duration.ofMillis(1);
+
+    private record Sent(long atMillis, Heartbeat beat, MonoSink<SliceAnswer> sink) {}
+
+    private final TestTime time = new TestTime();
+    private final SliceKernel kernel = new SliceKernel(TERM, 700, Set.of());
+    private final LedgerState ledger = new LedgerState();
+    private final List<Sent> sent = new ArrayList<>();
+    private final List<Runnable> wakeUps = new ArrayList<>();
+    private final AtomicInteger names = new AtomicInteger();
+    private final EmbeddedPermitPool pool = new EmbeddedPermitPool(
+            "pool", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, time, PoolListener.NONE);
+    private final SliceNode node = new SliceNode(
+            pool,
+            TenantShares.EQUAL,
+            new SliceLedger() {
+                @Override
+                public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
+                    return Mono.create(sink -> sent.add(new Sent(now(), beat, sink)));
+                }
+
+                @Override
+                public void onFreePermits(Runnable listener) {
+                    wakeUps.add(listener);
+                }
+            },
+            TERM,
+            () -> "node-" + names.getAndIncrement(),
+            time);
+
+    private long now() {
+        return time.now(TimeUnit.MILLISECONDS);
+    }
+
+    private Sent last() {
+        return sent.get(sent.size() - 1);
+    }
+
+    private void pass(Duration duration) {
+        time.advanceBy(duration);
+    }
+
+    /** Has the ledger answer the last heartbeat. */
+    private void answer() {
+        Sent last = last();
+        last.sink().success(kernel.heartbeat(ledger, last.beat(), now(), "redis"));
+        time.runDue();
+    }
+
+    private void ask(String tenant) {
+        pool.acquire(PermitRequest.of(tenant).withEventLoop(Runnable::run).withMaxWait(Duration.ofHours(1)))
+                .subscribe(held -> {}, error -> {});
+        time.runDue();
+    }
+
+    /** Until the first recovery of the ledger is over; the node has a slice then. */
+    private void begin() {
+        node.start();
+        time.runDue();
+        for (int i = 0; i < 60; i++) {
+            answer();
+            pass(SliceNode.BEATS);
+        }
+        answer();
+        assertThat(ledger.used()).isPositive();
+    }
+
+    @Test
+    void a_node_that_knows_no_other_one_wants_nothing() {
+        node.start();
+        time.runDue();
+        assertThat(sent).hasSize(1);
+        assertThat(last().beat().wanted()).isZero();
+        answer();
+        pass(SliceNode.BEATS);
+        assertThat(last().beat().wanted()).isPositive();
+    }
+
+    @Test
+    void a_heartbeat_is_sent_every_tenth_of_a_second() {
+        begin();
+        int before = sent.size();
+        for (int i = 0; i < 10; i++) {
+            pass(SliceNode.BEATS);
+            answer();
+        }
+        assertThat(sent).hasSize(before + 10);
+    }
+
+    @Test
+    void after_a_heartbeat_without_an_answer_comes_another_one() {
+        begin();
+        pass(SliceNode.BEATS);
+        int before = sent.size();
+        pass(SliceNode.PATIENCE.minus(SOON));
+        assertThat(sent).as("one call at a time").hasSize(before);
+        pass(SOON.plus(SliceNode.LEAST_BETWEEN_BEATS));
+        assertThat(sent).hasSize(before + 1);
+        assertThat(last().beat().sequence())
+                .isEqualTo(sent.get(before - 1).beat().sequence() + 1);
+    }
+
+    @Test
+    void requests_that_begin_to_wait_are_told_at_once_and_not_more_often_than_allowed() {
+        begin();
+        int slice = ledger.used();
+        pass(SOON);
+        for (int i = 0; i < slice; i++) {
+            ask("a");
+        }
+        int before = sent.size();
+        ask("a");
+        assertThat(sent).as("too soon").hasSize(before);
+        pass(SliceNode.LEAST_BETWEEN_BEATS.minus(SOON));
+        assertThat(sent).hasSize(before + 1);
+        assertThat(last().beat().wanted()).isGreaterThan(slice);
+        answer();
+        assertThat(pool.inFlight().block()).isEqualTo(slice + 1);
+    }
+
+    @Test
+    void a_heartbeat_that_is_due_during_another_one_follows_it() {
+        begin();
+        pass(SliceNode.BEATS);
+        int before = sent.size();
+        for (int i = 0; i <= ledger.used(); i++) {
+            ask("a");
+        }
+        pass(SliceNode.LEAST_BETWEEN_BEATS.multipliedBy(2));
+        assertThat(sent).hasSize(before);
+        answer();
+        assertThat(sent).hasSize(before + 1);
+    }
+
+    @Test
+    void free_permits_matter_only_below_the_target() {
+        begin();
+        pass(SliceNode.LEAST_BETWEEN_BEATS);
+        int before = sent.size();
+        wakeUps.forEach(Runnable::run);
+        time.runDue();
+        assertThat(sent).hasSize(before);
+    }
+
+    @Test
+    void a_changed_size_is_told_soon() {
+        begin();
+        pass(SliceNode.LEAST_BETWEEN_BEATS);
+        node.reconfigure(4, TenantShares.EQUAL);
+        time.runDue();
+        assertThat(last().beat().limit()).isEqualTo(4);
+        answer();
+        pass(SliceNode.BEATS);
+        answer();
+        assertThat(ledger.used()).isLessThanOrEqualTo(4);
+    }
+
+    @Test
+    void the_last_heartbeat_gives_all_back_and_no_other_one_follows() {
+        begin();
+        pass(SOON);
+        AtomicInteger ended = new AtomicInteger();
+        node.stop().subscribe(nothing -> {}, error -> {}, ended::incrementAndGet);
+        time.runDue();
+        assertThat(last().beat().isLast()).isTrue();
+        int before = sent.size();
+        pass(SliceNode.BEATS);
+        assertThat(sent).hasSize(before);
+        answer();
+        assertThat(ended).hasValue(1);
+        assertThat(ledger.used()).isZero();
+        pass(Duration.ofSeconds(1));
+        assertThat(sent).hasSize(before);
+    }
+}

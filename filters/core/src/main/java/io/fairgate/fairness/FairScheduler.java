@@ -297,10 +297,11 @@ public final class FairScheduler {
     }
 
     /**
-     * Has only a part of some weights count, for a pool that shares its permits with others, where the rest counts. How far
-     * each tenant is ahead or behind, in permit-time, stays. Takes time in proportion to the parts.
+     * Has only a part of some weights and guarantees count, for a pool that shares its permits with others, where the rest counts.
+     * Parts of guarantees are rounded down to whole permits. How far each tenant is ahead or behind, in permit-time, stays. Takes
+     * time in proportion to the parts.
      *
-     * @param tenants more than 0 and at most 1 for each; the whole weight of all others counts
+     * @param tenants more than 0 and at most 1 for each; the whole weights and guarantees of all others count
      * @param groups the same for groups
      * @throws IllegalArgumentException when a part is another number
      */

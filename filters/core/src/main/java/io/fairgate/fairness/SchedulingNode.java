@@ -18,6 +18,9 @@ final class SchedulingNode {
     /** Weights are counted in millionths: sums of whole numbers are exact and do not depend on their order. */
     static final double WEIGHT_UNIT = 1e-6;
 
+    /** A part of a guarantee is whole when it misses a whole number by this. */
+    private static final double ROUNDING = 1e-6;
+
     /** The cap that a {@link ShareCalculator} gives each tenant now: one instance for all tenants, which changes for all at once. */
     static final class CalculatedCap {
         int permits = ShareSettings.UNBOUNDED;
@@ -46,7 +49,7 @@ final class SchedulingNode {
     ShareSettings settings;
     /** The weight, in units of {@link #WEIGHT_UNIT}, as far as it counts here: {@link #part}. */
     long weightUnits;
-    /** The part of the weight that counts in this pool; the rest counts in other pools that share permits with it. */
+    /** The part of weight and guarantee that counts in this pool; the rest counts in other pools that share permits with it. */
     double part = 1;
     /** A cap in addition to that of the settings, which may change at any time; null for none. */
     @Nullable
@@ -245,12 +248,17 @@ final class SchedulingNode {
 
     // ---- the guarantee ----
 
+    /** Whole permits, rounded down: the rest of the guarantee counts in other pools that share permits with this one. */
+    private int guaranteed() {
+        return (int) (settings.guaranteed() * part + ROUNDING);
+    }
+
     /**
      * Whether the next request is within the node's guarantee as a whole. For a node with children this only says that it
      * may be: its next request is not known before the search goes down to it.
      */
     boolean isPromised() {
-        if (settings.guaranteed() == 0) {
+        if (guaranteed() == 0) {
             return false;
         }
         QueuedRequest head = queue.head();
@@ -259,16 +267,16 @@ final class SchedulingNode {
 
     /** Whether {@code n} more permits are within the guarantee. */
     boolean isPromised(int n) {
-        return (long) inFlight + n <= settings.guaranteed();
+        return (long) inFlight + n <= guaranteed();
     }
 
     double partOfGuarantee() {
-        return (double) inFlight / settings.guaranteed();
+        return (double) inFlight / guaranteed();
     }
 
     /** Whether the node may be granted {@code n} permits while permits are collected for a larger request. */
     boolean mayPass(long collection, int n) {
-        return (passedCollection == collection ? passed : 0) + n <= settings.guaranteed();
+        return (passedCollection == collection ? passed : 0) + n <= guaranteed();
     }
 
     void countPass(long collection, int n) {

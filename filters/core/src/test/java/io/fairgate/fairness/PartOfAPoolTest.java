@@ -316,6 +316,34 @@ class PartOfAPoolTest {
     }
 
     @Test
+    void a_part_of_a_guarantee_counts_in_whole_permits() {
+        TenantShares shares = TestPool.shares(
+                Map.of("a", ShareSettings.ofWeight(0.001).withGuaranteed(5, 0), "b", ShareSettings.EQUAL));
+        TestPool pool = new TestPool(8, shares, TestPool.NEVER_FORGETS);
+        pool.ask("b", 1, 20);
+        pool.ask("a", 1, 20);
+        weigh(pool, Map.of("a", 0.7));
+        List<String> granted = pool.grant();
+        assertThat(granted.subList(0, 3)).containsOnly("a");
+        assertThat(granted.subList(3, 8)).containsOnly("b");
+        weigh(pool, Map.of("a", 0.1));
+        assertThat(pool.resize(10)).containsOnly("b");
+        weigh(pool, Map.of());
+        assertThat(pool.resize(12)).containsOnly("a");
+    }
+
+    @Test
+    void a_part_that_gives_whole_permits_is_not_rounded_down() {
+        TenantShares shares = TestPool.shares(
+                Map.of("a", ShareSettings.ofWeight(0.001).withGuaranteed(100, 0), "b", ShareSettings.EQUAL));
+        TestPool pool = new TestPool(29, shares, TestPool.NEVER_FORGETS);
+        pool.ask("b", 1, 40);
+        pool.ask("a", 1, 40);
+        weigh(pool, Map.of("a", 0.29));
+        assertThat(pool.grant()).containsOnly("a");
+    }
+
+    @Test
     void a_part_counts_from_now_on() {
         double[] lags = new double[2];
         for (int i = 0; i < 2; i++) {

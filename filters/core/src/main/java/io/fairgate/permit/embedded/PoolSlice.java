@@ -50,10 +50,11 @@ public final class PoolSlice {
     }
 
     /**
-     * Has only a part of some weights count, because the rest counts in other processes. Takes the place of all parts that were
+     * Has only a part of some weights and guarantees count, because the rest counts in other processes. Parts of guarantees are
+     * rounded down to whole permits. Takes the place of all parts that were
      * set before, in time in proportion to both. A part of a tenant that the pool does not know yet counts for nothing.
      *
-     * @param tenants more than 0 and at most 1 for each; the whole weight of all others counts
+     * @param tenants more than 0 and at most 1 for each; the whole weights and guarantees of all others count
      * @param groups the same for groups
      * @throws IllegalArgumentException as its error, when a part is another number
      */

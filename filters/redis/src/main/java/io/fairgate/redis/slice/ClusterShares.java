@@ -19,8 +19,8 @@ import java.util.TreeMap;
  *   <li>What a tenant wants at all nodes together gives what it is entitled to ({@link Entitlements}), as if there were one
  *       gateway.
  *   <li>A node is entitled to the part of it that the tenant wants there.
- *   <li>Within the node, the tenant's weight counts for the same part, and the weight of its group for the part of what the group
- *       is entitled to. Without this, a tenant at two nodes would get two shares.
+ *   <li>Within the node, the tenant's weight and guarantee count for the same part, and those of its group for the part of what the
+ *       group is entitled to. Without this, a tenant at two nodes would get two shares.
  * </ol>
  *
  * <p>Permits are scarce while fewer are left than there are nodes. Then permits of which several nodes are entitled to a

@@ -188,6 +188,33 @@ class FairClusterTest {
     }
 
     @Test
+    void a_guarantee_is_that_of_all_gateways_together() {
+        TenantShares shares = TenantShares.EQUAL.withMember(
+                TenantId.of("a"), ShareSettings.ofWeight(0.01).withGuaranteed(8, 0));
+        SimulatedGateways gateways = new SimulatedGateways(20, shares, 2);
+        gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("a", 1, BACKLOG, about(20));
+        gateways.connect("b", 0, BACKLOG, about(20));
+        gateways.connect("b", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.4, CLOSE);
+        assertFull(measured, 20, 0.97);
+    }
+
+    @Test
+    void a_guarantee_is_served_at_the_gateway_where_it_is_wanted() {
+        TenantShares shares = TenantShares.EQUAL.withMember(
+                TenantId.of("a"), ShareSettings.ofWeight(0.01).withGuaranteed(8, 0));
+        SimulatedGateways gateways = new SimulatedGateways(20, shares, 2);
+        gateways.connect("a", 0, BACKLOG, about(20));
+        gateways.connect("b", 0, BACKLOG, about(300));
+        gateways.connect("b", 1, BACKLOG, about(300));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.4, CLOSE);
+        assertFull(measured, 20, 0.97);
+    }
+
+    @Test
     void many_tenants_at_many_gateways() {
         TenantShares shares = weights(1, 1).withMember(TenantId.of("c"), ShareSettings.ofWeight(4));
         SimulatedGateways gateways = new SimulatedGateways(40, shares, 4);

@@ -23,9 +23,18 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
     /** The server's clock and identity, as all scripts begin but in tests. */
     static final String CLOCK = read("clock.lua");
 
+    /** Where the scripts publish that a call has made permits free. */
+    static String channel(String pool) {
+        return prefix(pool) + "free";
+    }
+
+    private static String prefix(String pool) {
+        return "fairgate:{" + pool + "}:";
+    }
+
     /** All keys of a pool have the same tag, so that a Redis Cluster keeps them on one node. */
     static String[] keys(String pool) {
-        String prefix = "fairgate:{" + pool + "}:";
+        String prefix = prefix(pool);
         return new String[] {
             prefix + "ledger", prefix + "nodes", prefix + "leases", prefix + "due", prefix + "ended", prefix + "demands"
         };

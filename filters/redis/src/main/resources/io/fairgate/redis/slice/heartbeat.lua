@@ -65,6 +65,7 @@ for i = 1, #claims do
   end
 end
 
+local before = node.slice
 node.slice = kept
 node.sequence = sequence
 node.expires = clock + ttl
@@ -89,6 +90,7 @@ elseif not isRecovering() then
     saveNode(name, node)
   end
 end
+isMoreFree = isMoreFree or node.slice < before
 local answered = answer('RECORDED', node.slice)
 answered[6] = #tokens / 2
 for i = 1, #tokens do

@@ -1,6 +1,7 @@
 -- The ledger of one pool: what all scripts begin with, and end with. SliceKernel, in the tests, is its model.
 -- All times are milliseconds of the ledger's own clock.
 local LEDGER, NODES, LEASES, DUE, ENDED, DEMANDS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local FREE = string.gsub(LEDGER, 'ledger$', 'free')
 local ttl, maxStep, failover = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local seenEpoch, seenVersion = tonumber(ARGV[5]), tonumber(ARGV[6])
 local REMEMBERED = 10 * ttl
@@ -21,6 +22,8 @@ local version = tonumber(read[5]) or 0
 local recoveringUntil = tonumber(read[6]) or 0
 local fence = tonumber(read[7]) or 0
 local leased = tonumber(read[8]) or 0
+
+local isMoreFree = false -- whether this call has made permits free
 
 local nodes = {} -- by name: slice, sequence, expires, limit, asserted, ended
 local packed = redis.call('HGETALL', NODES)
@@ -45,6 +48,7 @@ end
 
 -- Its name must not be used again for a while: messages of it may still be on their way.
 local function endNode(name, node)
+  isMoreFree = isMoreFree or node.slice > 0
   node.slice = 0
   node.expires = clock + REMEMBERED
   node.ended = true
@@ -72,6 +76,7 @@ local function endLease(id, lease)
   redis.call('ZREM', DUE, id)
   redis.call('ZADD', ENDED, text(clock + REMEMBERED), id)
   leased = leased - lease.permits
+  isMoreFree = true
 end
 
 local function isRecovering()
@@ -126,4 +131,7 @@ end
 local function save()
   redis.call('HSET', LEDGER, 'clock', text(clock), 'wall', text(wall), 'server', server, 'epoch', text(epoch),
     'version', text(version), 'recovering', text(recoveringUntil), 'fence', text(fence), 'leased', text(leased))
+  if isMoreFree then
+    redis.pcall('PUBLISH', FREE, '') -- only a hint: an ACL may forbid it
+  end
 end

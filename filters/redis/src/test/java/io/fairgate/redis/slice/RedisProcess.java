@@ -21,7 +21,12 @@ final class RedisProcess implements AutoCloseable {
     private final Process process;
 
     RedisProcess() throws IOException {
-        port = freePort();
+        this(freePort());
+    }
+
+    /** On the port of a server that has ended. */
+    RedisProcess(int port) throws IOException {
+        this.port = port;
         List<String> command = new ArrayList<>();
         if (new File("/usr/bin/setpriv").canExecute()) {
             // So it also ends when the JVM is killed.

@@ -67,8 +67,9 @@ final class SimulatedGateways {
         @Override
         public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
             return Mono.create(sink -> after(CALL, () -> {
+                int before = ledger.used();
                 SliceAnswer answer = kernel.heartbeat(ledger, beat, now() / MILLI, "redis");
-                if (ledger.used() < permits) {
+                if (ledger.used() < before) {
                     wakeUps.forEach(wakeUp -> after(CALL, wakeUp));
                 }
                 after(CALL, () -> sink.success(answer));

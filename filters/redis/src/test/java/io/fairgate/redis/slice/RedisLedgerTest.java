@@ -1,0 +1,237 @@
+package io.fairgate.redis.slice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.PoolUnavailableException;
+import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.shares.TenantShares;
+import io.fairgate.time.MonotonicScheduler;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Two gateways' pools on a real Redis. */
+class RedisLedgerTest {
+
+    private static final int PERMITS = 10;
+    private static final int CONNECTIONS = 30;
+    private static final SliceScripts SCRIPTS = new SliceScripts(SliceTerm.USUAL, 700);
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private final AtomicInteger inUse = new AtomicInteger();
+    private final AtomicInteger mostInUse = new AtomicInteger();
+    private final AtomicInteger unavailable = new AtomicInteger();
+    private final AtomicBoolean isOver = new AtomicBoolean();
+    private final List<Gateway> gateways = new ArrayList<>();
+    private RedisProcess server;
+    private RedisClient client;
+    private StatefulRedisConnection<String, String> redis;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = new RedisProcess();
+        RedisURI uri = RedisURI.create("127.0.0.1", server.port());
+        uri.setTimeout(Duration.ofSeconds(10));
+        client = RedisClient.create(uri);
+        client.setOptions(ClientOptions.builder()
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .build());
+        redis = client.connect();
+        gateways.add(new Gateway("a"));
+        gateways.add(new Gateway("b"));
+    }
+
+    @AfterEach
+    void stop() {
+        isOver.set(true);
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        server.close();
+    }
+
+    /** A gateway with one tenant that would use all permits. */
+    private final class Gateway {
+
+        private final EmbeddedPermitPool pool = new EmbeddedPermitPool(
+                "orders",
+                PoolSettings.ofPermits(PERMITS),
+                TenantShares.EQUAL,
+                MonotonicScheduler.INSTANCE,
+                PoolListener.NONE);
+        private final AtomicInteger own = new AtomicInteger();
+        private final AtomicInteger served = new AtomicInteger();
+        private final PermitRequest request;
+        private final SliceNode node;
+
+        Gateway(String tenant) {
+            request = PermitRequest.of(tenant);
+            RedisLedger ledger = new RedisLedger("orders", SCRIPTS, client.connect(), client.connectPubSub());
+            node = new SliceNode(
+                    pool,
+                    TenantShares.EQUAL,
+                    ledger,
+                    SliceTerm.USUAL,
+                    () -> UUID.randomUUID().toString(),
+                    MonotonicScheduler.INSTANCE);
+            node.start();
+        }
+
+        void sendAll() {
+            for (int i = 0; i < CONNECTIONS; i++) {
+                send();
+            }
+        }
+
+        void end() {
+            pool.close(Duration.ZERO).then(node.stop()).block(Duration.ofSeconds(30));
+        }
+
+        private void send() {
+            if (!isOver.get()) {
+                pool.acquire(request).subscribe(this::granted, this::refused);
+            }
+        }
+
+        private void granted(HeldPermits held) {
+            mostInUse.accumulateAndGet(inUse.incrementAndGet(), Math::max);
+            own.incrementAndGet();
+            served.incrementAndGet();
+            later(5, () -> {
+                own.decrementAndGet();
+                inUse.decrementAndGet();
+                held.release();
+                send();
+            });
+        }
+
+        private void refused(Throwable error) {
+            if (error instanceof PoolUnavailableException) {
+                unavailable.incrementAndGet();
+            }
+            later(20, this::send);
+        }
+    }
+
+    private static void later(long millis, Runnable action) {
+        var unused = MonotonicScheduler.INSTANCE.schedule(action, millis, TimeUnit.MILLISECONDS);
+    }
+
+    private static void eventually(String what, BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + LIMIT_NANOS;
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(end);
+            TimeUnit.MILLISECONDS.sleep(5);
+        }
+    }
+
+    private int recordedSlices() {
+        return redis.sync().hvals(SliceScripts.keys("orders")[1]).stream()
+                .mapToInt(node -> Integer.parseInt(node.substring(0, node.indexOf(' '))))
+                .sum();
+    }
+
+    private void awaitBothServed(String when) throws InterruptedException {
+        int a = gateways.get(0).served.get();
+        int b = gateways.get(1).served.get();
+        eventually(
+                "both gateways serve " + when,
+                () -> gateways.get(0).served.get() > a + 100
+                        && gateways.get(1).served.get() > b + 100);
+    }
+
+    @Test
+    void two_gateways_never_use_more_than_the_pool_also_when_redis_is_killed_and_started_again() throws Exception {
+        gateways.forEach(Gateway::sendAll);
+        awaitBothServed("at first");
+        eventually("half of the pool each", () -> gateways.stream().allMatch(gateway -> gateway.own.get() == 5));
+        int before = unavailable.get();
+
+        server.close();
+        eventually("requests find no slice", () -> unavailable.get() > before + 100);
+        eventually("nothing is in use", () -> inUse.get() == 0);
+
+        server = new RedisProcess(server.port());
+        awaitBothServed("again");
+        assertThat(mostInUse).hasValue(PERMITS);
+    }
+
+    @Test
+    void a_gateway_gets_permits_that_another_one_gives_back() throws Exception {
+        Gateway first = gateways.get(0);
+        Gateway second = gateways.get(1);
+        first.sendAll();
+        eventually("nearly the whole pool", () -> first.own.get() >= PERMITS - 1);
+        second.sendAll();
+        eventually("half of the pool each", () -> first.own.get() == 5 && second.own.get() == 5);
+        second.end();
+        eventually("nearly the whole pool again", () -> first.own.get() >= PERMITS - 1);
+        assertThat(mostInUse.get()).isLessThanOrEqualTo(PERMITS);
+    }
+
+    @Test
+    void scripts_that_redis_has_forgotten_are_sent_again() throws Exception {
+        gateways.forEach(Gateway::sendAll);
+        awaitBothServed("at first");
+        redis.sync().scriptFlush();
+        awaitBothServed("after the scripts were removed");
+        assertThat(recordedSlices()).isEqualTo(PERMITS);
+    }
+
+    @Test
+    void permits_that_become_free_are_told() throws Exception {
+        StatefulRedisPubSubConnection<String, String> hints = client.connectPubSub();
+        RedisLedger ledger = new RedisLedger("refunds", SCRIPTS, redis, hints);
+        RedisLedger other = new RedisLedger("others", SCRIPTS, redis, hints);
+        AtomicInteger told = new AtomicInteger();
+        AtomicInteger toldOther = new AtomicInteger();
+        ledger.onFreePermits(told::incrementAndGet);
+        other.onFreePermits(toldOther::incrementAndGet);
+        AtomicLong sequence = new AtomicLong();
+        eventually("a slice", () -> slice(ledger, "one", sequence, 0, 5, false) == 5);
+        assertThat(slice(ledger, "one", sequence, 5, 6, false)).isEqualTo(6);
+        assertThat(slice(ledger, "one", sequence, 6, 6, false)).isEqualTo(6);
+        assertTold(told, 1);
+        assertThat(slice(ledger, "one", sequence, 4, 4, false)).isEqualTo(4);
+        assertTold(told, 3);
+        assertThat(slice(ledger, "one", sequence, 0, 0, true)).isZero();
+        assertTold(told, 5);
+        assertThat(slice(ledger, "two", sequence, 0, 4, false)).isEqualTo(4);
+        eventually(
+                "the end of a silent node", () -> slice(ledger, "three", sequence, 0, 0, false) == 0 && told.get() > 5);
+        assertThat(toldOther).hasValue(0);
+    }
+
+    /** With one more message, which comes after those of the scripts. */
+    private void assertTold(AtomicInteger told, int expected) throws InterruptedException {
+        redis.sync().publish(SliceScripts.channel("refunds"), "");
+        eventually("messages", () -> told.get() >= expected);
+        assertThat(told).hasValue(expected);
+    }
+
+    private static int slice(
+            RedisLedger ledger, String node, AtomicLong sequence, int kept, int wanted, boolean isLast) {
+        Heartbeat beat = new Heartbeat(
+                node, sequence.incrementAndGet(), LedgerVersion.NONE, kept, wanted, PERMITS, List.of(), "", isLast);
+        return Objects.requireNonNull(ledger.heartbeat(beat).block(Duration.ofSeconds(30)))
+                .slice();
+    }
+}

@@ -140,11 +140,13 @@ final class SliceAgent {
         recorded.remove(id);
     }
 
-    /** Gives up what is above the target and not in use, before the next heartbeat says so. */
+    /**
+     * Gives up what is above the target and not in use, before the next heartbeat says so.
+     *
+     * @param inUse may be more than the slice: requests of an earlier term may still run, and the ledger must not be told of them
+     */
     void shrink(int inUse) {
-        if (slice > target) {
-            slice = Math.max(target, inUse);
-        }
+        slice = Math.min(slice, Math.max(target, inUse));
     }
 
     /** The permits that requests and unrecorded leases of this node may hold; 0 when its term has ended. */

@@ -33,5 +33,8 @@ record SliceAnswer(
     SliceAnswer {
         tokens = Map.copyOf(tokens);
         demands = Map.copyOf(demands);
+        if (slice < 0) {
+            throw new IllegalArgumentException("slice: %d (expected: >= 0)".formatted(slice));
+        }
     }
 }

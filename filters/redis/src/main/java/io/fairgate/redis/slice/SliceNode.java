@@ -106,6 +106,7 @@ final class SliceNode {
                 }))
                 .flatMap(ledger::heartbeat)
                 .timeout(PATIENCE, time)
+                .onErrorComplete() // The ledger ends the node when its term ends.
                 .then()
                 .doFinally(end -> thread.dispose());
     }
@@ -160,10 +161,20 @@ final class SliceNode {
         }
     }
 
-    /** Continues on the worker with what a call emits. */
+    /** Continues on the worker with what a call emits. After an error or no answer, the next heartbeat says the same again. */
     private <T> void next(Mono<T> call, Consumer<T> step) {
-        // After an error, the next heartbeat says the same again.
-        call.subscribe(value -> run(() -> step.accept(value)), error -> run(this::finish));
+        call.switchIfEmpty(Mono.error(() -> new IllegalStateException("no answer")))
+                .subscribe(value -> run(() -> take(step, value)), error -> run(this::finish));
+    }
+
+    /** An exception in a step must not end the heartbeats. */
+    private <T> void take(Consumer<T> step, T value) {
+        try {
+            step.accept(value);
+        } catch (RuntimeException e) {
+            finish();
+            throw e;
+        }
     }
 
     private void finish() {
@@ -177,7 +188,9 @@ final class SliceNode {
     private void asked(Map<TenantId, Double> wanted) {
         this.wanted = wanted;
         aim();
-        if (agent.slice(now()) > share.target()) {
+        if (isStopped) {
+            finish();
+        } else if (agent.slice(now()) > share.target()) {
             limit(share.target(), this::send);
         } else {
             send(bound);
@@ -205,14 +218,15 @@ final class SliceNode {
     private void limit(int most, IntConsumer step) {
         next(slice.limit(most), inFlight -> {
             bound = most;
-            step.accept(inFlight);
+            step.accept(
+                    Math.max(most, inFlight)); // The target may have changed: nothing below the bound can be promised.
         });
     }
 
     private void send(int inFlight) {
         Heartbeat beat = agent.beat(now(), permits, inFlight, demand().text());
         owe();
-        next(ledger.heartbeat(beat).timeout(PATIENCE, time), this::answered);
+        next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, time), this::answered);
     }
 
     private void answered(SliceAnswer answer) {

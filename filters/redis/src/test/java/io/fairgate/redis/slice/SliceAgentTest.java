@@ -56,6 +56,14 @@ class SliceAgentTest {
     }
 
     @Test
+    void requests_of_an_earlier_term_make_the_slice_no_larger() {
+        have(5);
+        agent.aimAt(4);
+        assertThat(agent.beat(1, LIMIT, 10, "").kept()).isEqualTo(5);
+        assertThat(agent.slice(1)).isEqualTo(5);
+    }
+
+    @Test
     void only_the_answer_to_the_latest_heartbeat_counts() {
         have(4);
         Heartbeat early = agent.beat(1, LIMIT, 0, "");

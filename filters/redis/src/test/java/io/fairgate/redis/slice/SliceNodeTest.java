@@ -32,6 +32,7 @@ class SliceNodeTest {
     private final LedgerState ledger = new LedgerState();
     private final List<Sent> sent = new ArrayList<>();
     private final List<Runnable> wakeUps = new ArrayList<>();
+    private boolean isBroken;
     private final AtomicInteger names = new AtomicInteger();
     private final EmbeddedPermitPool pool = new EmbeddedPermitPool(
             "pool", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, time, PoolListener.NONE);
@@ -41,6 +42,9 @@ class SliceNodeTest {
             new SliceLedger() {
                 @Override
                 public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
+                    if (isBroken) {
+                        throw new IllegalStateException("a fault of the ledger");
+                    }
                     return Mono.create(sink -> sent.add(new Sent(now(), beat, sink)));
                 }
 
@@ -123,6 +127,20 @@ class SliceNodeTest {
         assertThat(sent).hasSize(before + 1);
         assertThat(last().beat().sequence())
                 .isEqualTo(sent.get(before - 1).beat().sequence() + 1);
+    }
+
+    @Test
+    void after_a_fault_and_after_no_answer_at_all_heartbeats_go_on() {
+        begin();
+        isBroken = true;
+        pass(SliceNode.BEATS);
+        isBroken = false;
+        int before = sent.size();
+        pass(SliceNode.BEATS);
+        assertThat(sent).hasSize(before + 1);
+        last().sink().success();
+        pass(SliceNode.BEATS);
+        assertThat(sent).hasSize(before + 2);
     }
 
     @Test

@@ -215,4 +215,13 @@ class SliceNodeTest {
         pass(Duration.ofSeconds(1));
         assertThat(sent).hasSize(before);
     }
+
+    @Test
+    void a_node_ends_without_an_answer_to_its_last_heartbeat() {
+        begin();
+        AtomicInteger ended = new AtomicInteger();
+        node.stop().subscribe(nothing -> {}, error -> {}, ended::incrementAndGet);
+        pass(SliceNode.PATIENCE.plus(SOON));
+        assertThat(ended).hasValue(1);
+    }
 }

@@ -315,13 +315,19 @@ class PartOfAPoolTest {
         assertThat(batch).isBetween(98, 102);
     }
 
+    /** Many requests wait: of {@code a} with a guarantee and nearly no weight, and of {@code b}. */
+    private static TestPool withGuarantee(int guaranteed, int permits) {
+        TenantShares shares = TestPool.shares(
+                Map.of("a", ShareSettings.ofWeight(0.001).withGuaranteed(guaranteed, 0), "b", ShareSettings.EQUAL));
+        TestPool pool = new TestPool(permits, shares, TestPool.NEVER_FORGETS);
+        pool.ask("b", 1, 40);
+        pool.ask("a", 1, 40);
+        return pool;
+    }
+
     @Test
     void a_part_of_a_guarantee_counts_in_whole_permits() {
-        TenantShares shares = TestPool.shares(
-                Map.of("a", ShareSettings.ofWeight(0.001).withGuaranteed(5, 0), "b", ShareSettings.EQUAL));
-        TestPool pool = new TestPool(8, shares, TestPool.NEVER_FORGETS);
-        pool.ask("b", 1, 20);
-        pool.ask("a", 1, 20);
+        TestPool pool = withGuarantee(5, 8);
         weigh(pool, Map.of("a", 0.7));
         List<String> granted = pool.grant();
         assertThat(granted.subList(0, 3)).containsOnly("a");
@@ -334,11 +340,7 @@ class PartOfAPoolTest {
 
     @Test
     void a_part_that_gives_whole_permits_is_not_rounded_down() {
-        TenantShares shares = TestPool.shares(
-                Map.of("a", ShareSettings.ofWeight(0.001).withGuaranteed(100, 0), "b", ShareSettings.EQUAL));
-        TestPool pool = new TestPool(29, shares, TestPool.NEVER_FORGETS);
-        pool.ask("b", 1, 40);
-        pool.ask("a", 1, 40);
+        TestPool pool = withGuarantee(100, 29);
         weigh(pool, Map.of("a", 0.29));
         assertThat(pool.grant()).containsOnly("a");
     }

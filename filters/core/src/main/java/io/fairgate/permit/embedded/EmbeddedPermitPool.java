@@ -165,8 +165,8 @@ public final class EmbeddedPermitPool implements PermitPool {
     }
 
     /**
-     * Makes this pool one of several in different processes that share their permits. It grants nothing until it is told how many
-     * permits this process may grant. Call it once, before the first request.
+     * Has this pool grant only a part of its permits, because other processes grant the rest. It grants nothing until {@link
+     * PoolSlice#limit} sets this part. Call it once, before the first request.
      *
      * @param changed runs when more or fewer permits may be needed here: when a request begins to wait for permits of the pool
      *     while no other one does, and when permits come back while more are in flight than {@link PoolSlice#limit} allows. Runs on

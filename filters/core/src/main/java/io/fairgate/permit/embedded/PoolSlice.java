@@ -51,8 +51,8 @@ public final class PoolSlice {
 
     /**
      * Has only a part of some weights and guarantees count, because the rest counts in other processes. Parts of guarantees are
-     * rounded down to whole permits. Takes the place of all parts that were
-     * set before, in time in proportion to both. A part of a tenant that the pool does not know yet counts for nothing.
+     * rounded down to whole permits. The parts replace all that were set before, in time in proportion to both. A part of a tenant
+     * that the pool does not know yet is ignored.
      *
      * @param tenants more than 0 and at most 1 for each; the whole weights and guarantees of all others count
      * @param groups the same for groups
@@ -64,8 +64,8 @@ public final class PoolSlice {
 
     /**
      * The permits that requests of each tenant hold and wait for, as far as the caps of the tenant and its classes allow. Takes
-     * n log n time for n tenants that hold, wait or owe, and time in proportion to the permits of the pool, up to 1,024. While no request waits, permits are taken and given back meanwhile, so that the numbers
-     * may be of different moments.
+     * n log n time for n tenants that hold, wait or owe, and time in proportion to the permits of the pool, up to 1,024. While no
+     * request waits, permits are taken and given back meanwhile, so that the numbers may be of different moments.
      */
     public Mono<Map<TenantId, Double>> asked() {
         return pool.drain.asked();

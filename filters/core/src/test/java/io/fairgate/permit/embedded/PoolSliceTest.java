@@ -367,7 +367,7 @@ class PoolSliceTest {
         assertThat(ask("a").expectTerminalError()).hasMessageContaining("draining");
     }
 
-    // ---- what is told ----
+    // ---- when the pool calls its listener ----
 
     @Test
     void it_tells_when_requests_begin_to_wait() {

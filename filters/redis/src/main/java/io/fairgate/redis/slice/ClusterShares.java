@@ -24,8 +24,9 @@ import java.util.TreeMap;
  * </ol>
  *
  * <p>Permits are scarce while fewer are left than there are nodes. Then permits of which several nodes are entitled to a
- * fraction are given in turn: the nodes that are owed most get one permit more. Otherwise each node should have a few more than its tenants want, so that the next requests
- * need not wait for the ledger, and about half of what is left stays free for the node that needs it first.
+ * fraction are given in turn: the nodes that are owed most get one permit more. Otherwise each node should have a few more than
+ * its tenants want, so that the next requests need not wait for the ledger, and about half of what is left stays free for the node
+ * that needs it first.
  */
 final class ClusterShares {
 

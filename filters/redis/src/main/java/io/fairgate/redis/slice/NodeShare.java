@@ -9,7 +9,8 @@ import java.util.Map;
  * @param target whole permits
  * @param entitled the same before it was rounded
  * @param isScarce whether all nodes together want nearly all permits, or more
- * @param parts how much of each tenant's demand is at this node, more than 0 and at most 1: its weight and guarantee count here for that part
+ * @param parts how much of each tenant's demand is at this node, more than 0 and at most 1: its weight and guarantee count here
+ *     for that part
  * @param groupParts how much of each group's share its tenants have at this node, more than 0 and at most 1: weight and guarantee
  *     of the group count here for that part
  */

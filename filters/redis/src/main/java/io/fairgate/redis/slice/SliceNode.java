@@ -17,7 +17,8 @@ import reactor.core.scheduler.Scheduler;
 /**
  * One node of a pool: sends its heartbeats, and has the pool of this process follow the slice that the ledger gives.
  *
- * <p>All of it runs on one worker, one task at a time. Each heartbeat has these steps, and the next one begins after the last step:
+ * <p>All of it runs on one worker, one task at a time. Each heartbeat has these steps, and the next one begins after the last step.
+ * Hints and changes of the settings may come between two steps, and change the target:
  *
  * <ol>
  *   <li>The pool tells what its tenants ask for, which gives the target ({@link ClusterShares}).
@@ -218,8 +219,8 @@ final class SliceNode {
     private void limit(int most, IntConsumer step) {
         next(slice.limit(most), inFlight -> {
             bound = most;
-            step.accept(
-                    Math.max(most, inFlight)); // The target may have changed: nothing below the bound can be promised.
+            // The target may be lower by now: the node must promise no less than the bound.
+            step.accept(Math.max(most, inFlight));
         });
     }
 

@@ -20,6 +20,8 @@ class FairClusterTest {
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final Offset<Double> CLOSE = offset(0.025);
     private static final int BACKLOG = 40;
+    private static final TenantShares GUARANTEED_8 = TenantShares.EQUAL.withMember(
+            TenantId.of("a"), ShareSettings.ofWeight(0.01).withGuaranteed(8, 0));
 
     private static Holds about(int millis) {
         return Holds.exponential(Duration.ofMillis(millis));
@@ -189,9 +191,7 @@ class FairClusterTest {
 
     @Test
     void a_guarantee_is_that_of_all_gateways_together() {
-        TenantShares shares = TenantShares.EQUAL.withMember(
-                TenantId.of("a"), ShareSettings.ofWeight(0.01).withGuaranteed(8, 0));
-        SimulatedGateways gateways = new SimulatedGateways(20, shares, 2);
+        SimulatedGateways gateways = new SimulatedGateways(20, GUARANTEED_8, 2);
         gateways.connect("a", 0, BACKLOG, about(20));
         gateways.connect("a", 1, BACKLOG, about(20));
         gateways.connect("b", 0, BACKLOG, about(20));
@@ -203,9 +203,7 @@ class FairClusterTest {
 
     @Test
     void a_guarantee_is_served_at_the_gateway_where_it_is_wanted() {
-        TenantShares shares = TenantShares.EQUAL.withMember(
-                TenantId.of("a"), ShareSettings.ofWeight(0.01).withGuaranteed(8, 0));
-        SimulatedGateways gateways = new SimulatedGateways(20, shares, 2);
+        SimulatedGateways gateways = new SimulatedGateways(20, GUARANTEED_8, 2);
         gateways.connect("a", 0, BACKLOG, about(20));
         gateways.connect("b", 0, BACKLOG, about(300));
         gateways.connect("b", 1, BACKLOG, about(300));

@@ -9,7 +9,7 @@ import java.util.Arrays;
 /**
  * The usage of a sliding window: a ring of counts, one for each sixtieth of the window. A window of any position touches at
  * most 61 of those parts, and all of them are counted: so no window holds more than the limit. The price is precision:
- * units come back when their whole part has left the window, up to a sixtieth of the window later than they could.
+ * units come back when their whole part has left the window, up to a sixtieth of the window (and 60 ns) later than they could.
  */
 final class SlidingUsage extends Usage {
 

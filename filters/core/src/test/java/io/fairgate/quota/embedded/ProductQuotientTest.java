@@ -11,13 +11,12 @@ class ProductQuotientTest {
 
     @Test
     void the_quotient_equals_that_of_big_integers() {
-        long seed = System.nanoTime();
-        Random random = new Random(seed);
+        Random random = new Random(1);
         for (int i = 0; i < 200_000; i++) {
             long factor = random.nextLong() >>> (22 + random.nextInt(42));
             long other = random.nextLong() >>> (1 + random.nextInt(63));
             long divisor = Math.max(1, random.nextLong() >>> (9 + random.nextInt(55)));
-            agrees(factor, other, divisor, "seed " + seed);
+            agrees(factor, other, divisor);
         }
     }
 
@@ -29,13 +28,13 @@ class ProductQuotientTest {
         for (long factor : factors) {
             for (long other : others) {
                 for (long divisor : divisors) {
-                    agrees(factor, other, divisor, "ends");
+                    agrees(factor, other, divisor);
                 }
             }
         }
     }
 
-    private static void agrees(long factor, long other, long divisor, String what) {
+    private static void agrees(long factor, long other, long divisor) {
         BigInteger[] exact = BigInteger.valueOf(factor)
                 .multiply(BigInteger.valueOf(other))
                 .divideAndRemainder(BigInteger.valueOf(divisor));
@@ -44,7 +43,7 @@ class ProductQuotientTest {
                 ? new ProductQuotient(exact[0].longValueExact(), exact[1].longValueExact())
                 : new ProductQuotient(Long.MAX_VALUE, 0);
         assertThat(ProductQuotient.of(factor, other, divisor))
-                .as("%s: %d * %d / %d", what, factor, other, divisor)
+                .as("%d * %d / %d", factor, other, divisor)
                 .isEqualTo(expected);
     }
 }

@@ -9,19 +9,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Returned units, at any time and in any order, never let a rate admit more than its definition allows. */
 class SettledRateOracleTest {
-    private static final int RUNS = 600;
+    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 600);
     private static final int STEPS = 120;
 
     @Test
     void a_returned_unit_is_never_admitted_twice() {
-        long firstSeed = System.nanoTime();
-        for (int i = 0; i < RUNS; i++) {
-            runTraffic(firstSeed + i);
-        }
+        LongStream.range(0, SEEDS).forEach(SettledRateOracleTest::runTraffic);
     }
 
     private static void runTraffic(long seed) {

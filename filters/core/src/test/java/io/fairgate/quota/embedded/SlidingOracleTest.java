@@ -12,30 +12,33 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
  * A sliding window against a log of every request: no window ever contains more than the limit, a request is refused only if a
  * window that is a sixtieth longer would contain more, and a retry passes exactly at the announced time.
+ *
+ * <p>{@code -Dfairgate.seeds=100000} runs more than the usual seeds.
  */
 class SlidingOracleTest {
-    private static final int RUNS = 500;
+    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 500);
     private static final int STEPS = 120;
 
     private record Admitted(long nanos, long units) {}
+
+    /** A unit that returned later than a sixtieth of the window by the nanoseconds to which the parts are rounded up. */
+    private static final long FOUND = 23_929_591_790_196L;
 
     private final List<Admitted> log = new ArrayList<>();
 
     @Test
     void any_window_holds_at_most_the_limit() {
-        long firstSeed = System.nanoTime();
-        for (int i = 0; i < RUNS; i++) {
-            log.clear();
-            runTraffic(firstSeed + i);
-        }
+        LongStream.concat(LongStream.range(0, SEEDS), LongStream.of(FOUND)).forEach(this::runTraffic);
     }
 
     private void runTraffic(long seed) {
+        log.clear();
         Random random = new Random(seed);
         long limit = 1 + (long) (Math.exp(random.nextDouble() * Math.log(Quota.MAX_LIMIT)) - 1);
         long within = 1_000_000
@@ -43,6 +46,7 @@ class SlidingOracleTest {
                         random.nextDouble() * Math.log(Duration.ofDays(366).toNanos() - 1e6));
         Quota.Sliding sliding = new Quota.Sliding("any", limit, Duration.ofNanos(within));
         long part = (within + SlidingUsage.PARTS - 1) / SlidingUsage.PARTS;
+        long longer = (SlidingUsage.PARTS + 1) * part;
         VirtualQuotas virtual = new VirtualQuotas();
         List<QuotaCharge> charges = new ArrayList<>();
         for (int step = 0; step < STEPS; step++) {
@@ -68,7 +72,7 @@ class SlidingOracleTest {
                 charges.add(charge);
                 assertThat(used(now, within)).as(what).isLessThanOrEqualTo(BigInteger.valueOf(limit));
             } else {
-                assertThat(used(now, within + part).add(BigInteger.valueOf(units)))
+                assertThat(used(now, longer).add(BigInteger.valueOf(units)))
                         .as("refused although even the longer window has room, " + what)
                         .isGreaterThan(BigInteger.valueOf(limit));
                 assertRetry(virtual, sliding, units, decision.retryAfter(), what);

@@ -157,6 +157,35 @@ public record ShareGroups(Map<String, Group> byName, Map<TenantId, String> paren
         return within;
     }
 
+    /** The most permits that each member can have while all others are idle: as caps of groups allow, less what others reserve. */
+    Map<TenantId, Long> mostAlone(Map<TenantId, ShareSettings> members, int permits) {
+        Map<String, Long> within = reservedWithin(members);
+        Map<TenantId, Long> most = new HashMap<>();
+        members.forEach((tenant, settings) -> most.put(tenant, mostAlone(tenant, settings, within, permits)));
+        return most;
+    }
+
+    private long mostAlone(TenantId tenant, ShareSettings settings, Map<String, Long> within, int permits) {
+        long ofOthers = 0;
+        long keeps = settings.reserved();
+        long most = Long.MAX_VALUE;
+        for (String name : namesAbove(tenant)) {
+            long all = within.getOrDefault(name, 0L);
+            ofOthers += all - keeps;
+            most = Math.min(most, group(name).settings().maxInFlight() - ofOthers);
+            keeps = Math.max(all, group(name).settings().reserved());
+        }
+        ofOthers += within.getOrDefault(NO_GROUP, 0L) - keeps;
+        return Math.min(most, permits - ofOthers);
+    }
+
+    ShareGroups withoutReservations() {
+        Map<String, Group> changed = new LinkedHashMap<>();
+        byName.forEach((name, group) -> changed.put(
+                name, new Group(group.settings().withGuaranteed(group.settings().guaranteed(), 0), group.parent())));
+        return new ShareGroups(changed, parents);
+    }
+
     private int depth(String name) {
         int depth = 0;
         for (String above = parentOf(name, byName); above != null; above = parentOf(above, byName)) {

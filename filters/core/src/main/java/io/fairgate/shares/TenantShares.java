@@ -141,6 +141,35 @@ public record TenantShares(
         return caps;
     }
 
+    /**
+     * The same without reservations. Instead, a tenant's cap leaves free what the others reserve: it is the most that the tenant could have
+     * of the pool while all others are idle, and at least 1. For a process that grants only a part of a pool, because the permits that
+     * stay free for a tenant are not in this part.
+     *
+     * @param permits of the pool
+     */
+    public TenantShares withCapsForReservations(int permits) {
+        long reserved = reserved();
+        if (reserved == 0) {
+            return this;
+        }
+        Map<TenantId, ShareSettings> capped = new LinkedHashMap<>();
+        Map<TenantId, Long> most = groups.mostAlone(members, permits);
+        members.forEach(
+                (tenant, settings) -> capped.put(tenant, withoutReservation(settings, most.getOrDefault(tenant, 1L))));
+        return new TenantShares(
+                capped,
+                withoutReservation(others, permits - reserved),
+                groups.withoutReservations(),
+                classes,
+                calculator);
+    }
+
+    private static ShareSettings withoutReservation(ShareSettings settings, long most) {
+        int cap = (int) Math.max(1, Math.min(settings.maxInFlight(), most));
+        return settings.withGuaranteed(Math.min(settings.guaranteed(), cap), 0).withMaxInFlight(cap);
+    }
+
     /** With settings for one tenant, which is in no group. */
     public TenantShares withMember(TenantId tenant, ShareSettings settings) {
         return new TenantShares(put(members, tenant, settings), others, groups.without(tenant), classes, calculator);

@@ -169,8 +169,8 @@ public final class EmbeddedPermitPool implements PermitPool {
      * PoolSlice#limit} sets this part. Call it once, before the first request.
      *
      * @param changed runs when more or fewer permits may be needed here: when a request begins to wait for permits of the pool
-     *     while no other one does, and when permits come back while more are in flight than {@link PoolSlice#limit} allows. Runs on
-     *     any thread, and must be quick. An exception goes to Reactor's hook for dropped errors
+     *     while no other one does, or is refused because it may not wait, and when permits come back while more are in flight than
+     *     {@link PoolSlice#limit} allows. Runs on any thread, and must be quick. An exception goes to Reactor's hook for dropped errors
      */
     public PoolSlice share(Runnable changed) {
         drain.share(changed);

@@ -140,6 +140,7 @@ final class RequestQueue {
     Map<TenantId, Double> asked() {
         Map<TenantId, Double> asked = new HashMap<>(scheduler.asked(now));
         fastPath.addTaken(asked);
+        slice.takeRefused().forEach((tenant, permits) -> asked.merge(tenant, permits, Double::sum));
         return asked;
     }
 
@@ -213,7 +214,7 @@ final class RequestQueue {
         int before = scheduler.waiting();
         for (Waiter waiter : arrived) {
             if (waiter.isImmediate() && waiter.isWaiting()) {
-                takeOut(waiter, RefusalReason.MAX_WAIT);
+                refuseInsteadOfWaiting(waiter, RefusalReason.MAX_WAIT);
             }
             QueuedRequest over = scheduler.overOwnBound(waiter);
             if (over != null) {
@@ -232,9 +233,16 @@ final class RequestQueue {
     void refuseBeyond(int maxWaiting, RefusalReason reason) {
         QueuedRequest over = scheduler.overPoolBound(maxWaiting);
         while (over != null) {
-            takeOut(over, reason);
+            refuseInsteadOfWaiting(over, reason);
             over = scheduler.overPoolBound(maxWaiting);
         }
+    }
+
+    private void refuseInsteadOfWaiting(QueuedRequest request, RefusalReason reason) {
+        if (!scheduler.waitsForOwnCap(request)) {
+            slice.refused(request);
+        }
+        takeOut(request, reason);
     }
 
     private void takeOut(QueuedRequest request, RefusalReason reason) {

@@ -3,6 +3,7 @@ package io.fairgate.permit.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
@@ -42,6 +43,10 @@ class PoolSliceTest {
     private @Nullable PoolSlice slice;
 
     private void start(TenantShares shares) {
+        start(shares, PoolSettings.ofPermits(PERMITS));
+    }
+
+    private void start(TenantShares shares, PoolSettings settings) {
         time.advanceBy(Duration.ofMinutes(1)); // The pool's own clock has another zero.
         nothingLeft.watch(time);
         PoolListener listener = new PoolListener() {
@@ -50,8 +55,7 @@ class PoolSliceTest {
                 lost.incrementAndGet();
             }
         };
-        pool = nothingLeft.watch(
-                new EmbeddedPermitPool("test", PoolSettings.ofPermits(PERMITS), shares, time, listener));
+        pool = nothingLeft.watch(new EmbeddedPermitPool("test", settings, shares, time, listener));
         slice = pool.share(changes::incrementAndGet);
     }
 
@@ -481,5 +485,48 @@ class PoolSliceTest {
         ask("b");
         assertThat(asked()).isEqualTo(Map.of(A, 3.0, B, 3.0));
         time.advanceBy(PoolSettings.DEFAULT_MAX_WAIT.plusMillis(1));
+    }
+
+    // ---- requests that may not wait ----
+
+    @Test
+    void a_request_that_is_refused_without_waiting_is_told_once() {
+        start(TenantShares.EQUAL, PoolSettings.ofPermits(PERMITS).withMaxWaiting(0));
+        endIn(Duration.ofHours(1));
+        assertThat(ask(request("a").withPermits(2)).expectTerminalError()).isInstanceOf(PermitRefusedException.class);
+        assertThat(changes).hasValue(1);
+        ask("a");
+        ask("b");
+        assertThat(changes).as("known already").hasValue(1);
+        assertThat(asked()).containsOnly(Map.entry(A, 2.0), Map.entry(B, 1.0));
+        assertThat(asked()).isEmpty();
+        limit(2);
+        HeldPermits held = held(ask(request("a").withPermits(2)));
+        assertThat(changes).hasValue(1);
+        ask("a");
+        assertThat(changes).hasValue(2);
+        assertThat(asked()).containsOnly(Map.entry(A, 3.0));
+        held.release();
+    }
+
+    @Test
+    void permits_that_cannot_be_taken_at_once_are_told() {
+        start(TenantShares.EQUAL);
+        endIn(Duration.ofHours(1));
+        assertThat(pool().tryAcquire(request("a"))).isNull();
+        assertThat(changes).hasValue(1);
+        assertThat(asked()).containsOnly(Map.entry(A, 1.0));
+    }
+
+    @Test
+    void a_refusal_because_of_the_own_cap_is_not_told() {
+        start(TenantShares.EQUAL.withMember(A, ShareSettings.EQUAL.withMaxInFlight(1)));
+        limit(PERMITS);
+        endIn(Duration.ofHours(1));
+        HeldPermits held = hold("a");
+        assertThat(pool().tryAcquire(request("a"))).isNull();
+        assertThat(changes).hasValue(0);
+        assertThat(asked()).containsOnly(Map.entry(A, 1.0));
+        held.release();
     }
 }

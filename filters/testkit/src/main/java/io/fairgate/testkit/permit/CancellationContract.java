@@ -185,7 +185,7 @@ abstract class CancellationContract extends PoolTopic {
         Work second = new Work();
         run(pool, "a", first);
         run(pool, "b", second);
-        pass(Duration.ofMillis(990));
+        pass(Duration.ofMillis(900));
         complete(first);
         pass(Duration.ofSeconds(10));
         assertThat(second.cancelled).hasValue(0);

@@ -27,7 +27,7 @@ import reactor.test.subscriber.TestSubscriber;
 abstract class PoolTopic {
 
     /** The longest time in which a pool answers. */
-    static final Duration SOON = Duration.ofMillis(5);
+    static final Duration SOON = Duration.ofMillis(20);
 
     /** A time so short that a pool that does not answer at once is in the middle of its answer after a few of them. */
     static final Duration STEP = Duration.ofNanos(500);

@@ -26,9 +26,9 @@ abstract class RefusalContract extends PoolTopic {
         Work first = new Work();
         run(pool, "a", first);
         TestSubscriber<Void> second = run(pool, "b", new Work());
-        pass(Duration.ofMillis(1990));
+        pass(Duration.ofMillis(1900));
         assertThat(waiting(pool)).isOne();
-        pass(Duration.ofMillis(10));
+        pass(Duration.ofMillis(100));
         assertRefused(second, RefusalReason.MAX_WAIT);
         assertThat(waiting(pool)).isZero();
         complete(first);

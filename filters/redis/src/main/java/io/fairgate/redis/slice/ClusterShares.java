@@ -26,7 +26,7 @@ import java.util.TreeMap;
  * <p>Permits are scarce while fewer are left than there are nodes. Then permits of which several nodes are entitled to a
  * fraction are given in turn: the nodes that are owed most get one permit more. Otherwise each node should have a few more than
  * its tenants want, so that the next requests need not wait for the ledger, and about half of what is left stays free for the node
- * that needs it first.
+ * that needs it first. The only node gets all.
  */
 final class ClusterShares {
 
@@ -64,10 +64,15 @@ final class ClusterShares {
         double ownEntitled = entitled.getOrDefault(self, 0.0);
         int target = isScarce
                 ? inTurns(whole(division.permits()), self, entitled, nodes)
-                : (int) (Math.ceil(ownEntitled - ROUNDING) + Math.floor((left - count) / (2.0 * count)));
+                : (int) (Math.ceil(ownEntitled - ROUNDING) + Math.floor(inAdvance(left, count)));
         Map<TenantId, Double> parts = new HashMap<>();
         own.wanted().forEach((tenant, n) -> parts.put(tenant, part(n, wanted, tenant)));
         return new NodeShare(target, ownEntitled, isScarce, parts, groupParts(parts, division));
+    }
+
+    /** Permits for the next requests of each node. The only node gets all that are left. */
+    private static double inAdvance(double left, int nodes) {
+        return nodes == 1 ? left : (left - nodes) / (2.0 * nodes);
     }
 
     private static double part(double here, Map<TenantId, Double> wanted, TenantId tenant) {

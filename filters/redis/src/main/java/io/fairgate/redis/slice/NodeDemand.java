@@ -24,7 +24,8 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed) {
     private static final String VERSION = "1";
 
     private static final double LEAST = 0.01;
-    private static final double MOST_PERMITS = 1e9;
+    /** Far more than any pool has. */
+    static final double MOST_PERMITS = 1e9;
 
     /** @throws IllegalArgumentException when a number is not finite, or a wanted one not more than 0 and at most a billion */
     NodeDemand {

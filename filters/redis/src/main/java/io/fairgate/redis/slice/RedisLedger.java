@@ -7,6 +7,7 @@ import io.lettuce.core.api.reactive.RedisReactiveCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.List;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -53,18 +54,22 @@ final class RedisLedger implements SliceLedger {
                 .map(answer -> SliceScripts.answer(beat, answer));
     }
 
+    /** Without hints, as when an ACL forbids them, heartbeats find free permits. */
     @Override
-    public void onFreePermits(Runnable listener) {
-        hints.addListener(new RedisPubSubAdapter<>() {
+    public Disposable onFreePermits(Runnable listener) {
+        RedisPubSubAdapter<String, String> adapter = new RedisPubSubAdapter<>() {
             @Override
             public void message(String from, String message) {
                 if (from.equals(channel)) {
                     listener.run();
                 }
             }
-        });
-        hints.reactive()
-                .subscribe(channel)
-                .subscribe(done -> {}, failed -> {}); // Without hints, heartbeats find free permits.
+        };
+        hints.addListener(adapter);
+        hints.reactive().subscribe(channel).subscribe(done -> {}, failed -> {});
+        return () -> {
+            hints.removeListener(adapter);
+            hints.reactive().unsubscribe(channel).subscribe(done -> {}, failed -> {});
+        };
     }
 }

@@ -1,6 +1,7 @@
 package io.fairgate.redis.slice;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -198,6 +199,9 @@ final class SliceAgent {
      * no answer to the old name is taken for one to the new.
      */
     private void beginAgain() {
+        Map<String, String> ofOthers = new HashMap<>(demands);
+        ofOthers.remove(node);
+        demands = ofOthers;
         node = names.get();
         slice = 0;
         unanswered = null;

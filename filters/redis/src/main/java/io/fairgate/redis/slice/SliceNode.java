@@ -8,9 +8,12 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -48,6 +51,8 @@ final class SliceNode {
     private int permits;
     private ClusterShares division;
     private NodeShare share = NodeShare.NONE;
+    /** What the live nodes told, as of the last answer. */
+    private Map<String, NodeDemand> demands = Map.of();
     /** What the tenants asked for when the last heartbeat began. */
     private Map<TenantId, Double> wanted = Map.of();
     /** The bound of the pool. */
@@ -58,6 +63,11 @@ final class SliceNode {
     private boolean isBeatDue;
     private boolean isBeatDueAfterwards;
     private boolean isStopped;
+    private final Disposable.Swap hints = Disposables.swap();
+    /** Whether a hint waits for the worker: others that come meanwhile say the same. */
+    private final AtomicBoolean isHinted = new AtomicBoolean();
+
+    private final Mono<Void> stopped = Mono.defer(this::lastBeat).cache();
 
     /**
      * Has the pool grant nothing until the ledger has answered.
@@ -86,7 +96,7 @@ final class SliceNode {
 
     /** Begins to send heartbeats. */
     void start() {
-        ledger.onFreePermits(() -> run(this::permitsAreFree));
+        hints.update(ledger.onFreePermits(this::hint));
         run(this::beatAgain);
     }
 
@@ -101,6 +111,11 @@ final class SliceNode {
 
     /** Ends the heartbeats with one that gives the slice back. The pool must be closed, and nothing in flight. */
     Mono<Void> stop() {
+        return stopped;
+    }
+
+    private Mono<Void> lastBeat() {
+        hints.dispose();
         return Mono.<Heartbeat>create(sink -> run(() -> {
                     isStopped = true;
                     sink.success(agent.lastBeat());
@@ -143,7 +158,14 @@ final class SliceNode {
         }
     }
 
+    private void hint() {
+        if (isHinted.compareAndSet(false, true)) {
+            run(this::permitsAreFree);
+        }
+    }
+
     private void permitsAreFree() {
+        isHinted.set(false);
         aim();
         if (share.target() > agent.slice(now())) {
             beatSoon();
@@ -187,7 +209,8 @@ final class SliceNode {
     }
 
     private void asked(Map<TenantId, Double> wanted) {
-        this.wanted = wanted;
+        this.wanted = new HashMap<>(wanted);
+        this.wanted.replaceAll((tenant, permits) -> Math.min(permits, NodeDemand.MOST_PERMITS));
         aim();
         if (isStopped) {
             finish();
@@ -203,11 +226,13 @@ final class SliceNode {
     }
 
     private void aim() {
-        Map<String, NodeDemand> all = new HashMap<>();
-        agent.demands().forEach((name, text) -> all.put(name, NodeDemand.parse(text)));
-        boolean knowsOthers = !all.isEmpty();
-        all.put(agent.node(), demand());
-        share = knowsOthers ? division.of(permits, agent.node(), all) : NodeShare.NONE;
+        if (demands.isEmpty()) {
+            share = NodeShare.NONE;
+        } else {
+            Map<String, NodeDemand> all = new HashMap<>(demands);
+            all.put(agent.node(), demand());
+            share = division.of(permits, agent.node(), all);
+        }
         agent.aimAt(share.target());
         owe();
     }
@@ -231,8 +256,14 @@ final class SliceNode {
     }
 
     private void answered(SliceAnswer answer) {
+        boolean isFirst = demands.isEmpty();
         agent.answered(answer, now());
+        demands = new HashMap<>();
+        agent.demands().forEach((name, text) -> demands.put(name, NodeDemand.parse(text)));
         aim();
+        if (isFirst && share.target() > agent.slice(now())) {
+            isBeatDueAfterwards = true; // Only now it knows what it needs.
+        }
         slice.weigh(share.parts(), share.groupParts()).subscribe();
         int most = Math.min(agent.kept(now()), share.target());
         if (most == bound) {

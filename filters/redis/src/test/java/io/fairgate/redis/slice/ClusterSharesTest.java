@@ -124,7 +124,17 @@ class ClusterSharesTest {
         assertThat(target(12, "one") + target(12, "two") + target(12, "three")).isEqualTo(10);
         nodes.keySet().retainAll(Set.of("one"));
         tells("one", 0, Map.of(B, 1.0));
-        assertThat(target(20, "one")).isEqualTo(1 + 8);
+        assertThat(target(20, "one")).isEqualTo(18);
+    }
+
+    @Test
+    void the_only_node_gets_all_permits() {
+        tells("one", 0, Map.of());
+        assertThat(target(7, "one")).isEqualTo(7);
+        tells("one", 0, Map.of(A, 2.0));
+        assertThat(target(7, "one")).isEqualTo(7);
+        tells("one", 0, Map.of(A, 9.0));
+        assertThat(target(7, "one")).isEqualTo(7);
     }
 
     @Test

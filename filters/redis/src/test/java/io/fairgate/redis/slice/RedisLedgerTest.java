@@ -29,6 +29,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 
 /** Two gateways' pools on a real Redis. */
 class RedisLedgerTest {
@@ -202,8 +203,8 @@ class RedisLedgerTest {
         RedisLedger other = new RedisLedger("others", SCRIPTS, redis, hints);
         AtomicInteger told = new AtomicInteger();
         AtomicInteger toldOther = new AtomicInteger();
-        ledger.onFreePermits(told::incrementAndGet);
-        other.onFreePermits(toldOther::incrementAndGet);
+        Disposable listening = ledger.onFreePermits(told::incrementAndGet);
+        Disposable unused = other.onFreePermits(toldOther::incrementAndGet);
         AtomicLong sequence = new AtomicLong();
         eventually("a slice", () -> slice(ledger, "one", sequence, 0, 5, false) == 5);
         assertThat(slice(ledger, "one", sequence, 5, 6, false)).isEqualTo(6);
@@ -217,6 +218,15 @@ class RedisLedgerTest {
         eventually(
                 "the end of a silent node", () -> slice(ledger, "three", sequence, 0, 0, false) == 0 && told.get() > 5);
         assertThat(toldOther).hasValue(0);
+
+        listening.dispose();
+        eventually("no subscription", () -> subscribers("refunds") == 0);
+        assertThat(subscribers("others")).isOne();
+    }
+
+    private long subscribers(String pool) {
+        String channel = SliceScripts.channel(pool);
+        return Objects.requireNonNull(redis.sync().pubsubNumsub(channel).get(channel));
     }
 
     /** With one more message, which comes after those of the scripts. */

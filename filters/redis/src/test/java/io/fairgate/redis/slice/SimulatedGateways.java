@@ -14,9 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import reactor.core.publisher.Mono;
 
 /**
  * Gateways that share a pool, on virtual time: each has a pool of the core, a node, and tenants with requests. The network and the
@@ -30,11 +28,9 @@ final class SimulatedGateways {
 
     private final TestTime time = new TestTime();
     private final Random random = new Random(7);
-    private final SliceKernel kernel = new SliceKernel(TERM, 700, Set.of());
-    private final LedgerState ledger = new LedgerState();
+    private final NearLedger ledger = new NearLedger(time, CALL);
     private final int permits;
     private final List<EmbeddedPermitPool> pools = new ArrayList<>();
-    private final List<Runnable> wakeUps = new ArrayList<>();
     private final Map<String, Double> used = new HashMap<>();
     private long measuredFrom;
     private int inUse;
@@ -47,7 +43,7 @@ final class SimulatedGateways {
             String name = "gateway-" + i;
             EmbeddedPermitPool pool = new EmbeddedPermitPool("pool", settings, shares, time, PoolListener.NONE);
             pools.add(pool);
-            SliceNode node = new SliceNode(pool, shares, new NearLedger(), TERM, () -> name, time);
+            SliceNode node = new SliceNode(pool, shares, ledger, TERM, () -> name, time);
             after(SliceNode.BEATS.multipliedBy(i).dividedBy(gateways), node::start);
         }
         time.advanceBy(Duration.ofSeconds(6));
@@ -59,27 +55,6 @@ final class SimulatedGateways {
 
     private long now() {
         return time.now(TimeUnit.NANOSECONDS);
-    }
-
-    /** The way of one gateway to the ledger. */
-    private final class NearLedger implements SliceLedger {
-
-        @Override
-        public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
-            return Mono.create(sink -> after(CALL, () -> {
-                int before = ledger.used();
-                SliceAnswer answer = kernel.heartbeat(ledger, beat, now() / MILLI, "redis");
-                if (ledger.used() < before) {
-                    wakeUps.forEach(wakeUp -> after(CALL, wakeUp));
-                }
-                after(CALL, () -> sink.success(answer));
-            }));
-        }
-
-        @Override
-        public void onFreePermits(Runnable listener) {
-            wakeUps.add(listener);
-        }
     }
 
     /** Connections of a tenant: each sends its next request when the last one has ended. */

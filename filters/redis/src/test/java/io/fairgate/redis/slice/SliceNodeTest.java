@@ -7,14 +7,18 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
@@ -22,6 +26,7 @@ import reactor.core.publisher.MonoSink;
 class SliceNodeTest {
 
     private static final int PERMITS = 10;
+    private static final int OF_OTHER_NODE = 4;
     private static final SliceTerm TERM = SliceTerm.USUAL;
     private static final Duration SOON = Duration.ofMillis(1);
 
@@ -49,8 +54,9 @@ class SliceNodeTest {
                 }
 
                 @Override
-                public void onFreePermits(Runnable listener) {
+                public Disposable onFreePermits(Runnable listener) {
                     wakeUps.add(listener);
+                    return () -> wakeUps.remove(listener);
                 }
             },
             TERM,
@@ -82,27 +88,54 @@ class SliceNodeTest {
         time.runDue();
     }
 
-    /** Until the first recovery of the ledger is over; the node has a slice then. */
+    /** Until the first recovery of the ledger is over. Then the node has a slice, and so has another node. */
     private void begin() {
         node.start();
         time.runDue();
-        for (int i = 0; i < 60; i++) {
+        answer();
+        pass(SliceNode.LEAST_BETWEEN_BEATS);
+        answer();
+        pass(SliceNode.BEATS.minus(SliceNode.LEAST_BETWEEN_BEATS));
+        for (int i = 1; i <= 60; i++) {
+            otherNodeBeats(i);
             answer();
             pass(SliceNode.BEATS);
         }
         answer();
-        assertThat(ledger.used()).isPositive();
+        assertThat(slice()).isPositive();
+    }
+
+    private void otherNodeBeats(int sequence) {
+        LedgerState.Node other = ledger.nodes.get("other");
+        String demand = new NodeDemand(Map.of(TenantId.of("other"), (double) OF_OTHER_NODE), 0).text();
+        Heartbeat beat = new Heartbeat(
+                "other",
+                sequence,
+                LedgerVersion.NONE,
+                other == null ? 0 : other.slice(),
+                OF_OTHER_NODE,
+                PERMITS,
+                List.of(),
+                demand,
+                false);
+        kernel.heartbeat(ledger, beat, now(), "redis");
+    }
+
+    /** What the ledger has recorded for the node. */
+    private int slice() {
+        return Objects.requireNonNull(ledger.nodes.get(last().beat().node())).slice();
     }
 
     @Test
-    void a_node_that_knows_no_other_one_wants_nothing() {
+    void a_node_asks_what_the_others_want_and_soon_after_for_permits() {
         node.start();
         time.runDue();
         assertThat(sent).hasSize(1);
         assertThat(last().beat().wanted()).isZero();
         answer();
-        pass(SliceNode.BEATS);
-        assertThat(last().beat().wanted()).isPositive();
+        pass(SliceNode.LEAST_BETWEEN_BEATS);
+        assertThat(sent).hasSize(2);
+        assertThat(last().beat().wanted()).isEqualTo(PERMITS);
     }
 
     @Test
@@ -146,7 +179,7 @@ class SliceNodeTest {
     @Test
     void requests_that_begin_to_wait_are_told_at_once_and_not_more_often_than_allowed() {
         begin();
-        int slice = ledger.used();
+        int slice = slice();
         pass(SOON);
         for (int i = 0; i < slice; i++) {
             ask("a");
@@ -166,7 +199,7 @@ class SliceNodeTest {
         begin();
         pass(SliceNode.BEATS);
         int before = sent.size();
-        for (int i = 0; i <= ledger.used(); i++) {
+        for (int i = 0; i <= slice(); i++) {
             ask("a");
         }
         pass(SliceNode.LEAST_BETWEEN_BEATS.multipliedBy(2));
@@ -211,7 +244,7 @@ class SliceNodeTest {
         assertThat(sent).hasSize(before);
         answer();
         assertThat(ended).hasValue(1);
-        assertThat(ledger.used()).isZero();
+        assertThat(slice()).isZero();
         pass(Duration.ofSeconds(1));
         assertThat(sent).hasSize(before);
     }

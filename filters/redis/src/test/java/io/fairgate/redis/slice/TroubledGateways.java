@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
@@ -172,8 +173,9 @@ final class TroubledGateways {
         }
 
         @Override
-        public void onFreePermits(Runnable listener) {
+        public Disposable onFreePermits(Runnable listener) {
             wakeUps.add(listener);
+            return () -> wakeUps.remove(listener);
         }
 
         @Override

@@ -1,0 +1,55 @@
+package io.fairgate.redis.slice;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/** The model of the ledger, and a network in which a message takes the same time each way, or is lost while it is cut. */
+final class NearLedger implements SliceLedger {
+
+    private static final long MILLI = 1_000_000;
+
+    final LedgerState state = new LedgerState();
+    boolean isLost;
+    private final SliceKernel kernel = new SliceKernel(SliceTerm.USUAL, 700, Set.of());
+    private final List<Runnable> listeners = new ArrayList<>();
+    private final Scheduler time;
+    private final Duration oneWay;
+
+    NearLedger(Scheduler time, Duration oneWay) {
+        this.time = time;
+        this.oneWay = oneWay;
+    }
+
+    private void later(Runnable action) {
+        var unused = time.createWorker().schedule(action, oneWay.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
+        return Mono.create(sink -> later(() -> {
+            if (isLost) {
+                sink.error(new IOException("connection reset"));
+                return;
+            }
+            int before = state.used();
+            SliceAnswer answer = kernel.heartbeat(state, beat, time.now(TimeUnit.NANOSECONDS) / MILLI, "redis");
+            if (state.used() < before) {
+                List.copyOf(listeners).forEach(this::later);
+            }
+            later(() -> sink.success(answer));
+        }));
+    }
+
+    @Override
+    public Disposable onFreePermits(Runnable listener) {
+        listeners.add(listener);
+        return () -> listeners.remove(listener);
+    }
+}

@@ -1,11 +1,11 @@
 package io.fairgate.redis.slice;
 
+import io.fairgate.redis.connection.RedisConnections;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.reactive.RedisReactiveCommands;
-import io.lettuce.core.pubsub.RedisPubSubAdapter;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.api.reactive.RedisScriptingReactiveCommands;
+import io.lettuce.core.codec.Base16;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -17,59 +17,44 @@ import reactor.core.publisher.Mono;
 final class RedisLedger implements SliceLedger {
 
     private static final String HEARTBEAT = SliceScripts.heartbeat(SliceScripts.CLOCK);
+    private static final String HEARTBEAT_DIGEST = Base16.digest(HEARTBEAT.getBytes(StandardCharsets.UTF_8));
 
     /** For a server that does not let scripts read its identity: lost writes are then known by versions only. */
     private static final String UNKNOWN_SERVER = "";
 
-    private final RedisReactiveCommands<String, String> redis;
-    private final StatefulRedisPubSubConnection<String, String> hints;
+    private final RedisConnections redis;
     private final SliceScripts scripts;
     private final String channel;
     private final String[] keys;
-    private final String digest;
 
-    /** @param hints another connection, on which nothing but messages comes */
-    RedisLedger(
-            String pool,
-            SliceScripts scripts,
-            StatefulRedisConnection<String, String> connection,
-            StatefulRedisPubSubConnection<String, String> hints) {
-        this.redis = connection.reactive();
-        this.hints = hints;
+    RedisLedger(String pool, SliceScripts scripts, RedisConnections redis) {
+        this.redis = redis;
         this.scripts = scripts;
         this.channel = SliceScripts.channel(pool);
         this.keys = SliceScripts.keys(pool);
-        this.digest = redis.digest(HEARTBEAT);
     }
 
     @Override
     public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
         String[] arguments = scripts.arguments(beat, UNKNOWN_SERVER);
-        return redis.<List<Object>>evalsha(digest, ScriptOutputType.MULTI, keys, arguments)
-                .next()
-                .onErrorResume(
-                        RedisNoScriptException.class,
-                        restarted -> redis.<List<Object>>eval(HEARTBEAT, ScriptOutputType.MULTI, keys, arguments)
-                                .next())
+        return redis.call(commands -> byDigest(commands, arguments)
+                        .onErrorResume(RedisNoScriptException.class, restarted -> whole(commands, arguments)))
                 .map(answer -> SliceScripts.answer(beat, answer));
+    }
+
+    private Mono<List<Object>> byDigest(RedisScriptingReactiveCommands<String, String> redis, String[] arguments) {
+        return redis.<List<Object>>evalsha(HEARTBEAT_DIGEST, ScriptOutputType.MULTI, keys, arguments)
+                .next();
+    }
+
+    private Mono<List<Object>> whole(RedisScriptingReactiveCommands<String, String> redis, String[] arguments) {
+        return redis.<List<Object>>eval(HEARTBEAT, ScriptOutputType.MULTI, keys, arguments)
+                .next();
     }
 
     /** Without hints, as when an ACL forbids them, heartbeats find free permits. */
     @Override
     public Disposable onFreePermits(Runnable listener) {
-        RedisPubSubAdapter<String, String> adapter = new RedisPubSubAdapter<>() {
-            @Override
-            public void message(String from, String message) {
-                if (from.equals(channel)) {
-                    listener.run();
-                }
-            }
-        };
-        hints.addListener(adapter);
-        hints.reactive().subscribe(channel).subscribe(done -> {}, failed -> {});
-        return () -> {
-            hints.removeListener(adapter);
-            hints.reactive().unsubscribe(channel).subscribe(done -> {}, failed -> {});
-        };
+        return redis.listen(channel, listener);
     }
 }

@@ -6,12 +6,15 @@ import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.PoolStatus;
 import io.fairgate.status.PoolTotals;
 import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
+import io.fairgate.time.MonotonicScheduler;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -35,10 +38,39 @@ public final class RedisPermitPool implements PermitPool {
     private final Sinks.Empty<Void> closed = Sinks.empty();
 
     /**
+     * A pool in Redis, which begins to send heartbeats.
+     *
+     * @param failover how long a server of Redis that was replaced may go on to accept writes
+     * @param heartbeats the thread of the heartbeats
+     */
+    public static RedisPermitPool start(
+            String name,
+            PoolSettings settings,
+            TenantShares shares,
+            PoolListener listener,
+            RedisConnections redis,
+            Duration failover,
+            Scheduler heartbeats) {
+        SliceTerm term = SliceTerm.USUAL;
+        SliceLedger ledger = new RedisLedger(name, new SliceScripts(term, failover.toMillis()), redis);
+        return new RedisPermitPool(
+                name,
+                settings,
+                shares,
+                listener,
+                ledger,
+                term,
+                () -> UUID.randomUUID().toString(),
+                MonotonicScheduler.INSTANCE,
+                heartbeats);
+    }
+
+    /**
      * Begins to send heartbeats.
      *
      * @param names a name that no other node has and had, each time
      * @param time the clock and the timers; must be monotonic
+     * @param heartbeats the thread of the heartbeats
      */
     RedisPermitPool(
             String name,
@@ -48,11 +80,12 @@ public final class RedisPermitPool implements PermitPool {
             SliceLedger ledger,
             SliceTerm term,
             Supplier<String> names,
-            Scheduler time) {
+            Scheduler time,
+            Scheduler heartbeats) {
         shares.requireFit(settings.permits());
         TenantShares here = shares.withCapsForReservations(settings.permits());
         local = new EmbeddedPermitPool(name, settings, here, time, listener);
-        node = new SliceNode(local, shares, ledger, term, names, time);
+        node = new SliceNode(local, shares, ledger, term, names, time, heartbeats);
         node.start();
     }
 

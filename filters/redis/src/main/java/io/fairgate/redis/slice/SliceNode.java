@@ -45,6 +45,7 @@ final class SliceNode {
     private final PoolSlice slice;
     private final SliceLedger ledger;
     private final Scheduler time;
+    private final Scheduler timers;
     private final Scheduler.Worker thread;
     private final OwedPermits owed;
 
@@ -74,7 +75,8 @@ final class SliceNode {
      *
      * @param shares the shares of the tenants in all nodes together
      * @param names a name that no other node has and had, each time
-     * @param time the clock and the timers of the pool
+     * @param time the clock of the pool
+     * @param heartbeats the thread of the heartbeats
      */
     SliceNode(
             EmbeddedPermitPool pool,
@@ -82,13 +84,15 @@ final class SliceNode {
             SliceLedger ledger,
             SliceTerm term,
             Supplier<String> names,
-            Scheduler time) {
+            Scheduler time,
+            Scheduler heartbeats) {
         this.agent = new SliceAgent(term, names);
         this.permits = pool.settings().permits();
         this.division = new ClusterShares(shares);
         this.ledger = ledger;
         this.time = time;
-        this.thread = time.createWorker();
+        this.timers = heartbeats;
+        this.thread = heartbeats.createWorker();
         this.owed = new OwedPermits(now());
         this.lastBeat = now() - BEATS.toNanos();
         this.slice = pool.share(() -> run(this::beatSoon));
@@ -121,7 +125,7 @@ final class SliceNode {
                     sink.success(agent.lastBeat());
                 }))
                 .flatMap(ledger::heartbeat)
-                .timeout(PATIENCE, time)
+                .timeout(PATIENCE, timers)
                 .onErrorComplete() // The ledger ends the node when its term ends.
                 .then()
                 .doFinally(end -> thread.dispose());
@@ -252,7 +256,7 @@ final class SliceNode {
     private void send(int inFlight) {
         Heartbeat beat = agent.beat(now(), permits, inFlight, demand().text());
         owe();
-        next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, time), this::answered);
+        next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, timers), this::answered);
     }
 
     private void answered(SliceAnswer answer) {

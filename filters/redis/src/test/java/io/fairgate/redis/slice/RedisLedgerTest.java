@@ -3,24 +3,25 @@ package io.fairgate.redis.slice;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.PoolUnavailableException;
-import io.fairgate.permit.embedded.EmbeddedPermitPool;
+import io.fairgate.redis.RedisPools;
+import io.fairgate.redis.connection.RedisAddress;
+import io.fairgate.redis.connection.RedisConnections;
+import io.fairgate.redis.connection.RedisProcess;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.time.MonotonicScheduler;
-import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,7 +37,8 @@ class RedisLedgerTest {
 
     private static final int PERMITS = 10;
     private static final int CONNECTIONS = 30;
-    private static final SliceScripts SCRIPTS = new SliceScripts(SliceTerm.USUAL, 700);
+    private static final Duration FAILOVER = Duration.ofMillis(700);
+    private static final SliceScripts SCRIPTS = new SliceScripts(SliceTerm.USUAL, FAILOVER.toMillis());
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private final AtomicInteger inUse = new AtomicInteger();
@@ -46,6 +48,8 @@ class RedisLedgerTest {
     private final List<Gateway> gateways = new ArrayList<>();
     private RedisProcess server;
     private RedisClient client;
+    private RedisConnections connections;
+    private RedisPools pools;
     private StatefulRedisConnection<String, String> redis;
 
     @BeforeEach
@@ -54,10 +58,9 @@ class RedisLedgerTest {
         RedisURI uri = RedisURI.create("127.0.0.1", server.port());
         uri.setTimeout(Duration.ofSeconds(10));
         client = RedisClient.create(uri);
-        client.setOptions(ClientOptions.builder()
-                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-                .build());
         redis = client.connect();
+        connections = new RedisConnections(RedisAddress.of(uri));
+        pools = new RedisPools(connections, FAILOVER);
         gateways.add(new Gateway("a"));
         gateways.add(new Gateway("b"));
     }
@@ -65,6 +68,9 @@ class RedisLedgerTest {
     @AfterEach
     void stop() {
         isOver.set(true);
+        gateways.forEach(Gateway::end);
+        pools.close();
+        connections.close();
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
         server.close();
     }
@@ -72,28 +78,14 @@ class RedisLedgerTest {
     /** A gateway with one tenant that would use all permits. */
     private final class Gateway {
 
-        private final EmbeddedPermitPool pool = new EmbeddedPermitPool(
-                "orders",
-                PoolSettings.ofPermits(PERMITS),
-                TenantShares.EQUAL,
-                MonotonicScheduler.INSTANCE,
-                PoolListener.NONE);
+        private final PermitPool pool;
         private final AtomicInteger own = new AtomicInteger();
         private final AtomicInteger served = new AtomicInteger();
         private final PermitRequest request;
-        private final SliceNode node;
 
         Gateway(String tenant) {
             request = PermitRequest.of(tenant);
-            RedisLedger ledger = new RedisLedger("orders", SCRIPTS, client.connect(), client.connectPubSub());
-            node = new SliceNode(
-                    pool,
-                    TenantShares.EQUAL,
-                    ledger,
-                    SliceTerm.USUAL,
-                    () -> UUID.randomUUID().toString(),
-                    MonotonicScheduler.INSTANCE);
-            node.start();
+            pool = pools.newPool("orders", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, PoolListener.NONE);
         }
 
         void sendAll() {
@@ -103,7 +95,7 @@ class RedisLedgerTest {
         }
 
         void end() {
-            pool.close(Duration.ZERO).then(node.stop()).block(Duration.ofSeconds(30));
+            pool.close(Duration.ZERO).block(Duration.ofSeconds(30));
         }
 
         private void send() {
@@ -198,9 +190,8 @@ class RedisLedgerTest {
 
     @Test
     void permits_that_become_free_are_told() throws Exception {
-        StatefulRedisPubSubConnection<String, String> hints = client.connectPubSub();
-        RedisLedger ledger = new RedisLedger("refunds", SCRIPTS, redis, hints);
-        RedisLedger other = new RedisLedger("others", SCRIPTS, redis, hints);
+        RedisLedger ledger = new RedisLedger("refunds", SCRIPTS, connections);
+        RedisLedger other = new RedisLedger("others", SCRIPTS, connections);
         AtomicInteger told = new AtomicInteger();
         AtomicInteger toldOther = new AtomicInteger();
         Disposable listening = ledger.onFreePermits(told::incrementAndGet);

@@ -29,8 +29,8 @@ class RedisPoolContractTest extends PermitPoolContract {
         NearLedger near = new NearLedger(testTime, CALL);
         this.time = testTime;
         ledger = near;
-        PermitPool pool =
-                new RedisPermitPool("test", settings, shares, listener, near, TERM, () -> "node-" + names++, time);
+        PermitPool pool = new RedisPermitPool(
+                "test", settings, shares, listener, near, TERM, () -> "node-" + names++, time, time);
         testTime.advanceBy(TERM.ttl().multipliedBy(2)); // until the first recovery is over
         return pool;
     }

@@ -2,6 +2,7 @@ package io.fairgate.redis.slice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.redis.connection.RedisProcess;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;

@@ -43,7 +43,7 @@ final class SimulatedGateways {
             String name = "gateway-" + i;
             EmbeddedPermitPool pool = new EmbeddedPermitPool("pool", settings, shares, time, PoolListener.NONE);
             pools.add(pool);
-            SliceNode node = new SliceNode(pool, shares, ledger, TERM, () -> name, time);
+            SliceNode node = new SliceNode(pool, shares, ledger, TERM, () -> name, time, time);
             after(SliceNode.BEATS.multipliedBy(i).dividedBy(gateways), node::start);
         }
         time.advanceBy(Duration.ofSeconds(6));

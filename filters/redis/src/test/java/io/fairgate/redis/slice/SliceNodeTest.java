@@ -61,6 +61,7 @@ class SliceNodeTest {
             },
             TERM,
             () -> "node-" + names.getAndIncrement(),
+            time,
             time);
 
     private long now() {

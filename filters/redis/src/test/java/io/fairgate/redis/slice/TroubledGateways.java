@@ -169,7 +169,7 @@ final class TroubledGateways {
         Gateway() {
             pool = new EmbeddedPermitPool(
                     "pool", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, time, PoolListener.NONE);
-            node = new SliceNode(pool, TenantShares.EQUAL, this, TERM, () -> "node-" + names++, time);
+            node = new SliceNode(pool, TenantShares.EQUAL, this, TERM, () -> "node-" + names++, time, time);
         }
 
         @Override

@@ -1,4 +1,4 @@
-package io.fairgate.redis.slice;
+package io.fairgate.redis.connection;
 
 import java.io.BufferedReader;
 import java.io.File;
@@ -15,17 +15,17 @@ import redis.embedded.RedisExecProvider;
  * A Redis server on a loopback port, without persistence, that ends with the test. The program comes from a jar, so that nothing
  * has to be installed.
  */
-final class RedisProcess implements AutoCloseable {
+public final class RedisProcess implements AutoCloseable {
 
     private final int port;
     private final Process process;
 
-    RedisProcess() throws IOException {
+    public RedisProcess() throws IOException {
         this(freePort());
     }
 
     /** On the port of a server that has ended. */
-    RedisProcess(int port) throws IOException {
+    public RedisProcess(int port) throws IOException {
         this.port = port;
         List<String> command = new ArrayList<>();
         if (new File("/usr/bin/setpriv").canExecute()) {
@@ -79,7 +79,7 @@ final class RedisProcess implements AutoCloseable {
         }
     }
 
-    int port() {
+    public int port() {
         return port;
     }
 

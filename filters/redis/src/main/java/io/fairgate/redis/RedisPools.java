@@ -1,0 +1,40 @@
+package io.fairgate.redis;
+
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PoolFactory;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.redis.connection.RedisConnections;
+import io.fairgate.redis.slice.RedisPermitPool;
+import io.fairgate.shares.TenantShares;
+import java.time.Duration;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Makes pools that all processes on the same Redis share: pools of the same name have their permits together. Closing ends the thread of
+ * the heartbeats; the pools are to be closed before, and the connections after it.
+ */
+public final class RedisPools implements PoolFactory, AutoCloseable {
+
+    private final RedisConnections connections;
+    private final Duration failover;
+    private final Scheduler heartbeats = Schedulers.newSingle("fairgate-heartbeats", true);
+
+    /** @param failover how long a server of Redis that was replaced may go on to accept writes */
+    public RedisPools(RedisConnections connections, Duration failover) {
+        this.connections = connections;
+        this.failover = failover;
+    }
+
+    /** The pool grants nothing until Redis has answered; if Redis is new, that is some seconds later. */
+    @Override
+    public PermitPool newPool(String name, PoolSettings settings, TenantShares shares, PoolListener listener) {
+        return RedisPermitPool.start(name, settings, shares, listener, connections, failover, heartbeats);
+    }
+
+    @Override
+    public void close() {
+        heartbeats.dispose();
+    }
+}

@@ -1,0 +1,111 @@
+package io.fairgate.redis.connection;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.reactive.RedisScriptingReactiveCommands;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import reactor.core.publisher.Mono;
+
+/**
+ * Connections of Lettuce, with settings for many small commands whose answers must come soon: it connects again after a constant short
+ * time (Lettuce waits up to 30 s by default), and a command without a connection errors at once instead of being queued.
+ */
+final class LettuceDriver implements RedisDriver {
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration BEFORE_NEXT_CONNECT = Duration.ofMillis(200);
+    private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
+
+    /** The fewest that Lettuce allows; it makes one for each processor otherwise. */
+    private static final int THREADS = 2;
+
+    private final ClientResources resources = DefaultClientResources.builder()
+            .ioThreadPoolSize(THREADS)
+            .computationThreadPoolSize(THREADS)
+            .reconnectDelay(Delay.constant(BEFORE_NEXT_CONNECT))
+            .build();
+    private final AbstractRedisClient client;
+    private final Supplier<Mono<Connected>> connect;
+
+    LettuceDriver(RedisAddress address) {
+        if (address.isCluster()) {
+            RedisClusterClient cluster = RedisClusterClient.create(resources, address.uris());
+            cluster.setOptions(clusterOptions(address));
+            client = cluster;
+            connect = () -> both(
+                    Mono.fromCompletionStage(() -> cluster.connectAsync(StringCodec.UTF8)),
+                    connection -> connection.reactive(),
+                    Mono.fromCompletionStage(() -> cluster.connectPubSubAsync(StringCodec.UTF8)));
+        } else {
+            RedisURI uri = address.uris().get(0);
+            RedisClient single = RedisClient.create(resources, uri);
+            single.setOptions(common(ClientOptions.builder(), address).build());
+            client = single;
+            connect = () -> both(
+                    Mono.fromCompletionStage(() -> single.connectAsync(StringCodec.UTF8, uri)),
+                    connection -> connection.reactive(),
+                    Mono.fromCompletionStage(() -> single.connectPubSubAsync(StringCodec.UTF8, uri)));
+        }
+    }
+
+    private static ClusterClientOptions clusterOptions(RedisAddress address) {
+        ClusterClientOptions.Builder builder = ClusterClientOptions.builder();
+        common(builder, address);
+        return builder.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        .enablePeriodicRefresh(TOPOLOGY_REFRESH)
+                        .build())
+                .build();
+    }
+
+    private static <B extends ClientOptions.Builder> B common(B builder, RedisAddress address) {
+        builder.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .socketOptions(SocketOptions.builder()
+                        .connectTimeout(CONNECT_TIMEOUT)
+                        .keepAlive(true)
+                        .build())
+                .sslOptions(address.ssl());
+        return builder;
+    }
+
+    @Override
+    public Mono<Connected> connect() {
+        return connect.get();
+    }
+
+    /** Both connections, or none. */
+    private static <C extends StatefulConnection<String, String>> Mono<Connected> both(
+            Mono<C> commands,
+            Function<C, RedisScriptingReactiveCommands<String, String>> reactive,
+            Mono<? extends StatefulRedisPubSubConnection<String, String>> messages) {
+        return commands.flatMap(first -> messages.doOnError(failed -> close(first))
+                .map(second -> new Connected(reactive.apply(first), second, () -> {
+                    close(first);
+                    close(second);
+                })));
+    }
+
+    private static void close(StatefulConnection<String, String> connection) {
+        var unused = connection.closeAsync();
+    }
+
+    @Override
+    public void close() {
+        client.shutdown(Duration.ZERO, CONNECT_TIMEOUT);
+        resources.shutdown(0, CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).awaitUninterruptibly();
+    }
+}

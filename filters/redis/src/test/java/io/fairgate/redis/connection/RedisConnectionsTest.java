@@ -1,0 +1,159 @@
+package io.fairgate.redis.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+
+/** Connections to a real Redis that goes away in several ways. */
+class RedisConnectionsTest {
+
+    private static final Duration PATIENCE = Duration.ofMillis(500);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String WRITES = "redis.call('SET', KEYS[1], ARGV[1]) return ARGV[1]";
+
+    private RedisProcess server;
+    private CutProxy proxy;
+    private RedisConnections connections;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = new RedisProcess();
+        proxy = new CutProxy(server.port());
+        connections = new RedisConnections(RedisAddress.of(RedisURI.create("127.0.0.1", proxy.port())));
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        connections.close();
+        proxy.close();
+        server.close();
+    }
+
+    private boolean isAnswered() {
+        return Boolean.TRUE.equals(connections
+                .call(redis -> redis.eval(WRITES, ScriptOutputType.VALUE, new String[] {"key"}, "value")
+                        .next())
+                .map("value"::equals)
+                .timeout(PATIENCE)
+                .onErrorReturn(false)
+                .block(LIMIT));
+    }
+
+    private void awaitAnswer(String when) throws InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (!isAnswered()) {
+            assertThat(System.nanoTime()).as("an answer %s", when).isLessThan(end);
+            TimeUnit.MILLISECONDS.sleep(100);
+        }
+    }
+
+    private void publish() {
+        RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+        client.connect().sync().publish("channel", "now");
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+
+    @Test
+    void commands_error_while_redis_is_gone_and_are_answered_when_it_is_there_again() throws Exception {
+        server.close();
+        assertThat(isAnswered()).isFalse();
+        server = new RedisProcess(server.port());
+        awaitAnswer("after the first start");
+        server.close();
+        assertThat(isAnswered()).isFalse();
+        server = new RedisProcess(server.port());
+        awaitAnswer("after the second start");
+    }
+
+    @Test
+    void connections_that_are_silent_are_replaced() throws Exception {
+        awaitAnswer("at first");
+        int before = proxy.accepted();
+        proxy.silence();
+        awaitAnswer("on other connections");
+        assertThat(proxy.accepted()).isGreaterThan(before);
+    }
+
+    @Test
+    void callers_that_no_longer_wait_do_not_end_the_making_of_connections() throws Exception {
+        Disposable impatient = connections
+                .call(redis -> redis.eval(WRITES, ScriptOutputType.VALUE, new String[] {"key"}, "value")
+                        .next())
+                .subscribe();
+        impatient.dispose();
+        awaitAnswer("all the same");
+        assertThat(proxy.accepted()).isEqualTo(2);
+    }
+
+    @Test
+    void connections_to_a_server_that_takes_no_writes_are_replaced() throws Exception {
+        awaitAnswer("at first");
+        int before = proxy.accepted();
+        RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+        client.connect().sync().replicaof("127.0.0.1", 1);
+        assertThat(isAnswered()).isFalse();
+        assertThat(isAnswered()).isFalse();
+        client.connect().sync().replicaofNoOne();
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        awaitAnswer("when it takes writes");
+        assertThat(proxy.accepted()).isGreaterThan(before);
+    }
+
+    @Test
+    void messages_come_before_and_after_connections_were_replaced() throws Exception {
+        AtomicInteger told = new AtomicInteger();
+        Disposable listening = connections.listen("channel", told::incrementAndGet);
+        awaitAnswer("at first");
+        awaitMessage(told, "at first");
+        proxy.silence();
+        awaitAnswer("on other connections");
+        awaitMessage(told, "on other connections");
+        listening.dispose();
+        awaitNoSubscriber();
+    }
+
+    private void awaitMessage(AtomicInteger told, String when) throws InterruptedException {
+        int before = told.get();
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (told.get() == before) {
+            assertThat(System.nanoTime()).as("a message %s", when).isLessThan(end);
+            publish();
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+    }
+
+    private void awaitNoSubscriber() throws InterruptedException {
+        RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+        var redis = client.connect().sync();
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (Objects.requireNonNull(redis.pubsubNumsub("channel").get("channel")) > 0) {
+            assertThat(System.nanoTime()).as("no subscriber").isLessThan(end);
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+
+    @Test
+    void closed_connections_answer_nothing_and_leave_none_open() throws Exception {
+        awaitAnswer("at first");
+        connections.close();
+        assertThat(isAnswered()).isFalse();
+        CountDownLatch later = new CountDownLatch(1);
+        connections.listen("channel", later::countDown);
+        publish();
+        assertThat(later.getCount()).isOne();
+        assertThat(proxy.accepted()).isEqualTo(2);
+    }
+}

@@ -3,6 +3,7 @@ package io.fairgate.permit;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.PoolStatus;
 import io.fairgate.status.PoolTotals;
+import io.fairgate.status.SliceStatus;
 import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
@@ -157,6 +158,11 @@ public interface PermitPool {
      * permits, or owe ({@link PoolStatus}); the others cost nothing.
      */
     Mono<PoolStatus> snapshot();
+
+    /** The part of the pool that this process has; null when no other process shares the pool. */
+    default @Nullable SliceStatus slice() {
+        return null;
+    }
 
     /**
      * Closes the pool. From subscription on, new requests are refused as {@link RefusalReason#DRAINING}; waiting requests are

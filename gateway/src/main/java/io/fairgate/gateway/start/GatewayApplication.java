@@ -3,6 +3,7 @@ package io.fairgate.gateway.start;
 import io.fairgate.gateway.http.HalfClosedClients;
 import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.gateway.policy.PolicyFileConfiguration;
+import io.fairgate.gateway.redis.BackendConfiguration;
 import io.fairgate.gateway.throttle.policy.ThrottleConfiguration;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -18,6 +19,7 @@ import org.springframework.context.annotation.Import;
     StrictHttp.class,
     IdleTimeout.class,
     PolicyFileConfiguration.class,
+    BackendConfiguration.class,
     LeaseConfiguration.class,
     ThrottleConfiguration.class
 })

@@ -47,7 +47,7 @@ public final class GatewayRun {
         SpringApplication application = application(Map.of());
         application.addInitializers(context -> ((GenericApplicationContext) context)
                 .registerBean(ReactiveWebServerFactory.class, () -> handler -> new NoServer()));
-        String[] options = withoutFiles(
+        String[] options = apart(
                 springOptions,
                 "--management.server.port=-1",
                 "--fairgate.leases.enabled=false",
@@ -60,15 +60,18 @@ public final class GatewayRun {
     }
 
     /**
-     * Adds options that keep a process from writing files: whatever the given options or {@code application.yml} say, it does
-     * not open a file of a gateway that serves.
+     * Adds options that keep a process apart from gateways that serve: whatever the given options or {@code application.yml} say, it
+     * does not open a file of theirs, and has pools of its own.
      *
      * @param more further options, which override the given ones
      */
-    public static String[] withoutFiles(String[] options, String... more) {
+    public static String[] apart(String[] options, String... more) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
         List<String> own = new ArrayList<>(List.of(
-                "--fairgate.quotas.journal=", "--fairgate.log-files.directory=", "--fairgate.leases.fencing-file="));
+                "--fairgate.quotas.journal=",
+                "--fairgate.log-files.directory=",
+                "--fairgate.leases.fencing-file=",
+                "--fairgate.backend=embedded"));
         own.addAll(Arrays.asList(more));
         for (String option : own) {
             all.removeIf(given -> given.startsWith(option.substring(0, option.indexOf('=') + 1)));

@@ -3,6 +3,7 @@ package io.fairgate.gateway.start;
 import io.fairgate.config.yaml.Suggestions;
 import io.fairgate.gateway.lease.LeaseSettings;
 import io.fairgate.gateway.log.LogFiles;
+import io.fairgate.gateway.redis.BackendSettings;
 import io.fairgate.spring.settings.FairgateProperties;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
@@ -42,6 +43,7 @@ public final class KnownSettings implements ApplicationContextInitializer<Config
 
     private static final List<ConfigurationPropertyName> KNOWN = Stream.of(
                     below(OURS, FairgateProperties.class),
+                    below(OURS, BackendSettings.class),
                     below(ConfigurationPropertyName.of(LogFiles.PREFIX), LogFiles.class),
                     below(ConfigurationPropertyName.of(LeaseSettings.PREFIX), LeaseSettings.class),
                     Stream.of(OURS.append("watch-policy")))

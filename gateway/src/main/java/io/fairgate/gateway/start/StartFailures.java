@@ -1,6 +1,7 @@
 package io.fairgate.gateway.start;
 
 import io.fairgate.config.model.InvalidPolicyException;
+import io.fairgate.gateway.redis.LeasesNotSharedException;
 import io.fairgate.quota.journal.UnusableJournalException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
@@ -43,14 +44,18 @@ final class StartFailures implements FailureAnalyzer, FailureAnalysisReporter {
         if (cause instanceof PortInUseException inUse) {
             return "Cannot bind port %d (address in use). Stop the other process, or use --server.port=PORT (traffic), --management.server.port=PORT (management) or --fairgate.leases.port=PORT (leases)."
                     .formatted(inUse.getPort());
-        } else if (cause instanceof InvalidPolicyException || cause instanceof KnownSettings.UnknownException) {
+        } else if (cause instanceof InvalidPolicyException
+                || cause instanceof KnownSettings.UnknownException
+                || cause instanceof LeasesNotSharedException) {
             return message;
         } else if (cause instanceof UnusableJournalException) {
             return "fairgate.quotas.journal: " + message;
         } else if (cause instanceof BindException) {
             // The message of a record that refused a setting. What Boot cannot convert is left to Boot.
             String root = NestedExceptionUtils.getMostSpecificCause(cause).getMessage();
-            return root != null && root.startsWith("fairgate.") ? root : null;
+            return root != null && (root.startsWith("fairgate.") || root.startsWith("spring.data.redis."))
+                    ? root
+                    : null;
         }
         return null;
     }

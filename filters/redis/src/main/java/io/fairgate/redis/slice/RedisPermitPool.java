@@ -10,6 +10,7 @@ import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.PoolStatus;
 import io.fairgate.status.PoolTotals;
+import io.fairgate.status.SliceStatus;
 import io.fairgate.status.TenantStanding;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.time.MonotonicScheduler;
@@ -155,6 +156,11 @@ public final class RedisPermitPool implements PermitPool {
     @Override
     public Mono<PoolStatus> snapshot() {
         return local.snapshot();
+    }
+
+    @Override
+    public SliceStatus slice() {
+        return node.status();
     }
 
     /** The slice goes back to the ledger when nothing is in flight any more, also when the caller has cancelled. */

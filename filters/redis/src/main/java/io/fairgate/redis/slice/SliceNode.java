@@ -3,6 +3,7 @@ package io.fairgate.redis.slice;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.embedded.PoolSlice;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.status.SliceStatus;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.HashMap;
@@ -59,6 +60,9 @@ final class SliceNode {
     /** The bound of the pool. */
     private int bound;
 
+    /** For other threads, as of the last answer. */
+    private volatile Answered latest;
+
     private long lastBeat;
     private boolean isAtWork;
     private boolean isBeatDue;
@@ -95,7 +99,26 @@ final class SliceNode {
         this.thread = heartbeats.createWorker();
         this.owed = new OwedPermits(now());
         this.lastBeat = now() - BEATS.toNanos();
+        this.latest = new Answered(0, 0, 0, 0, false, now(), now());
         this.slice = pool.share(() -> run(this::beatSoon));
+    }
+
+    private record Answered(
+            int permits, int target, int nodes, long epoch, boolean isRecovering, long sentAt, long grantsUntil) {}
+
+    /** For any thread. */
+    SliceStatus status() {
+        Answered last = latest;
+        long now = now();
+        boolean isInForce = now - last.grantsUntil < 0;
+        return new SliceStatus(
+                isInForce ? last.permits : 0,
+                last.target,
+                last.nodes,
+                last.epoch,
+                last.isRecovering,
+                Duration.ofNanos(now - last.sentAt),
+                isInForce);
     }
 
     /** Begins to send heartbeats. */
@@ -271,15 +294,23 @@ final class SliceNode {
         slice.weigh(share.parts(), share.groupParts()).subscribe();
         int most = Math.min(agent.kept(now()), share.target());
         if (most == bound) {
-            bounded();
+            bounded(answer);
         } else {
-            limit(most, inFlight -> bounded());
+            limit(most, inFlight -> bounded(answer));
         }
     }
 
-    private void bounded() {
+    private void bounded(SliceAnswer answer) {
         owe();
         slice.endsAt(agent.grantsUntil());
+        latest = new Answered(
+                bound,
+                share.target(),
+                demands.size(),
+                answer.now().epoch(),
+                answer.isRecovering(),
+                lastBeat,
+                agent.grantsUntil());
         finish();
     }
 }

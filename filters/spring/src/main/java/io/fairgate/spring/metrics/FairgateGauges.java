@@ -2,6 +2,7 @@ package io.fairgate.spring.metrics;
 
 import static io.fairgate.spring.metrics.TenantSeries.OTHER;
 
+import io.fairgate.permit.PermitPool;
 import io.fairgate.policy.Policy;
 import io.fairgate.policy.QuotaSets;
 import io.fairgate.policy.TenantPolicy;
@@ -14,6 +15,7 @@ import io.fairgate.spring.fairshare.ByteBudget;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.policy.PolicyParticipant;
 import io.fairgate.status.PoolStatus.TenantStatus;
+import io.fairgate.status.SliceStatus;
 import io.fairgate.tenant.TenantId;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -30,6 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.DoubleAccumulator;
 import java.util.function.DoubleSupplier;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
@@ -168,6 +171,32 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
         add(rows, Meter.PERMITS_IN_FLIGHT, tags, () -> usage().of(pool).inFlight());
         add(rows, Meter.PERMITS_WITHOUT_CLIENT, tags, () -> pools.withoutClient(pool));
         add(rows, Meter.PERMITS_WAITING, tags, () -> usage().of(pool).waiting());
+        PermitPool known = pools.get(pool);
+        if (known != null && known.slice() != null) {
+            addSlice(rows, known, tags);
+        }
+    }
+
+    private static void addSlice(Map<Row, DoubleSupplier> rows, PermitPool pool, Tags tags) {
+        addSlice(rows, Meter.SLICE_PERMITS, tags, pool, SliceStatus::permits);
+        addSlice(rows, Meter.SLICE_TARGET, tags, pool, SliceStatus::target);
+        addSlice(rows, Meter.SLICE_NODES, tags, pool, SliceStatus::nodes);
+        addSlice(rows, Meter.SLICE_AGE, tags, pool, slice -> slice.sinceAnswer().toNanos() / 1e9);
+        addSlice(rows, Meter.SLICE_IN_FORCE, tags, pool, slice -> slice.isInForce() ? 1 : 0);
+        addSlice(rows, Meter.SLICE_RECOVERING, tags, pool, slice -> slice.isRecovering() ? 1 : 0);
+        addSlice(rows, Meter.SLICE_EPOCH, tags, pool, SliceStatus::epoch);
+    }
+
+    private static void addSlice(
+            Map<Row, DoubleSupplier> rows,
+            Meter meter,
+            Tags tags,
+            PermitPool pool,
+            ToDoubleFunction<SliceStatus> value) {
+        add(rows, meter, tags, () -> {
+            SliceStatus slice = pool.slice();
+            return slice == null ? Double.NaN : value.applyAsDouble(slice);
+        });
     }
 
     private void addTenant(Map<Row, DoubleSupplier> rows, String pool, String tag, DoubleSupplier weight) {

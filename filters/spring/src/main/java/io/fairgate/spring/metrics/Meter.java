@@ -17,6 +17,27 @@ public enum Meter {
             "Permits held now for requests whose client has left or was given another answer, until the upstream has"
                     + " answered or its connection is closed."),
     PERMITS_WAITING(gauge("fairgate.permits.waiting", "requests", "pool"), "Requests that wait for permits."),
+    SLICE_PERMITS(
+            gauge("fairgate.slice.permits", "permits", "pool"),
+            "With a pool in Redis: permits that requests may hold at this gateway now."),
+    SLICE_TARGET(
+            gauge("fairgate.slice.target", "permits", "pool"),
+            "With a pool in Redis: permits that this gateway should have, by what the requests at all gateways ask for."),
+    SLICE_NODES(
+            gauge("fairgate.slice.nodes", "gateways", "pool"),
+            "With a pool in Redis: gateways that share the pool, this one included."),
+    SLICE_AGE(
+            gauge("fairgate.slice.age.seconds", "seconds", "pool"),
+            "With a pool in Redis: time since the heartbeat that brought the last answer of Redis."),
+    SLICE_IN_FORCE(
+            gauge("fairgate.slice.in.force", "1 or 0", "pool"),
+            "With a pool in Redis: 1 while this gateway grants permits, 0 while Redis has not answered for too long."),
+    SLICE_RECOVERING(
+            gauge("fairgate.slice.recovering", "1 or 0", "pool"),
+            "With a pool in Redis: 1 while no gateway gets more permits, because Redis is new or has lost what it kept."),
+    SLICE_EPOCH(
+            gauge("fairgate.slice.epoch", "losses", "pool"),
+            "With a pool in Redis: how often Redis was new or had lost what it kept."),
     TENANT_IN_FLIGHT(
             gauge("fairgate.tenant.in.flight", "permits", "pool", "tenant"), "Permits that the tenant holds now."),
     TENANT_WAITING(gauge("fairgate.tenant.waiting", "requests", "pool", "tenant"), "Requests of the tenant that wait."),

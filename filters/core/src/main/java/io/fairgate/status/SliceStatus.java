@@ -1,0 +1,24 @@
+package io.fairgate.status;
+
+import java.time.Duration;
+
+/**
+ * The part of a pool that this process has, where several processes share the permits of one pool.
+ *
+ * @param permits that requests may hold here now; 0 when the part has ended
+ * @param target the permits that this process should have, by what the requests of all processes ask for
+ * @param nodes how many processes share the pool, this one included, as of the last answer
+ * @param epoch counts how often the shared record of all parts was lost, as of the last answer
+ * @param isRecovering whether no part grows, because the shared record was lost a short time ago
+ * @param sinceAnswer the time since the call that brought the last answer; since the start when there was none
+ * @param isInForce whether permits are granted here; if not, requests error with
+ *     {@link io.fairgate.permit.PoolUnavailableException}
+ */
+public record SliceStatus(
+        int permits,
+        int target,
+        int nodes,
+        long epoch,
+        boolean isRecovering,
+        Duration sinceAnswer,
+        boolean isInForce) {}

@@ -1,0 +1,52 @@
+package io.fairgate.gateway.redis;
+
+import io.fairgate.permit.PermitPool;
+import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.status.SliceStatus;
+import io.fairgate.time.DurationText;
+import java.time.Duration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+
+/**
+ * Whether this gateway has its part of each pool. Down while it grants nothing in one of them. Readiness does not depend on it: another
+ * gateway would not have Redis either.
+ */
+final class SliceHealth implements HealthIndicator {
+
+    private final PermitPools pools;
+
+    SliceHealth(PermitPools pools) {
+        this.pools = pools;
+    }
+
+    @Override
+    public Health health() {
+        Health.Builder health = Health.up();
+        for (PermitPool pool : pools.all()) {
+            SliceStatus slice = pool.slice();
+            if (slice != null) {
+                health.withDetail(pool.name(), text(slice, pool.settings().permits()));
+                if (!slice.isInForce()) {
+                    health.down();
+                }
+            }
+        }
+        return health.build();
+    }
+
+    private static String text(SliceStatus slice, int all) {
+        if (!slice.isInForce()) {
+            return "no answer of Redis for %s: requests are refused (backend-lost)"
+                    .formatted(DurationText.of(
+                            Duration.ofSeconds(slice.sinceAnswer().toSeconds())));
+        }
+        return "%d of %d permits, target %d, shared by %d gateways%s"
+                .formatted(
+                        slice.permits(),
+                        all,
+                        slice.target(),
+                        slice.nodes(),
+                        slice.isRecovering() ? ", Redis is recovering" : "");
+    }
+}

@@ -1,0 +1,5 @@
+/** Pools that several gateways share through Redis ({@code fairgate.backend: redis}). */
+@NullMarked
+package io.fairgate.gateway.redis;
+
+import org.jspecify.annotations.NullMarked;

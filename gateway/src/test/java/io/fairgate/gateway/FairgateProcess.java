@@ -86,6 +86,11 @@ final class FairgateProcess implements AfterEachCallback {
 
     @Override
     public void afterEach(ExtensionContext context) throws InterruptedException {
+        killAll();
+    }
+
+    /** For processes that serve more than one test, and so are no extension of it. */
+    void killAll() throws InterruptedException {
         for (Started process : started) {
             process.kill();
         }

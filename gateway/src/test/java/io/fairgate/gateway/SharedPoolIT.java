@@ -12,9 +12,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -31,57 +31,68 @@ class SharedPoolIT {
     private static final int CLIENTS = 12;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    @RegisterExtension
-    final FairgateProcess program = new FairgateProcess();
+    private static final FairgateProcess PROGRAM = new FairgateProcess();
 
     @RegisterExtension
-    final ScriptedUpstream upstream = new ScriptedUpstream();
+    static final ScriptedUpstream UPSTREAM = new ScriptedUpstream();
+
+    private static Path folder;
+    private static RedisProcess redis;
+    private static CutProxy toRedis;
+    private static Started one;
+    private static Started two;
 
     private final MeasuredWork work = new MeasuredWork();
-    private final List<RepeatedRequests> loads = new ArrayList<>();
-    private RedisProcess redis;
-    private CutProxy toRedis;
-    private Started one;
-    private Started two;
     private RepeatedRequests atOne;
     private RepeatedRequests atTwo;
 
-    @BeforeEach
-    void start(@TempDir Path folder) throws IOException {
+    @BeforeAll
+    static void startAll(@TempDir Path files) throws IOException {
+        folder = files;
         redis = new RedisProcess();
         toRedis = new CutProxy(redis.port());
-        upstream.on("/fair/a", work.of("a", HOLD_MILLIS)).on("/fair/b", work.of("b", HOLD_MILLIS));
-        one = gateway(folder.resolve("one"), redis.port());
-        two = gateway(folder.resolve("two"), toRedis.port());
-        atOne = load(one, "a");
-        atTwo = load(two, "b");
-        awaitServed(atOne);
-        awaitServed(atTwo);
+        one = gateway("one", redis.port());
+        two = gateway("two", toRedis.port());
     }
 
-    private Started gateway(Path folder, int redisPort) throws IOException {
-        Files.createDirectory(folder);
-        String policy = TestPolicy.onePool(upstream.url(), "permits: %d, max-wait: 20s".formatted(PERMITS));
-        return program.serve(
-                folder,
+    @AfterAll
+    static void killAll() throws Exception {
+        PROGRAM.killAll();
+        toRedis.close();
+        redis.close();
+    }
+
+    private static Started gateway(String name, int redisPort) throws IOException {
+        String policy = TestPolicy.onePool(UPSTREAM.url(), "permits: %d, max-wait: 20s".formatted(PERMITS));
+        return PROGRAM.serve(
+                Files.createDirectories(folder.resolve(name)),
                 policy,
                 "--fairgate.backend=redis",
                 "--spring.data.redis.host=127.0.0.1",
                 "--spring.data.redis.port=" + redisPort);
     }
 
-    private RepeatedRequests load(Started gateway, String tenant) {
+    @BeforeEach
+    void load() throws IOException {
+        if (!two.isAlive()) {
+            two = gateway("two", toRedis.port());
+        }
+        UPSTREAM.on("/fair/a", work.of("a", HOLD_MILLIS)).on("/fair/b", work.of("b", HOLD_MILLIS));
+        atOne = load(one, "a");
+        atTwo = load(two, "b");
+        awaitServed(atOne);
+        awaitServed(atTwo);
+    }
+
+    private static RepeatedRequests load(Started gateway, String tenant) {
         String url = "http://127.0.0.1:%d/fair/%s".formatted(gateway.port(), tenant);
-        RepeatedRequests load = new RepeatedRequests(CLIENTS, url, tenant, PATIENCE);
-        loads.add(load);
-        return load;
+        return new RepeatedRequests(CLIENTS, url, tenant, PATIENCE);
     }
 
     @AfterEach
-    void stop() throws IOException {
-        loads.forEach(RepeatedRequests::end);
-        toRedis.close();
-        redis.close();
+    void end() {
+        atOne.end();
+        atTwo.end();
         assertThat(work.highest()).as("the most at once").isEqualTo(PERMITS);
     }
 
@@ -90,8 +101,8 @@ class SharedPoolIT {
         eventually(() -> assertThat(load.served()).as("%s", load.outcomes()).isGreaterThan(before + 50));
     }
 
-    /** Until one gateway has nearly all permits: more than the half that it has beside the other one. */
-    private void awaitMoreThanHalf(Started gateway) {
+    /** Until the gateway has all permits. */
+    private static void awaitAll(Started gateway) {
         eventually(() -> assertThat(MetricsPage.parse(
                                 Answer.to("http://127.0.0.1:%d/actuator/prometheus".formatted(gateway.managementPort()))
                                         .body())
@@ -102,7 +113,7 @@ class SharedPoolIT {
     @Test
     void a_gateway_is_killed() throws Exception {
         two.signal("KILL").awaitExit();
-        awaitMoreThanHalf(one);
+        awaitAll(one);
         awaitServed(atOne);
         assertThat(atOne.count("503")).isZero();
     }
@@ -110,7 +121,7 @@ class SharedPoolIT {
     @Test
     void a_gateway_ends() throws Exception {
         assertThat(two.terminate().awaitExit()).isZero();
-        awaitMoreThanHalf(one);
+        awaitAll(one);
         awaitServed(atOne);
         assertThat(atOne.count("503")).isZero();
     }
@@ -118,7 +129,7 @@ class SharedPoolIT {
     @Test
     void a_gateway_stands_still_for_longer_than_its_term() throws Exception {
         two.signal("STOP");
-        awaitMoreThanHalf(one);
+        awaitAll(one);
         awaitServed(atOne);
         two.signal("CONT");
         awaitServed(atTwo);

@@ -7,6 +7,7 @@ import java.time.Duration;
  *
  * @param permits that requests may hold here now; 0 when the part has ended
  * @param target the permits that this process should have, by what the requests of all processes ask for
+ * @param poolPermits the permits of the whole pool that are in force: while the processes have different settings, the fewest
  * @param nodes how many processes share the pool, this one included, as of the last answer
  * @param epoch counts how often the shared record of all parts was lost, as of the last answer
  * @param isRecovering whether no part grows, because the shared record was lost a short time ago
@@ -17,6 +18,7 @@ import java.time.Duration;
 public record SliceStatus(
         int permits,
         int target,
+        int poolPermits,
         int nodes,
         long epoch,
         boolean isRecovering,

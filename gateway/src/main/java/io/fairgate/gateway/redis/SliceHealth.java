@@ -41,12 +41,13 @@ final class SliceHealth implements HealthIndicator {
                     .formatted(DurationText.of(
                             Duration.ofSeconds(slice.sinceAnswer().toSeconds())));
         }
-        return "%d of %d permits, target %d, shared by %d gateways%s"
+        return "%d of %d permits, target %d, shared by %d gateways%s%s"
                 .formatted(
                         slice.permits(),
-                        all,
+                        slice.poolPermits(),
                         slice.target(),
                         slice.nodes(),
+                        slice.poolPermits() == all ? "" : " (here the policy has %d permits)".formatted(all),
                         slice.isRecovering() ? ", Redis is recovering" : "");
     }
 }

@@ -12,10 +12,11 @@ import java.util.Map;
  *
  * @param wanted the permits that the requests of each tenant hold and wait for at the node
  * @param owed permit-seconds that the node was entitled to and did not have; negative for more than it was entitled to
+ * @param limit the size of the pool in the node's policy: while these differ, the smallest is in force
  */
-record NodeDemand(Map<TenantId, Double> wanted, double owed) {
+record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit) {
 
-    static final NodeDemand NONE = new NodeDemand(Map.of(), 0);
+    static final NodeDemand NONE = new NodeDemand(Map.of(), 0, Integer.MAX_VALUE);
 
     /** The most tenants in a text, which then has 72 kB with the longest ids. */
     static final int MOST_TENANTS = 1_000;
@@ -39,6 +40,9 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed) {
         if (!Double.isFinite(owed)) {
             throw new IllegalArgumentException("owed: %s (expected: a finite number)".formatted(owed));
         }
+        if (limit < 1) {
+            throw new IllegalArgumentException("limit: %d (expected: >= 1)".formatted(limit));
+        }
     }
 
     /**
@@ -52,7 +56,11 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed) {
                 .limit(MOST_TENANTS)
                 .toList();
         double scale = sum() / most.stream().mapToDouble(Map.Entry::getValue).sum();
-        StringBuilder text = new StringBuilder(VERSION).append(' ').append(number(owed));
+        StringBuilder text = new StringBuilder(VERSION)
+                .append(' ')
+                .append(number(owed))
+                .append(' ')
+                .append(limit);
         most.forEach(entry -> text.append(' ')
                 .append(entry.getKey())
                 .append(':')
@@ -70,18 +78,18 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed) {
      */
     static NodeDemand parse(String text) {
         String[] words = text.split(" ", -1);
-        if (words.length < 2 || !words[0].equals(VERSION)) {
+        if (words.length < 3 || !words[0].equals(VERSION)) {
             return NONE;
         }
         try {
             Map<TenantId, Double> wanted = new HashMap<>();
-            for (int i = 2; i < words.length; i++) {
+            for (int i = 3; i < words.length; i++) {
                 int colon = words[i].indexOf(':');
                 wanted.put(
                         TenantId.of(words[i].substring(0, Math.max(0, colon))),
                         Double.parseDouble(words[i].substring(colon + 1)));
             }
-            return new NodeDemand(wanted, Double.parseDouble(words[1]));
+            return new NodeDemand(wanted, Double.parseDouble(words[1]), Integer.parseInt(words[2]));
         } catch (IllegalArgumentException malformed) {
             return NONE;
         }

@@ -99,12 +99,19 @@ final class SliceNode {
         this.thread = heartbeats.createWorker();
         this.owed = new OwedPermits(now());
         this.lastBeat = now() - BEATS.toNanos();
-        this.latest = new Answered(0, 0, 0, 0, false, now(), now());
+        this.latest = new Answered(0, 0, permits, 0, 0, false, now(), now());
         this.slice = pool.share(() -> run(this::beatSoon));
     }
 
     private record Answered(
-            int permits, int target, int nodes, long epoch, boolean isRecovering, long sentAt, long grantsUntil) {}
+            int permits,
+            int target,
+            int smallest,
+            int nodes,
+            long epoch,
+            boolean isRecovering,
+            long sentAt,
+            long grantsUntil) {}
 
     /** For any thread. */
     SliceStatus status() {
@@ -114,6 +121,7 @@ final class SliceNode {
         return new SliceStatus(
                 isInForce ? last.permits : 0,
                 last.target,
+                last.smallest,
                 last.nodes,
                 last.epoch,
                 last.isRecovering,
@@ -249,7 +257,7 @@ final class SliceNode {
     }
 
     private NodeDemand demand() {
-        return new NodeDemand(wanted, owed.permitSeconds(now()));
+        return new NodeDemand(wanted, owed.permitSeconds(now()), permits);
     }
 
     private void aim() {
@@ -258,10 +266,15 @@ final class SliceNode {
         } else {
             Map<String, NodeDemand> all = new HashMap<>(demands);
             all.put(agent.node(), demand());
-            share = division.of(permits, agent.node(), all);
+            share = division.of(smallest(), agent.node(), all);
         }
         agent.aimAt(share.target());
         owe();
+    }
+
+    /** The smallest size of the pool in the policies of all nodes. */
+    private int smallest() {
+        return demands.values().stream().mapToInt(NodeDemand::limit).reduce(permits, Math::min);
     }
 
     private void owe() {
@@ -306,6 +319,7 @@ final class SliceNode {
         latest = new Answered(
                 bound,
                 share.target(),
+                smallest(),
                 demands.size(),
                 answer.now().epoch(),
                 answer.isRecovering(),

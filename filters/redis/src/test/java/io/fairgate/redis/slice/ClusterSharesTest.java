@@ -21,7 +21,7 @@ class ClusterSharesTest {
     private ClusterShares shares = new ClusterShares(TenantShares.EQUAL);
 
     private void tells(String node, double owed, Map<TenantId, Double> wanted) {
-        nodes.put(node, new NodeDemand(wanted, owed));
+        nodes.put(node, new NodeDemand(wanted, owed, Integer.MAX_VALUE));
     }
 
     private NodeShare of(int permits, String node) {

@@ -16,9 +16,9 @@ class NodeDemandTest {
 
     @Test
     void what_a_node_tells_is_what_the_others_read() {
-        NodeDemand demand = new NodeDemand(Map.of(A, 3.0, TenantId.of("b.c-d_e"), 0.25), -1.5);
+        NodeDemand demand = new NodeDemand(Map.of(A, 3.0, TenantId.of("b.c-d_e"), 0.25), -1.5, 40);
         assertThat(NodeDemand.parse(demand.text())).isEqualTo(demand);
-        assertThat(demand.text()).isEqualTo("1 -1.50 a:3.00 b.c-d_e:0.25");
+        assertThat(demand.text()).isEqualTo("1 -1.50 40 a:3.00 b.c-d_e:0.25");
         assertThat(NodeDemand.parse(NodeDemand.NONE.text())).isEqualTo(NodeDemand.NONE);
     }
 
@@ -28,19 +28,23 @@ class NodeDemandTest {
                 "",
                 " ",
                 "1",
-                "2 0.00 a:1.00",
-                "1 x",
-                "1 NaN",
-                "1 0.00 a",
-                "1 0.00 :1",
-                "1 0.00 a:",
-                "1 0.00 a:x",
-                "1 0.00 a:Infinity",
-                "1 0.00 a/b:1.00",
-                "1 0.00 a:1.00 ",
-                "1 0.00 a:0.00",
-                "1 0.00 a:-1.00",
-                "1 0.00 a:1e308"
+                "2 0.00 9 a:1.00",
+                "1 0.00",
+                "1 x 9",
+                "1 NaN 9",
+                "1 0.00 x",
+                "1 0.00 0",
+                "1 0.00 -1",
+                "1 0.00 9 a",
+                "1 0.00 9 :1",
+                "1 0.00 9 a:",
+                "1 0.00 9 a:x",
+                "1 0.00 9 a:Infinity",
+                "1 0.00 9 a/b:1.00",
+                "1 0.00 9 a:1.00 ",
+                "1 0.00 9 a:0.00",
+                "1 0.00 9 a:-1.00",
+                "1 0.00 9 a:1e308"
             })
     void a_text_of_another_form_says_nothing(String text) {
         assertThat(NodeDemand.parse(text)).isEqualTo(NodeDemand.NONE);
@@ -53,7 +57,7 @@ class NodeDemandTest {
             wanted.put(TenantId.of("t" + i), i < NodeDemand.MOST_TENANTS ? 2.0 : 1.0);
         }
         Map<TenantId, Double> told =
-                NodeDemand.parse(new NodeDemand(wanted, 0).text()).wanted();
+                NodeDemand.parse(new NodeDemand(wanted, 0, 1).text()).wanted();
         assertThat(told).hasSize(NodeDemand.MOST_TENANTS).containsEntry(TenantId.of("t0"), 4.0);
         assertThat(told.values().stream().mapToDouble(Double::doubleValue).sum())
                 .isEqualTo(4.0 * NodeDemand.MOST_TENANTS, offset(0.01));
@@ -61,7 +65,8 @@ class NodeDemandTest {
 
     @Test
     void a_little_is_not_nothing() {
-        assertThat(NodeDemand.parse(new NodeDemand(Map.of(A, 0.001), 0).text()).wanted())
+        assertThat(NodeDemand.parse(new NodeDemand(Map.of(A, 0.001), 0, 1).text())
+                        .wanted())
                 .containsEntry(A, 0.01);
     }
 }

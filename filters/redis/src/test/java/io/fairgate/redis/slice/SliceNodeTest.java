@@ -7,6 +7,7 @@ import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.status.SliceStatus;
 import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
@@ -38,6 +39,7 @@ class SliceNodeTest {
     private final List<Sent> sent = new ArrayList<>();
     private final List<Runnable> wakeUps = new ArrayList<>();
     private boolean isBroken;
+    private int limitOfOtherNode = PERMITS;
     private final AtomicInteger names = new AtomicInteger();
     private final EmbeddedPermitPool pool = new EmbeddedPermitPool(
             "pool", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, time, PoolListener.NONE);
@@ -108,7 +110,8 @@ class SliceNodeTest {
 
     private void otherNodeBeats(int sequence) {
         LedgerState.Node other = ledger.nodes.get("other");
-        String demand = new NodeDemand(Map.of(TenantId.of("other"), (double) OF_OTHER_NODE), 0).text();
+        String demand =
+                new NodeDemand(Map.of(TenantId.of("other"), (double) OF_OTHER_NODE), 0, limitOfOtherNode).text();
         Heartbeat beat = new Heartbeat(
                 "other",
                 sequence,
@@ -257,5 +260,40 @@ class SliceNodeTest {
         node.stop().subscribe(nothing -> {}, error -> {}, ended::incrementAndGet);
         pass(SliceNode.PATIENCE.plus(SOON));
         assertThat(ended).hasValue(1);
+    }
+
+    @Test
+    void while_policies_differ_the_smallest_pool_is_divided() {
+        begin();
+        limitOfOtherNode = 5;
+        otherNodeBeats(61);
+        pass(SliceNode.BEATS);
+        answer();
+        for (int i = 0; i < PERMITS; i++) {
+            ask("a");
+        }
+        pass(SliceNode.BEATS);
+        answer();
+        assertThat(last().beat().wanted()).as("half of the smallest").isBetween(2, 3);
+        assertThat(node.status().poolPermits()).isEqualTo(5);
+    }
+
+    @Test
+    void its_status_says_what_it_has_until_the_slice_has_ended() {
+        assertThat(node.status().isInForce()).as("before it began").isFalse();
+        begin();
+        SliceStatus status = node.status();
+        assertThat(status.permits()).isEqualTo(slice()).isEqualTo(status.target());
+        assertThat(status.nodes()).isEqualTo(2);
+        assertThat(status.epoch()).isOne();
+        assertThat(status.isRecovering()).isFalse();
+        assertThat(status.isInForce()).isTrue();
+        assertThat(status.sinceAnswer()).isZero();
+        pass(Duration.ofNanos(TERM.grantNanos() - 1));
+        assertThat(node.status().isInForce()).isTrue();
+        assertThat(node.status().sinceAnswer()).isEqualTo(Duration.ofNanos(TERM.grantNanos() - 1));
+        pass(Duration.ofNanos(1));
+        assertThat(node.status().isInForce()).isFalse();
+        assertThat(node.status().permits()).isZero();
     }
 }

@@ -180,6 +180,7 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
     private static void addSlice(Map<Row, DoubleSupplier> rows, PermitPool pool, Tags tags) {
         addSlice(rows, Meter.SLICE_PERMITS, tags, pool, SliceStatus::permits);
         addSlice(rows, Meter.SLICE_TARGET, tags, pool, SliceStatus::target);
+        addSlice(rows, Meter.SLICE_POOL_LIMIT, tags, pool, SliceStatus::poolPermits);
         addSlice(rows, Meter.SLICE_NODES, tags, pool, SliceStatus::nodes);
         addSlice(rows, Meter.SLICE_AGE, tags, pool, slice -> slice.sinceAnswer().toNanos() / 1e9);
         addSlice(rows, Meter.SLICE_IN_FORCE, tags, pool, slice -> slice.isInForce() ? 1 : 0);

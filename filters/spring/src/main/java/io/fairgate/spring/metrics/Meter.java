@@ -23,6 +23,9 @@ public enum Meter {
     SLICE_TARGET(
             gauge("fairgate.slice.target", "permits", "pool"),
             "With a pool in Redis: permits that this gateway should have, by what the requests at all gateways ask for."),
+    SLICE_POOL_LIMIT(
+            gauge("fairgate.slice.pool.limit", "permits", "pool"),
+            "With a pool in Redis: permits of the whole pool; the fewest while the policies of gateways differ."),
     SLICE_NODES(
             gauge("fairgate.slice.nodes", "gateways", "pool"),
             "With a pool in Redis: gateways that share the pool, this one included."),

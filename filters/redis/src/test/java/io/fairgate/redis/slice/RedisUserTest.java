@@ -1,0 +1,106 @@
+package io.fairgate.redis.slice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitPool;
+import io.fairgate.permit.PermitRequest;
+import io.fairgate.permit.PoolListener;
+import io.fairgate.permit.PoolSettings;
+import io.fairgate.redis.RedisPools;
+import io.fairgate.redis.connection.RedisAddress;
+import io.fairgate.redis.connection.RedisConnections;
+import io.fairgate.redis.connection.RedisProcess;
+import io.fairgate.shares.TenantShares;
+import io.lettuce.core.RedisURI;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.util.retry.Retry;
+
+/** A user of Redis with the permissions that docs/cluster.md shows, and no others. */
+class RedisUserTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String PASSWORD = "s3cret";
+
+    private RedisProcess server;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = new RedisProcess();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private static String commandOfPage() throws IOException {
+        return Files.readAllLines(Path.of("..", "..", "docs", "cluster.md")).stream()
+                .filter(line -> line.startsWith("ACL SETUSER fairgate "))
+                .findFirst()
+                .orElseThrow()
+                .replace("SECRET", PASSWORD);
+    }
+
+    /** As the default user, who may do everything; the first line of the answer. */
+    private String answer(String command) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+            socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
+            return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))
+                    .readLine();
+        }
+    }
+
+    private void assertServes(String command) throws IOException {
+        assertThat(answer(command)).isEqualTo("+OK");
+        RedisURI uri = RedisURI.builder()
+                .withHost("127.0.0.1")
+                .withPort(server.port())
+                .withAuthentication("fairgate", PASSWORD.toCharArray())
+                .withClientName("fairgate")
+                .build();
+        try (RedisConnections connections = new RedisConnections(RedisAddress.of(uri));
+                RedisPools pools = new RedisPools(connections, Duration.ZERO)) {
+            PermitPool pool = pools.newPool(
+                    "orders", PoolSettings.ofPermits(3).withMaxWait(LIMIT), TenantShares.EQUAL, PoolListener.NONE);
+            awaitPermit(pool).release();
+            pool.close(Duration.ZERO).block(LIMIT);
+        }
+    }
+
+    /** Until the first recovery of Redis is over, requests error. */
+    private static HeldPermits awaitPermit(PermitPool pool) {
+        return Objects.requireNonNull(pool.acquire(PermitRequest.of("a"))
+                .retryWhen(Retry.fixedDelay(600, Duration.ofMillis(100)))
+                .block(LIMIT));
+    }
+
+    @Test
+    void the_permissions_of_the_page_are_enough() throws IOException {
+        assertServes(commandOfPage());
+        assertThat(answer("ACL LOG")).as("commands that were forbidden").isEqualTo("*0");
+    }
+
+    @Test
+    void it_serves_without_what_the_page_says_it_can_do_without() throws IOException {
+        String less = commandOfPage()
+                .replace(" +info", "")
+                .replace(" +publish", "")
+                .replace(" +subscribe", "")
+                .replace(" +unsubscribe", "");
+        assertThat(less).isNotEqualTo(commandOfPage());
+        assertServes(less);
+    }
+}

@@ -67,8 +67,8 @@ final class RepeatedRequests {
     }
 
     /** Sends no more, and waits until each request has ended. */
-    void end() {
+    void end() throws Exception {
         isOver = true;
-        open.arriveAndAwaitAdvance();
+        open.awaitAdvanceInterruptibly(open.arrive(), 2, TimeUnit.MINUTES);
     }
 }

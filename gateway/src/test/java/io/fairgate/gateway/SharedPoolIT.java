@@ -45,6 +45,8 @@ class SharedPoolIT {
     private final MeasuredWork work = new MeasuredWork();
     private RepeatedRequests atOne;
     private RepeatedRequests atTwo;
+    /** Requests that may begin too late: of a gateway that stands still between its look at the clock and its request to the upstream. */
+    private int late;
 
     @BeforeAll
     static void startAll(@TempDir Path files) throws IOException {
@@ -90,10 +92,10 @@ class SharedPoolIT {
     }
 
     @AfterEach
-    void end() {
+    void end() throws Exception {
         atOne.end();
         atTwo.end();
-        assertThat(work.highest()).as("the most at once").isEqualTo(PERMITS);
+        assertThat(work.highest()).as("the most at once").isBetween(PERMITS, PERMITS + late);
     }
 
     private static void awaitServed(RepeatedRequests load) {
@@ -128,6 +130,7 @@ class SharedPoolIT {
 
     @Test
     void a_gateway_stands_still_for_longer_than_its_term() throws Exception {
+        late = 1;
         two.signal("STOP");
         awaitAll(one);
         awaitServed(atOne);
@@ -159,8 +162,9 @@ class SharedPoolIT {
 
     @Test
     void the_network_between_a_gateway_and_redis_goes_silent() {
+        int before = toRedis.accepted();
         toRedis.silence();
-        eventually(() -> assertThat(atTwo.count("503")).isPositive());
+        eventually(() -> assertThat(toRedis.accepted()).isGreaterThan(before));
         awaitServed(atTwo);
         awaitServed(atOne);
     }

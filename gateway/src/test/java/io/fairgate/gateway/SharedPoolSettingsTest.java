@@ -6,6 +6,8 @@ import io.fairgate.gateway.start.StartFailedException;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,20 +34,42 @@ class SharedPoolSettingsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            --fairgate.backend=rediss             | fairgate.backend
-            --fairgate.redis.failover=-1s         | fairgate.redis.failover: PT-1S (expected: >= 0)
-            --fairgate.redis.failovr=1s           | did you mean redis.failover?
-            --fairgate.leases.enabled=true        | fairgate.leases.enabled: true (expected: false with fairgate.backend=redis
-            --fairgate.leases.throttle.enabled=true | fairgate.leases.throttle.enabled: true (expected: false with
-            --spring.data.redis.timeout=1s        | spring.data.redis.timeout
-            --spring.data.redis.url=localhost     | spring.data.redis.url: malformed (expected: redis://USER:PASSWORD@HOST:PORT
-            --spring.data.redis.sentinel.nodes=a:b | spring.data.redis.sentinel
-            --spring.data.redis.cluster.nodes=a:b | spring.data.redis.cluster.nodes: a:b (expected: HOST:PORT)
+            backend=rediss                         | fairgate.backend
+            redis.failover=-1s                     | fairgate.redis.failover: PT-1S (expected: >= 0)
+            redis.failovr=1s                       | did you mean redis.failover?
+            leases.enabled=true                    | fairgate.leases.enabled: true (expected: false with fairgate.backend=redis
+            leases.throttle.enabled=true           | fairgate.leases.throttle.enabled: true (expected: false with
             """)
-    void a_mistake_is_named(String option, String message) {
-        String[] options = option.startsWith("--fairgate.backend")
-                ? new String[] {option}
-                : new String[] {"--fairgate.backend=redis", option};
+    void a_mistake_below_fairgate_is_named(String option, String message) {
+        String[] options = option.startsWith("backend")
+                ? new String[] {"--fairgate." + option}
+                : new String[] {"--fairgate.backend=redis", "--fairgate." + option};
         assertThat(refusal(options)).contains(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            timeout=1s                             | timeout: unknown setting
+            pasword=s3cret                         | pasword: unknown setting
+            url=localhost                          | url: malformed (expected: redis://USER:PASSWORD@HOST:PORT
+            url=redis://x host=y                   | host: set beside url (expected: one of them)
+            url=redis://x password=s3cret          | password: set beside url (expected: one of them)
+            url=redis://:s3cret@x database=1       | database: set beside url (expected: one of them)
+            username=u                             | password: missing (expected: the password of u)
+            sentinel.nodes=a:1                     | sentinel.master: missing (expected: the name of the server)
+            sentinel.master=m                      | sentinel.nodes: none (expected: HOST:PORT, or several)
+            sentinel.master=m sentinel.nodes=a:b   | sentinel.nodes: a:b (expected: HOST:PORT)
+            sentinel.master=m sentinel.nodes=a host=x | host: set beside sentinel (expected: one of them)
+            cluster.nodes=a:0                      | cluster.nodes: a:0 (expected: HOST:PORT)
+            cluster.nodes=a database=1             | database: set beside cluster (expected: one of them)
+            """)
+    void a_mistake_in_where_redis_is_is_named_and_no_secret_is_shown(String settings, String message) {
+        List<String> options = new ArrayList<>(List.of("--fairgate.backend=redis"));
+        for (String setting : settings.split(" ", -1)) {
+            options.add("--spring.data.redis." + setting);
+        }
+        assertThat(refusal(options.toArray(String[]::new)))
+                .contains("spring.data.redis." + message)
+                .doesNotContain("s3cret");
     }
 }

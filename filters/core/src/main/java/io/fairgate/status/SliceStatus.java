@@ -1,6 +1,7 @@
 package io.fairgate.status;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a pool that this process has, where several processes share the permits of one pool.
@@ -9,11 +10,12 @@ import java.time.Duration;
  * @param target the permits that this process should have, by what the requests of all processes ask for
  * @param poolPermits the permits of the whole pool that are in force: while the processes have different settings, the fewest
  * @param nodes how many processes share the pool, this one included, as of the last answer
- * @param epoch counts how often the shared record of all parts was lost, as of the last answer
+ * @param epoch a number that grows each time when the shared record of all parts was lost, as of the last answer
  * @param isRecovering whether no part grows, because the shared record was lost a short time ago
  * @param sinceAnswer the time since the call that brought the last answer; since the start when there was none
- * @param isInForce whether permits are granted here; if not, requests error with
+ * @param isInForce whether this process may grant its permits; if not, requests error with
  *     {@link io.fairgate.permit.PoolUnavailableException}
+ * @param failure why the latest call has failed; null when it was answered
  */
 public record SliceStatus(
         int permits,
@@ -23,4 +25,5 @@ public record SliceStatus(
         long epoch,
         boolean isRecovering,
         Duration sinceAnswer,
-        boolean isInForce) {}
+        boolean isInForce,
+        @Nullable String failure) {}

@@ -1,9 +1,20 @@
 package io.fairgate.gateway.redis;
 
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
 /** An address in the text {@code host:port}, {@code host} or {@code [IPv6 address]:port}. */
 record HostAndPort(String host, int port) {
 
     private static final int LAST_PORT = 65_535;
+
+    /** @throws IllegalArgumentException when there is none, or one is malformed */
+    static List<HostAndPort> all(String setting, @Nullable List<String> texts, int defaultPort) {
+        if (texts == null || texts.isEmpty()) {
+            throw new IllegalArgumentException("%s: none (expected: HOST:PORT, or several)".formatted(setting));
+        }
+        return texts.stream().map(text -> of(setting, text, defaultPort)).toList();
+    }
 
     /** @throws IllegalArgumentException naming the setting, what was found and what was expected */
     static HostAndPort of(String setting, String text, int defaultPort) {

@@ -5,6 +5,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -15,7 +16,7 @@ import org.springframework.boot.ssl.SslBundles;
  * Where Redis is, by the names that Spring Boot has for it. Names of Boot that are missing here are refused.
  *
  * @param url {@code redis://user:password@host:port/database}, or {@code rediss://} for TLS; instead of the single settings
- * @param host of the server
+ * @param host of the server; localhost by default
  * @param username with an ACL
  * @param database the number of the database
  * @param clientName the name of the connections, as {@code CLIENT LIST} shows it
@@ -25,19 +26,20 @@ import org.springframework.boot.ssl.SslBundles;
  */
 @ConfigurationProperties(prefix = RedisServerSettings.PREFIX, ignoreUnknownFields = false)
 public record RedisServerSettings(
-        @Nullable String url,
-        @DefaultValue("localhost") String host,
-        @DefaultValue("6379") int port,
+        @Nullable Secret url,
+        @Nullable String host,
+        @Nullable Integer port,
         @Nullable String username,
         @Nullable Secret password,
-        @DefaultValue("0") int database,
+        @Nullable Integer database,
         @DefaultValue("fairgate") String clientName,
         @DefaultValue Ssl ssl,
         @Nullable Sentinel sentinel,
         @Nullable Cluster cluster) {
 
-    static final String PREFIX = "spring.data.redis";
+    public static final String PREFIX = "spring.data.redis";
 
+    private static final String DEFAULT_HOST = "localhost";
     private static final int SENTINEL_PORT = 26379;
 
     /** A secret setting: logs and errors do not show it. */
@@ -74,42 +76,83 @@ public record RedisServerSettings(
      * @param username of the sentinels themselves
      */
     public record Sentinel(
-            String master,
-            List<String> nodes,
+            @Nullable String master,
+            @Nullable List<String> nodes,
             @Nullable String username,
-            @Nullable Secret password) {}
+            @Nullable Secret password) {
+
+        private static final String NODES = PREFIX + ".sentinel.nodes";
+
+        /** @throws IllegalArgumentException naming what is missing or malformed */
+        public Sentinel {
+            require(master, PREFIX + ".sentinel.master", "the name of the server");
+            HostAndPort.all(NODES, nodes, SENTINEL_PORT);
+            requirePassword(username, password, PREFIX + ".sentinel");
+        }
+
+        List<HostAndPort> addresses() {
+            return HostAndPort.all(NODES, nodes, SENTINEL_PORT);
+        }
+    }
 
     /**
      * A Redis Cluster.
      *
      * @param nodes {@code host:port} of some nodes
      */
-    public record Cluster(List<String> nodes) {}
+    public record Cluster(@Nullable List<String> nodes) {
 
-    /** @throws IllegalArgumentException naming settings that exclude each other, and malformed addresses */
-    public RedisServerSettings {
-        if (sentinel != null && cluster != null) {
-            throw new IllegalArgumentException(PREFIX + ".cluster: set beside sentinel (expected: one of them)");
+        private static final String NODES = PREFIX + ".cluster.nodes";
+
+        /** @throws IllegalArgumentException naming what is missing or malformed */
+        public Cluster {
+            HostAndPort.all(NODES, nodes, RedisURI.DEFAULT_REDIS_PORT);
         }
-        if (url != null && (sentinel != null || cluster != null)) {
-            throw new IllegalArgumentException(PREFIX + ".url: set beside sentinel or cluster (expected: one of them)");
-        }
-        if (cluster != null && database != 0) {
-            throw new IllegalArgumentException(
-                    PREFIX + ".database: %d (expected: 0, a Redis Cluster has no other)".formatted(database));
-        }
-        if (url != null) {
-            requireUrl(url);
-        }
-        if (sentinel != null) {
-            sentinels(sentinel);
-        }
-        if (cluster != null) {
-            nodes(cluster, port);
+
+        List<HostAndPort> addresses() {
+            return HostAndPort.all(NODES, nodes, RedisURI.DEFAULT_REDIS_PORT);
         }
     }
 
-    /** The URL itself may have a password. */
+    /** @throws IllegalArgumentException naming settings that exclude each other, and a malformed URL */
+    public RedisServerSettings {
+        requirePassword(username, password, PREFIX);
+        if (url != null) {
+            requireUrl(url.value());
+            requireNone("url", "host", host, "port", port, "username", username, "password", password);
+            requireNone("url", "database", database, "sentinel", sentinel, "cluster", cluster);
+        }
+        if (sentinel != null) {
+            requireNone("sentinel", "host", host, "port", port, "cluster", cluster);
+        }
+        if (cluster != null) {
+            requireNone("cluster", "host", host, "port", port, "database", database);
+        }
+    }
+
+    /** @param others names and values of settings that may not be set beside the first */
+    private static void requireNone(String first, @Nullable Object... others) {
+        for (int i = 0; i < others.length; i += 2) {
+            if (others[i + 1] != null) {
+                throw new IllegalArgumentException(
+                        "%s.%s: set beside %s (expected: one of them)".formatted(PREFIX, others[i], first));
+            }
+        }
+    }
+
+    private static void require(@Nullable Object value, String setting, String expected) {
+        if (value == null) {
+            throw new IllegalArgumentException("%s: missing (expected: %s)".formatted(setting, expected));
+        }
+    }
+
+    private static void requirePassword(@Nullable String username, @Nullable Secret password, String prefix) {
+        if (username != null) {
+            require(password, prefix + ".password", "the password of " + username);
+        }
+    }
+
+    /** The URL may have a password, so the message does not show it. */
     private static void requireUrl(String url) {
         try {
             RedisURI.create(url);
@@ -119,18 +162,6 @@ public record RedisServerSettings(
         }
     }
 
-    private static List<HostAndPort> sentinels(Sentinel sentinel) {
-        return sentinel.nodes().stream()
-                .map(node -> HostAndPort.of(PREFIX + ".sentinel.nodes", node, SENTINEL_PORT))
-                .toList();
-    }
-
-    private static List<HostAndPort> nodes(Cluster cluster, int defaultPort) {
-        return cluster.nodes().stream()
-                .map(node -> HostAndPort.of(PREFIX + ".cluster.nodes", node, defaultPort))
-                .toList();
-    }
-
     RedisAddress address(SslBundles bundles) {
         SslOptions options = ssl.bundle() == null ? SslOptions.create() : options(bundles.getBundle(ssl.bundle()));
         return new RedisAddress(uris(), cluster != null, options);
@@ -138,17 +169,20 @@ public record RedisServerSettings(
 
     private List<RedisURI> uris() {
         if (cluster != null) {
-            return nodes(cluster, port).stream().map(this::with).toList();
+            return cluster.addresses().stream().map(this::with).toList();
         }
         if (sentinel != null) {
             return List.of(withSentinels(sentinel));
         }
         if (url != null) {
-            RedisURI uri = RedisURI.create(url);
+            RedisURI uri = RedisURI.create(url.value());
+            uri.setSsl(uri.isSsl() || ssl.isUsed());
+            uri.setVerifyPeer(SslVerifyMode.FULL);
             uri.setClientName(clientName);
             return List.of(uri);
         }
-        return List.of(with(new HostAndPort(host, port)));
+        return List.of(with(new HostAndPort(
+                host == null ? DEFAULT_HOST : host, port == null ? RedisURI.DEFAULT_REDIS_PORT : port)));
     }
 
     private RedisURI with(HostAndPort server) {
@@ -156,8 +190,8 @@ public record RedisServerSettings(
     }
 
     private RedisURI withSentinels(Sentinel known) {
-        RedisURI.Builder builder = RedisURI.builder().withSentinelMasterId(known.master());
-        for (HostAndPort address : sentinels(known)) {
+        RedisURI.Builder builder = RedisURI.builder().withSentinelMasterId(Objects.requireNonNull(known.master()));
+        for (HostAndPort address : known.addresses()) {
             RedisURI.Builder each = RedisURI.builder().withHost(address.host()).withPort(address.port());
             authenticate(each, known.username(), known.password());
             encrypt(each);
@@ -169,7 +203,9 @@ public record RedisServerSettings(
     private RedisURI common(RedisURI.Builder builder) {
         authenticate(builder, username, password);
         encrypt(builder);
-        return builder.withDatabase(database).withClientName(clientName).build();
+        return builder.withDatabase(database == null ? 0 : database)
+                .withClientName(clientName)
+                .build();
     }
 
     private void encrypt(RedisURI.Builder builder) {

@@ -9,8 +9,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Whether this gateway has its part of each pool. Down while it grants nothing in one of them. Readiness does not depend on it: another
- * gateway would not have Redis either.
+ * Whether this gateway has its part of each pool. Down while it may grant nothing in one of them. Readiness does not depend on it unless
+ * an operator adds it: when Redis is lost, it is mostly lost for all gateways.
  */
 final class SliceHealth implements HealthIndicator {
 
@@ -37,9 +37,9 @@ final class SliceHealth implements HealthIndicator {
 
     private static String text(SliceStatus slice, int all) {
         if (!slice.isInForce()) {
-            return "no answer of Redis for %s: requests are refused (backend-lost)"
-                    .formatted(DurationText.of(
-                            Duration.ofSeconds(slice.sinceAnswer().toSeconds())));
+            Duration silence = Duration.ofSeconds(slice.sinceAnswer().toSeconds());
+            return "no answer of Redis for %s: requests are refused (backend-lost)%s"
+                    .formatted(DurationText.of(silence), slice.failure() == null ? "" : "; " + slice.failure());
         }
         return "%d of %d permits, target %d, shared by %d gateways%s%s"
                 .formatted(

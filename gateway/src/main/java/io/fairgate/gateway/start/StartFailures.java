@@ -2,9 +2,12 @@ package io.fairgate.gateway.start;
 
 import io.fairgate.config.model.InvalidPolicyException;
 import io.fairgate.gateway.redis.LeasesNotSharedException;
+import io.fairgate.gateway.redis.RedisServerSettings;
 import io.fairgate.quota.journal.UnusableJournalException;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalysisReporter;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
@@ -50,10 +53,16 @@ final class StartFailures implements FailureAnalyzer, FailureAnalysisReporter {
             return message;
         } else if (cause instanceof UnusableJournalException) {
             return "fairgate.quotas.journal: " + message;
-        } else if (cause instanceof BindException) {
+        } else if (cause instanceof UnboundConfigurationPropertiesException unknown) {
+            // Boot would also print the values, and a misspelt password with them.
+            return unknown.getUnboundProperties().stream()
+                    .map(property -> property.getName() + ": unknown setting")
+                    .collect(Collectors.joining("\n"));
+        } else if (cause instanceof BindException
+                && !(cause.getCause() instanceof UnboundConfigurationPropertiesException)) {
             // The message of a record that refused a setting. What Boot cannot convert is left to Boot.
             String root = NestedExceptionUtils.getMostSpecificCause(cause).getMessage();
-            return root != null && (root.startsWith("fairgate.") || root.startsWith("spring.data.redis."))
+            return root != null && (root.startsWith("fairgate.") || root.startsWith(RedisServerSettings.PREFIX + "."))
                     ? root
                     : null;
         }

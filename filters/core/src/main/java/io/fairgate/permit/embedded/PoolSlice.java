@@ -64,7 +64,7 @@ public final class PoolSlice {
 
     /**
      * The permits that requests of each tenant hold and wait for, as far as the caps of the tenant and its classes allow. Of the
-     * requests of a tenant that were refused since the last call because they may not wait, the largest one is added. Takes n log n
+     * requests of a tenant that were refused in the last 2 s because they may not wait, the largest one is added. Takes n log n
      * time for n tenants that hold, wait or owe, and time in proportion to the permits of the pool, up to 1,024. While no request
      * waits, permits are taken and given back meanwhile, so that the numbers may be of different moments.
      */

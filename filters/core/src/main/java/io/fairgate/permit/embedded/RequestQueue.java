@@ -140,7 +140,7 @@ final class RequestQueue {
     Map<TenantId, Double> asked() {
         Map<TenantId, Double> asked = new HashMap<>(scheduler.asked(now));
         fastPath.addTaken(asked);
-        slice.takeRefused().forEach((tenant, permits) -> asked.merge(tenant, permits, Double::sum));
+        slice.refused(now).forEach((tenant, permits) -> asked.merge(tenant, permits, Double::sum));
         return asked;
     }
 
@@ -218,7 +218,7 @@ final class RequestQueue {
             }
             QueuedRequest over = scheduler.overOwnBound(waiter);
             if (over != null) {
-                takeOut(over, RefusalReason.TENANT_QUEUE_FULL);
+                refuseInsteadOfWaiting(over, RefusalReason.TENANT_QUEUE_FULL);
             }
             if (waiter.isWaiting()) {
                 deadlines.set(waiter, waiter.begins);
@@ -240,7 +240,7 @@ final class RequestQueue {
 
     private void refuseInsteadOfWaiting(QueuedRequest request, RefusalReason reason) {
         if (!scheduler.waitsForOwnCap(request)) {
-            slice.refused(request);
+            slice.refused(request, now);
         }
         takeOut(request, reason);
     }

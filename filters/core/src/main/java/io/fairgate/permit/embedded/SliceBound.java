@@ -4,6 +4,7 @@ import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.tenant.TenantId;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The bound and the end of the slice of this process, and what was told about it ({@link PoolSlice}). A pool of one process has
@@ -13,13 +14,23 @@ import java.util.Map;
  */
 final class SliceBound {
 
+    /** Twice what a client is told to wait before it comes again. */
+    private static final long REFUSED_COUNTS_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    /** More tenants whose requests were refused are not told. */
+    private static final int MOST_REFUSED = 1_000;
+
     private volatile long endsAt = Deadlines.NEVER;
     private int most = Integer.MAX_VALUE;
     private Runnable changed = () -> {};
     private boolean isShared;
 
-    /** The permits of the largest request of each tenant that was refused because it may not wait, since this was last taken. */
-    private Map<TenantId, Double> refused = new HashMap<>();
+    /** What tenants would have waited for, if they might wait: the largest request of each, until when it counts. */
+    private final Map<TenantId, Refused> refused = new HashMap<>();
+
+    private boolean isMoreRefused;
+
+    private record Refused(double permits, long until) {}
 
     /** Whether requests waited for permits of the pool, or were refused instead, after the last decisions. */
     private boolean wasShort;
@@ -49,18 +60,27 @@ final class SliceBound {
         isShared = true;
     }
 
-    /** A request was refused that would have waited for a permit of the pool: its tenant may need one more here. */
-    void refused(QueuedRequest request) {
-        if (isShared) {
-            refused.merge(request.tenant(), (double) request.permits(), Math::max);
+    /**
+     * A request was refused that would have waited for permits of the pool. It counts like one that waits for a while, so that permits
+     * are here when its client comes again.
+     */
+    void refused(QueuedRequest request, long now) {
+        TenantId tenant = request.tenant();
+        Refused before = refused.get(tenant);
+        if (isShared && (before != null || refused.size() < MOST_REFUSED)) {
+            double most = Math.max(request.permits(), before == null ? 0 : before.permits);
+            refused.put(tenant, new Refused(most, now + REFUSED_COUNTS_NANOS));
+            isMoreRefused |= before == null || before.permits < most;
         }
     }
 
-    /** What was refused since the last call. */
-    Map<TenantId, Double> takeRefused() {
-        Map<TenantId, Double> taken = refused;
-        refused = new HashMap<>();
-        return taken;
+    /** The permits of what was refused a short time ago. */
+    Map<TenantId, Double> refused(long now) {
+        refused.values().removeIf(each -> now >= each.until);
+        isMoreRefused = false;
+        Map<TenantId, Double> permits = new HashMap<>();
+        refused.forEach((tenant, each) -> permits.put(tenant, each.permits));
+        return permits;
     }
 
     void limit(int most, int inFlight) {
@@ -70,7 +90,7 @@ final class SliceBound {
 
     /** After decisions. */
     void decided(boolean isWaitedFor, int inFlight) {
-        boolean isShort = isWaitedFor || !refused.isEmpty();
+        boolean isShort = isWaitedFor || isMoreRefused;
         int above = above(inFlight);
         if ((isShort && !wasShort) || above < wasAbove) {
             changed.run();

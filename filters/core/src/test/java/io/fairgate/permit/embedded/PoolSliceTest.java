@@ -499,6 +499,12 @@ class PoolSliceTest {
         ask("b");
         assertThat(changes).as("known already").hasValue(1);
         assertThat(asked()).containsOnly(Map.entry(A, 2.0), Map.entry(B, 1.0));
+        time.advanceBy(Duration.ofSeconds(1));
+        ask("b");
+        assertThat(changes).as("known still").hasValue(1);
+        time.advanceBy(Duration.ofSeconds(1));
+        assertThat(asked()).containsOnly(Map.entry(B, 1.0));
+        time.advanceBy(Duration.ofSeconds(1));
         assertThat(asked()).isEmpty();
         limit(2);
         HeldPermits held = held(ask(request("a").withPermits(2)));
@@ -507,6 +513,24 @@ class PoolSliceTest {
         assertThat(changes).hasValue(2);
         assertThat(asked()).containsOnly(Map.entry(A, 3.0));
         held.release();
+    }
+
+    @Test
+    void a_request_that_is_refused_because_its_tenant_may_not_wait_is_told() {
+        start(TenantShares.EQUAL.withMember(A, ShareSettings.EQUAL.withMaxWaiting(0)));
+        endIn(Duration.ofHours(1));
+        ask("a");
+        assertThat(asked()).containsOnly(Map.entry(A, 1.0));
+    }
+
+    @Test
+    void of_very_many_tenants_with_refused_requests_some_are_told() {
+        start(TenantShares.EQUAL, PoolSettings.ofPermits(PERMITS).withMaxWaiting(0));
+        endIn(Duration.ofHours(1));
+        for (int i = 0; i < 1_500; i++) {
+            ask("t" + i);
+        }
+        assertThat(asked()).hasSize(1_000);
     }
 
     @Test

@@ -50,6 +50,10 @@ final class Connected {
         return silentSince.compareAndSet(NOT_SILENT, now) ? 0 : now - silentSince.get();
     }
 
+    boolean isGivenUp() {
+        return isGivenUp.get();
+    }
+
     /** True the first time. */
     boolean giveUp() {
         return isGivenUp.compareAndSet(false, true);

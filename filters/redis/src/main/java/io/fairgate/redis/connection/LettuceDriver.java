@@ -27,9 +27,19 @@ import reactor.core.publisher.Mono;
  */
 final class LettuceDriver implements RedisDriver {
 
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+    /** For each step: TCP, the handshake, and a question to a sentinel. */
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
+
     private static final Duration BEFORE_NEXT_CONNECT = Duration.ofMillis(200);
     private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);
+
+    /** The connection of messages is quiet for long, and nothing else would notice that its other end has gone. */
+    private static final SocketOptions.KeepAliveOptions KEEP_ALIVE = SocketOptions.KeepAliveOptions.builder()
+            .enable()
+            .idle(Duration.ofSeconds(5))
+            .interval(Duration.ofSeconds(2))
+            .count(3)
+            .build();
 
     /** The fewest that Lettuce allows; it makes one for each processor otherwise. */
     private static final int THREADS = 2;
@@ -43,14 +53,17 @@ final class LettuceDriver implements RedisDriver {
     private final Supplier<Mono<Connected>> connect;
 
     LettuceDriver(RedisAddress address) {
+        address.uris().forEach(LettuceDriver::bound);
         if (address.isCluster()) {
             RedisClusterClient cluster = RedisClusterClient.create(resources, address.uris());
             cluster.setOptions(clusterOptions(address));
             client = cluster;
-            connect = () -> both(
-                    Mono.fromCompletionStage(() -> cluster.connectAsync(StringCodec.UTF8)),
-                    connection -> connection.reactive(),
-                    Mono.fromCompletionStage(() -> cluster.connectPubSubAsync(StringCodec.UTF8)));
+            // Lettuce connects to a Cluster only after it has asked for its nodes.
+            connect = () -> Mono.fromCompletionStage(cluster::refreshPartitionsAsync)
+                    .then(both(
+                            Mono.fromCompletionStage(() -> cluster.connectAsync(StringCodec.UTF8)),
+                            connection -> connection.reactive(),
+                            Mono.fromCompletionStage(() -> cluster.connectPubSubAsync(StringCodec.UTF8))));
         } else {
             RedisURI uri = address.uris().get(0);
             RedisClient single = RedisClient.create(resources, uri);
@@ -61,6 +74,12 @@ final class LettuceDriver implements RedisDriver {
                     connection -> connection.reactive(),
                     Mono.fromCompletionStage(() -> single.connectPubSubAsync(StringCodec.UTF8, uri)));
         }
+    }
+
+    /** Lettuce waits a minute for the handshake by default. */
+    private static void bound(RedisURI uri) {
+        uri.setTimeout(CONNECT_TIMEOUT);
+        uri.getSentinels().forEach(LettuceDriver::bound);
     }
 
     private static ClusterClientOptions clusterOptions(RedisAddress address) {
@@ -76,7 +95,7 @@ final class LettuceDriver implements RedisDriver {
         builder.disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)
-                        .keepAlive(true)
+                        .keepAlive(KEEP_ALIVE)
                         .build())
                 .sslOptions(address.ssl());
         return builder;

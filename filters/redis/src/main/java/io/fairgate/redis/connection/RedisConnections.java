@@ -1,6 +1,7 @@
 package io.fairgate.redis.connection;
 
 import io.fairgate.time.MonotonicScheduler;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisReadOnlyException;
 import io.lettuce.core.api.reactive.RedisScriptingReactiveCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
@@ -14,12 +15,14 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.retry.Retry;
 
 /**
  * The connections of one process to Redis: one for commands, and one on which messages come.
  *
  * <p>They are made when they are first needed, and Lettuce makes them again when they were lost. While there is none, a command errors
- * at once. New ones, which may lead to another server, are made when
+ * at once. After a failure, the next attempt waits for up to {@link #LONGEST_PAUSE}. New ones, which may lead to another server, are
+ * made when
  *
  * <ul>
  *   <li>nothing has answered for {@link #LONGEST_SILENCE}: the other end may be gone without a word, or
@@ -31,7 +34,12 @@ import reactor.core.scheduler.Scheduler;
 public final class RedisConnections implements AutoCloseable {
 
     /** How long commands may be without an answer before their connection is given up. */
-    static final Duration LONGEST_SILENCE = Duration.ofSeconds(2);
+    static final Duration LONGEST_SILENCE = Duration.ofMillis(600);
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+    static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+
+    private static final Duration BEFORE_NEXT_SUBSCRIBE = Duration.ofSeconds(1);
 
     private final RedisDriver driver;
     private final Scheduler time;
@@ -41,6 +49,14 @@ public final class RedisConnections implements AutoCloseable {
     private volatile @Nullable Mono<Connected> current;
 
     private volatile boolean isClosed;
+
+    /** The failure of the last attempt; null after an answer. */
+    private volatile @Nullable Throwable lastFailure;
+
+    /** Between an attempt that failed and the next one, and when that may begin; guarded by this. */
+    private Duration pause = Duration.ZERO;
+
+    private long notBefore;
 
     /** Connects to nothing yet. */
     public RedisConnections(RedisAddress address) {
@@ -56,7 +72,7 @@ public final class RedisConnections implements AutoCloseable {
     public <T> Mono<T> call(Function<RedisScriptingReactiveCommands<String, String>, Mono<T>> command) {
         return Mono.defer(() -> connected()
                 .flatMap(connected -> command.apply(connected.commands())
-                        .doOnSuccess(answer -> connected.answered())
+                        .doOnSuccess(answer -> answered(connected))
                         .doOnError(error -> failed(connected, error))
                         .doOnCancel(() -> notAnswered(connected))));
     }
@@ -82,9 +98,17 @@ public final class RedisConnections implements AutoCloseable {
         }
     }
 
-    /** An ACL may forbid it: then no message comes. */
-    private static void subscribe(Connected connected, String channel) {
-        var unused = connected.messages().reactive().subscribe(channel).subscribe(done -> {}, failed -> {});
+    /** An ACL may forbid it: then no message comes. Lettuce repeats only what was subscribed once. */
+    private void subscribe(Connected connected, String channel) {
+        var unused = connected
+                .messages()
+                .reactive()
+                .subscribe(channel)
+                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, BEFORE_NEXT_SUBSCRIBE)
+                        .filter(error -> !(error instanceof RedisCommandExecutionException)
+                                && !connected.isGivenUp()
+                                && listeners.containsKey(channel)))
+                .subscribe(done -> {}, failed -> {});
     }
 
     private static void unsubscribe(Connected connected, String channel) {
@@ -104,10 +128,14 @@ public final class RedisConnections implements AutoCloseable {
         if (isClosed) {
             return Mono.error(new IllegalStateException("the connections to Redis are closed"));
         }
+        Throwable failure = lastFailure;
+        if (failure != null && now() - notBefore < 0) {
+            return Mono.error(failure);
+        }
         Mono<Connected> made = driver.connect().cache();
         current = made;
         // With a subscriber of its own, so that a caller that no longer waits does not end it.
-        var unused = made.subscribe(this::begun, failed -> forget(made));
+        var unused = made.subscribe(this::begun, this::notBegun);
         return made;
     }
 
@@ -127,32 +155,59 @@ public final class RedisConnections implements AutoCloseable {
         }
     }
 
-    private synchronized void forget(Mono<Connected> made) {
-        if (current == made) {
-            current = null;
+    private synchronized void notBegun(Throwable failure) {
+        current = null;
+        pause(failure);
+    }
+
+    private void pause(Throwable failure) {
+        lastFailure = failure;
+        pause = pause.isZero() ? FIRST_PAUSE : pause.multipliedBy(2);
+        pause = pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause;
+        notBefore = now() + pause.toNanos();
+    }
+
+    private long now() {
+        return time.now(TimeUnit.NANOSECONDS);
+    }
+
+    // ---- what becomes of a command ----
+
+    private void answered(Connected connected) {
+        connected.answered();
+        if (lastFailure != null) {
+            noPause();
+        }
+    }
+
+    private synchronized void noPause() {
+        lastFailure = null;
+        pause = Duration.ZERO;
+    }
+
+    /** An error that Redis has sent is an answer; the others come from this side of the connection. */
+    private void failed(Connected connected, Throwable error) {
+        if (error instanceof RedisReadOnlyException) {
+            giveUp(connected, error);
+        } else if (error instanceof RedisCommandExecutionException) {
+            connected.answered();
+        } else {
+            notAnswered(connected);
         }
     }
 
     private void notAnswered(Connected connected) {
-        long now = time.now(TimeUnit.NANOSECONDS);
-        if (connected.silentFor(now) > LONGEST_SILENCE.toNanos()) {
-            giveUp(connected);
+        if (connected.silentFor(now()) > LONGEST_SILENCE.toNanos()) {
+            giveUp(connected, null);
         }
     }
 
-    private void failed(Connected connected, Throwable error) {
-        if (error instanceof RedisReadOnlyException) {
-            giveUp(connected);
-        } else {
-            connected.answered();
-        }
-    }
-
-    private void giveUp(Connected connected) {
+    /** @param failure why the next attempt should wait; null when it should not */
+    private synchronized void giveUp(Connected connected, @Nullable Throwable failure) {
         if (connected.giveUp()) {
-            Mono<Connected> now = current;
-            if (now != null) {
-                forget(now);
+            current = null;
+            if (failure != null) {
+                pause(failure);
             }
             connected.close().run();
         }

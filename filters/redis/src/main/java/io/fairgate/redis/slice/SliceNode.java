@@ -40,7 +40,7 @@ final class SliceNode {
     static final Duration LEAST_BETWEEN_BEATS = Duration.ofMillis(5);
 
     /** How long a node waits for an answer before it sends the next heartbeat. */
-    static final Duration PATIENCE = Duration.ofMillis(500);
+    static final Duration PATIENCE = Duration.ofMillis(300);
 
     private final SliceAgent agent;
     private final PoolSlice slice;
@@ -49,6 +49,7 @@ final class SliceNode {
     private final Scheduler timers;
     private final Scheduler.Worker thread;
     private final OwedPermits owed;
+    private final SliceLog report;
 
     private int permits;
     private ClusterShares division;
@@ -100,7 +101,10 @@ final class SliceNode {
         this.owed = new OwedPermits(now());
         this.lastBeat = now() - BEATS.toNanos();
         this.latest = new Answered(0, 0, permits, 0, 0, false, now(), now());
+        this.report = new SliceLog(pool.name(), permits);
         this.slice = pool.share(() -> run(this::beatSoon));
+        // Requests wait for the first answer, and not for ever.
+        slice.endsAt(now() + term.grantNanos());
     }
 
     private record Answered(
@@ -126,7 +130,8 @@ final class SliceNode {
                 last.epoch,
                 last.isRecovering,
                 Duration.ofNanos(now - last.sentAt),
-                isInForce);
+                isInForce,
+                report.failure());
     }
 
     /** Begins to send heartbeats. */
@@ -139,6 +144,7 @@ final class SliceNode {
     void reconfigure(int permits, TenantShares shares) {
         run(() -> {
             this.permits = permits;
+            report.permits(permits);
             this.division = new ClusterShares(shares);
             beatSoon();
         });
@@ -215,6 +221,7 @@ final class SliceNode {
         } else if (!isStopped) {
             isAtWork = true;
             lastBeat = now();
+            report.now(status());
             next(slice.asked(), this::asked);
         }
     }
@@ -222,7 +229,7 @@ final class SliceNode {
     /** Continues on the worker with what a call emits. After an error or no answer, the next heartbeat says the same again. */
     private <T> void next(Mono<T> call, Consumer<T> step) {
         call.switchIfEmpty(Mono.error(() -> new IllegalStateException("no answer")))
-                .subscribe(value -> run(() -> take(step, value)), error -> run(this::finish));
+                .subscribe(value -> run(() -> take(step, value)), error -> run(() -> fail(error)));
     }
 
     /** An exception in a step must not end the heartbeats. */
@@ -230,9 +237,13 @@ final class SliceNode {
         try {
             step.accept(value);
         } catch (RuntimeException e) {
-            finish();
-            throw e;
+            fail(e);
         }
+    }
+
+    private void fail(Throwable error) {
+        report.failed(error);
+        finish();
     }
 
     private void finish() {
@@ -274,7 +285,10 @@ final class SliceNode {
 
     /** The smallest size of the pool in the policies of all nodes. */
     private int smallest() {
-        return demands.values().stream().mapToInt(NodeDemand::limit).reduce(permits, Math::min);
+        return demands.entrySet().stream()
+                .filter(told -> !told.getKey().equals(agent.node()))
+                .mapToInt(told -> told.getValue().limit())
+                .reduce(permits, Math::min);
     }
 
     private void owe() {
@@ -325,6 +339,8 @@ final class SliceNode {
                 answer.isRecovering(),
                 lastBeat,
                 agent.grantsUntil());
+        report.answered();
+        report.now(status());
         finish();
     }
 }

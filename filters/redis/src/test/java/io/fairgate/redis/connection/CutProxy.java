@@ -22,6 +22,7 @@ public final class CutProxy implements AutoCloseable {
     private final int to;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final AtomicInteger accepted = new AtomicInteger();
+    private final AtomicInteger open = new AtomicInteger();
     /** Connections that were accepted before this one, by their number, are silent. */
     private volatile int silentBefore;
 
@@ -38,6 +39,16 @@ public final class CutProxy implements AutoCloseable {
     /** How many connections have come. */
     public int accepted() {
         return accepted.get();
+    }
+
+    /** How many connections are open now. */
+    public int open() {
+        return open.get();
+    }
+
+    /** Whether new connections are silent from the beginning. */
+    public void silenceNew(boolean isSilent) {
+        silentBefore = isSilent ? Integer.MAX_VALUE : accepted.get();
     }
 
     /** Lets all present connections go silent; those that come later are forwarded. */
@@ -75,11 +86,14 @@ public final class CutProxy implements AutoCloseable {
     }
 
     private void forward(int number, Socket client) throws IOException {
+        open.incrementAndGet();
         try (client;
                 Socket upstream = new Socket(InetAddress.getLoopbackAddress(), to)) {
             sockets.add(upstream);
             start(() -> copy(number, upstream, client));
             copy(number, client, upstream);
+        } finally {
+            open.decrementAndGet();
         }
     }
 

@@ -8,7 +8,6 @@ import io.lettuce.core.ScriptOutputType;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -148,12 +147,44 @@ class RedisConnectionsTest {
     @Test
     void closed_connections_answer_nothing_and_leave_none_open() throws Exception {
         awaitAnswer("at first");
+        assertThat(proxy.open()).isEqualTo(2);
         connections.close();
         assertThat(isAnswered()).isFalse();
-        CountDownLatch later = new CountDownLatch(1);
-        connections.listen("channel", later::countDown);
-        publish();
-        assertThat(later.getCount()).isOne();
+        awaitOpen(0);
         assertThat(proxy.accepted()).isEqualTo(2);
+    }
+
+    @Test
+    void connections_that_were_given_up_are_closed() throws Exception {
+        awaitAnswer("at first");
+        proxy.silence();
+        awaitAnswer("on other connections");
+        awaitOpen(2);
+    }
+
+    private void awaitOpen(int count) throws InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (proxy.open() != count) {
+            assertThat(System.nanoTime()).as("open connections").isLessThan(end);
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+    }
+
+    @Test
+    void a_server_that_accepts_and_says_nothing_is_given_up() throws Exception {
+        proxy.silenceNew(true);
+        assertThat(isAnswered()).isFalse();
+        proxy.silenceNew(false);
+        awaitAnswer("on other connections");
+    }
+
+    @Test
+    void attempts_have_pauses() throws Exception {
+        server.close();
+        for (int i = 0; i < 200; i++) {
+            assertThat(isAnswered()).isFalse();
+            TimeUnit.MILLISECONDS.sleep(5);
+        }
+        assertThat(proxy.accepted()).as("in a second or more").isBetween(1, 20);
     }
 }

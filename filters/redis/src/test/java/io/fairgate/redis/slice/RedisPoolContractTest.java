@@ -35,6 +35,11 @@ class RedisPoolContractTest extends PermitPoolContract {
         return pool;
     }
 
+    @Override
+    public Duration soon() {
+        return Duration.ofMillis(20);
+    }
+
     /** As long as it takes until the next heartbeat has been answered. */
     @Override
     public void answer(TestTime time) {

@@ -34,13 +34,13 @@ public enum Meter {
             "With a pool in Redis: time since the heartbeat that brought the last answer of Redis."),
     SLICE_IN_FORCE(
             gauge("fairgate.slice.in.force", "1 or 0", "pool"),
-            "With a pool in Redis: 1 while this gateway grants permits, 0 while Redis has not answered for too long."),
+            "With a pool in Redis: 1 while this gateway may grant permits, 0 while Redis has not answered for too long."),
     SLICE_RECOVERING(
             gauge("fairgate.slice.recovering", "1 or 0", "pool"),
             "With a pool in Redis: 1 while no gateway gets more permits, because Redis is new or has lost what it kept."),
     SLICE_EPOCH(
-            gauge("fairgate.slice.epoch", "losses", "pool"),
-            "With a pool in Redis: how often Redis was new or had lost what it kept."),
+            gauge("fairgate.slice.epoch", "number", "pool"),
+            "With a pool in Redis: a number that grows each time when Redis was new or had lost what it kept."),
     TENANT_IN_FLIGHT(
             gauge("fairgate.tenant.in.flight", "permits", "pool", "tenant"), "Permits that the tenant holds now."),
     TENANT_WAITING(gauge("fairgate.tenant.waiting", "requests", "pool", "tenant"), "Requests of the tenant that wait."),

@@ -26,9 +26,6 @@ import reactor.test.subscriber.TestSubscriber;
 /** One topic of the contract of permit pools: the clock, the listener and the steps that its tests have in common. */
 abstract class PoolTopic {
 
-    /** The longest time in which a pool answers. */
-    static final Duration SOON = Duration.ofMillis(20);
-
     /** A time so short that a pool that does not answer at once is in the middle of its answer after a few of them. */
     static final Duration STEP = Duration.ofNanos(500);
 
@@ -158,7 +155,7 @@ abstract class PoolTopic {
                         refused -> assertThat(refused.reason()).isEqualTo(reason));
     }
 
-    static void assertAbout(Duration actual, Duration expected) {
-        assertThat(actual).isBetween(expected, expected.plus(SOON));
+    final void assertAbout(Duration actual, Duration expected) {
+        assertThat(actual).isBetween(expected, expected.plus(backend.soon()));
     }
 }

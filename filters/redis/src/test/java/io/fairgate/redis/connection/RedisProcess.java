@@ -3,10 +3,14 @@ package io.fairgate.redis.connection;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import redis.embedded.RedisExecProvider;
@@ -26,23 +30,57 @@ public final class RedisProcess implements AutoCloseable {
 
     /** On the port of a server that has ended. */
     public RedisProcess(int port) throws IOException {
+        this(port, List.of("--save", ""));
+    }
+
+    private RedisProcess(int port, List<String> options) throws IOException {
         this.port = port;
         List<String> command = new ArrayList<>();
         if (new File("/usr/bin/setpriv").canExecute()) {
             // So it also ends when the JVM is killed.
             command.addAll(List.of("/usr/bin/setpriv", "--pdeathsig", "KILL"));
         }
-        command.addAll(List.of(
-                RedisExecProvider.defaultProvider().get().getPath(),
-                "--port",
-                Integer.toString(port),
-                "--bind",
-                "127.0.0.1",
-                "--save",
-                ""));
+        command.add(RedisExecProvider.defaultProvider().get().getPath());
+        command.addAll(options);
+        command.addAll(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1"));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
-        awaitReady(process);
+        awaitReady(process, port);
+    }
+
+    /** The only node of a Redis Cluster. */
+    public static RedisProcess cluster(Path folder) throws IOException {
+        RedisProcess node = new RedisProcess(
+                freePort(), List.of("--save", "", "--cluster-enabled", "yes", "--dir", folder.toString()));
+        node.answer("CLUSTER ADDSLOTSRANGE 0 16383");
+        return node;
+    }
+
+    /** A replica of this server. */
+    public RedisProcess replica() throws IOException {
+        return new RedisProcess(
+                freePort(),
+                List.of("--save", "", "--replicaof", "127.0.0.1 " + port, "--repl-diskless-sync-delay", "0"));
+    }
+
+    /** A sentinel that knows this server as {@code main}, and soon its replicas, and decides alone. */
+    public RedisProcess sentinel(Path folder) throws IOException {
+        Path settings = folder.resolve("sentinel.conf");
+        Files.writeString(settings, """
+                sentinel monitor main 127.0.0.1 %d 1
+                sentinel down-after-milliseconds main 500
+                sentinel failover-timeout main 3000
+                """.formatted(port));
+        return new RedisProcess(freePort(), List.of(settings.toString(), "--sentinel"));
+    }
+
+    /** The first line of the answer to a command. */
+    public String answer(String command) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
+            return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))
+                    .readLine();
+        }
     }
 
     /** Redis cannot choose a port itself. */
@@ -52,19 +90,19 @@ public final class RedisProcess implements AutoCloseable {
         }
     }
 
-    private static void awaitReady(Process process) throws IOException {
+    private static void awaitReady(Process process, int port) throws IOException {
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
         StringBuilder said = new StringBuilder();
         for (String line = out.readLine(); line != null; line = out.readLine()) {
             said.append(line).append('\n');
-            if (line.contains("Ready to accept connections")) {
+            if (line.contains("Ready to accept connections") || line.contains("Sentinel ID is")) {
                 Thread reader = new Thread(() -> drain(out), "redis-output");
                 reader.setDaemon(true);
                 reader.start();
                 return;
             }
         }
-        throw new IOException("Redis did not start:\n" + said);
+        throw new IOException("Redis did not start on port %d:%n%s".formatted(port, said));
     }
 
     private static void drain(BufferedReader out) {
@@ -85,6 +123,10 @@ public final class RedisProcess implements AutoCloseable {
 
     @Override
     public void close() {
+        kill();
+    }
+
+    public void kill() {
         process.destroyForcibly();
     }
 }

@@ -13,12 +13,7 @@ import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.redis.connection.RedisProcess;
 import io.fairgate.shares.TenantShares;
 import io.lettuce.core.RedisURI;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.net.InetAddress;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -54,17 +49,8 @@ class RedisUserTest {
                 .replace("SECRET", PASSWORD);
     }
 
-    /** As the default user, who may do everything; the first line of the answer. */
-    private String answer(String command) throws IOException {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-            socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
-            return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))
-                    .readLine();
-        }
-    }
-
     private void assertServes(String command) throws IOException {
-        assertThat(answer(command)).isEqualTo("+OK");
+        assertThat(server.answer(command)).isEqualTo("+OK");
         RedisURI uri = RedisURI.builder()
                 .withHost("127.0.0.1")
                 .withPort(server.port())
@@ -90,7 +76,7 @@ class RedisUserTest {
     @Test
     void the_permissions_of_the_page_are_enough() throws IOException {
         assertServes(commandOfPage());
-        assertThat(answer("ACL LOG")).as("commands that were forbidden").isEqualTo("*0");
+        assertThat(server.answer("ACL LOG")).as("commands that were forbidden").isEqualTo("*0");
     }
 
     @Test

@@ -54,7 +54,9 @@ final class SliceNode {
     private int permits;
     private ClusterShares division;
     private NodeShare share = NodeShare.NONE;
-    /** What the live nodes told, as of the last answer. */
+    /** What the live nodes told, as text and as what it says. */
+    private Map<String, String> told = Map.of();
+
     private Map<String, NodeDemand> demands = Map.of();
     /** What the tenants asked for when the last heartbeat began. */
     private Map<TenantId, Double> wanted = Map.of();
@@ -272,10 +274,10 @@ final class SliceNode {
     }
 
     private void aim() {
-        if (demands.isEmpty()) {
+        if (demands().isEmpty()) {
             share = NodeShare.NONE;
         } else {
-            Map<String, NodeDemand> all = new HashMap<>(demands);
+            Map<String, NodeDemand> all = new HashMap<>(demands());
             all.put(agent.node(), demand());
             share = division.of(smallest(), agent.node(), all);
         }
@@ -283,9 +285,19 @@ final class SliceNode {
         owe();
     }
 
+    /** What the live nodes told. The texts are read once, because hints may come often. */
+    private Map<String, NodeDemand> demands() {
+        if (told != agent.demands()) {
+            told = agent.demands();
+            demands = new HashMap<>();
+            told.forEach((name, text) -> demands.put(name, NodeDemand.parse(text)));
+        }
+        return demands;
+    }
+
     /** The smallest size of the pool in the policies of all nodes. */
     private int smallest() {
-        return demands.entrySet().stream()
+        return demands().entrySet().stream()
                 .filter(told -> !told.getKey().equals(agent.node()))
                 .mapToInt(told -> told.getValue().limit())
                 .reduce(permits, Math::min);
@@ -310,10 +322,8 @@ final class SliceNode {
     }
 
     private void answered(SliceAnswer answer) {
-        boolean isFirst = demands.isEmpty();
+        boolean isFirst = demands().isEmpty();
         agent.answered(answer, now());
-        demands = new HashMap<>();
-        agent.demands().forEach((name, text) -> demands.put(name, NodeDemand.parse(text)));
         aim();
         if (isFirst && share.target() > agent.slice(now())) {
             isBeatDueAfterwards = true; // Only now it knows what it needs.
@@ -334,7 +344,7 @@ final class SliceNode {
                 bound,
                 share.target(),
                 smallest(),
-                demands.size(),
+                demands().size(),
                 answer.now().epoch(),
                 answer.isRecovering(),
                 lastBeat,

@@ -19,7 +19,7 @@ import reactor.core.Disposable;
 class RedisConnectionsTest {
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final String WRITES = "redis.call('SET', KEYS[1], ARGV[1]) return ARGV[1]";
 
     private RedisProcess server;

@@ -27,6 +27,10 @@ final class NearLedger implements SliceLedger {
         this.oneWay = oneWay;
     }
 
+    int listeners() {
+        return listeners.size();
+    }
+
     private void later(Runnable action) {
         var unused = time.createWorker().schedule(action, oneWay.toNanos(), TimeUnit.NANOSECONDS);
     }

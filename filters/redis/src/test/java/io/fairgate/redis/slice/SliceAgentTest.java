@@ -207,6 +207,15 @@ class SliceAgentTest {
     }
 
     @Test
+    void a_node_that_begins_again_forgets_its_old_name() {
+        have(4);
+        assertThat(agent.demands()).containsOnlyKeys("node-0", "other");
+        agent.beat(TERM.nanos(), LIMIT, 0, "");
+        assertThat(agent.node()).isEqualTo("node-1");
+        assertThat(agent.demands()).containsOnlyKeys("other");
+    }
+
+    @Test
     void an_answer_that_was_not_recorded_tells_nothing_of_the_others() {
         agent.answered(answer(agent.beat(0, LIMIT, 0, "mine"), 1), 1);
         Heartbeat late = agent.beat(2, LIMIT, 0, "mine");

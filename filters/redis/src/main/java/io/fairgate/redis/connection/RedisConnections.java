@@ -134,7 +134,7 @@ public final class RedisConnections implements AutoCloseable {
         }
         Mono<Connected> made = driver.connect().cache();
         current = made;
-        // With a subscriber of its own, so that a caller that no longer waits does not end it.
+        // A caller that no longer waits does not end it: cache() never cancels its source.
         var unused = made.subscribe(this::begun, this::notBegun);
         return made;
     }

@@ -27,8 +27,8 @@ import reactor.core.publisher.Mono;
  */
 final class LettuceDriver implements RedisDriver {
 
-    /** For each step: TCP, the handshake, and a question to a sentinel. */
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
+    /** From its beginning to the end of the handshake. */
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
 
     private static final Duration BEFORE_NEXT_CONNECT = Duration.ofMillis(200);
     private static final Duration TOPOLOGY_REFRESH = Duration.ofSeconds(30);

@@ -8,7 +8,7 @@ import java.util.List;
  * Where Redis is.
  *
  * @param uris one URI, which may name a server or sentinels; or some nodes of a Redis Cluster. They also say user, password,
- *     database and whether TLS is used; their timeouts are not used
+ *     database and whether TLS is used; their timeouts are replaced
  * @param isCluster whether they are nodes of a Redis Cluster
  * @param ssl trusted and own certificates, for URIs with TLS
  */

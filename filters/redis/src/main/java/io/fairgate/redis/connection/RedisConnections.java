@@ -187,13 +187,20 @@ public final class RedisConnections implements AutoCloseable {
 
     /** An error that Redis has sent is an answer; the others come from this side of the connection. */
     private void failed(Connected connected, Throwable error) {
-        if (error instanceof RedisReadOnlyException) {
+        if (isFromFormerMaster(error)) {
             giveUp(connected, error);
         } else if (error instanceof RedisCommandExecutionException) {
             connected.answered();
         } else {
             notAnswered(connected);
         }
+    }
+
+    private static boolean isFromFormerMaster(Throwable error) {
+        String message = String.valueOf(error.getMessage());
+        return error instanceof RedisReadOnlyException
+                || message.startsWith("NOREPLICAS")
+                || message.startsWith("MASTERDOWN");
     }
 
     private void notAnswered(Connected connected) {
@@ -217,7 +224,7 @@ public final class RedisConnections implements AutoCloseable {
     @Override
     public void close() {
         isClosed = true;
-        onMessages(connected -> connected.close().run());
+        onMessages(Connected::giveUp);
         driver.close();
     }
 }

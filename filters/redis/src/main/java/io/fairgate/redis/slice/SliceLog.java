@@ -1,6 +1,9 @@
 package io.fairgate.redis.slice;
 
 import io.fairgate.status.SliceStatus;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -10,11 +13,19 @@ final class SliceLog {
 
     private static final Logger log = Loggers.getLogger(SliceLog.class);
 
+    /** Longer than the term in which permits are granted without an answer. */
+    private static final Duration BEFORE_WARNING = Duration.ofSeconds(2);
+
+    private static final int MOST_LOGGED = 10;
+
     private final String pool;
     private int permits;
     private boolean isInForce;
     private boolean isRecovering;
     private int poolPermits;
+
+    /** What was logged since the pool was last in force. */
+    private final Set<String> logged = new HashSet<>();
 
     /** The latest failure since the last answer. */
     private volatile @Nullable String failure;
@@ -34,13 +45,25 @@ final class SliceLog {
         failure = null;
     }
 
-    /** Logged once, until there was an answer or another failure. */
     void failed(Throwable error) {
+        Throwable reason = error;
+        while (reason.getCause() != null) {
+            reason = reason.getCause();
+        }
+        String text = text(error);
+        failure = reason == error ? text : text + ": " + text(reason);
+    }
+
+    private static String text(Throwable error) {
         String message = error.getMessage();
-        String text = error.getClass().getSimpleName() + (message == null ? "" : ": " + message);
-        if (!text.equals(failure)) {
-            failure = text;
-            log.warn("Pool {}: no answer of Redis ({}).", pool, text);
+        return error.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+    }
+
+    /** An exception of our own. */
+    void fault(Throwable error) {
+        failed(error);
+        if (isNew(text(error))) {
+            log.error("Pool {}: a heartbeat has failed.", pool, error);
         }
     }
 
@@ -49,19 +72,31 @@ final class SliceLog {
         return failure;
     }
 
+    /** Whether this was not logged since the pool was last in force. */
+    private boolean isNew(String text) {
+        return logged.size() < MOST_LOGGED && logged.add(text);
+    }
+
     void now(SliceStatus slice) {
-        if (slice.isInForce() && !isInForce) {
-            log.info(
-                    "Pool {}: {} of {} permits, shared by {} gateways through Redis.",
-                    pool,
-                    slice.permits(),
-                    slice.poolPermits(),
-                    slice.nodes());
-        } else if (!slice.isInForce() && isInForce) {
-            log.warn(
-                    "Pool {}: no answer of Redis for {} ms; its requests are refused until there is one.",
-                    pool,
-                    slice.sinceAnswer().toMillis());
+        if (slice.isInForce()) {
+            if (!isInForce) {
+                log.info(
+                        "Pool {}: {} of {} permits, shared by {} gateways through Redis.",
+                        pool,
+                        slice.permits(),
+                        slice.poolPermits(),
+                        slice.nodes());
+            }
+            logged.clear();
+        } else if (slice.sinceAnswer().compareTo(BEFORE_WARNING) > 0) {
+            String reason = failure == null ? "no failure" : failure;
+            if (isNew(reason)) {
+                log.warn(
+                        "Pool {}: its heartbeats to Redis have failed for {} ms ({}); its requests are refused.",
+                        pool,
+                        slice.sinceAnswer().toMillis(),
+                        reason);
+            }
         }
         if (slice.isRecovering() && !isRecovering) {
             log.warn(

@@ -239,7 +239,8 @@ final class SliceNode {
         try {
             step.accept(value);
         } catch (RuntimeException e) {
-            fail(e);
+            report.fault(e);
+            finish();
         }
     }
 

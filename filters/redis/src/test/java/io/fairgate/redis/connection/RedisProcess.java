@@ -12,7 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 import redis.embedded.RedisExecProvider;
 
 /**
@@ -22,6 +24,7 @@ import redis.embedded.RedisExecProvider;
 public final class RedisProcess implements AutoCloseable {
 
     private final int port;
+    private final Path folder;
     private final Process process;
 
     public RedisProcess() throws IOException {
@@ -35,6 +38,7 @@ public final class RedisProcess implements AutoCloseable {
 
     private RedisProcess(int port, List<String> options) throws IOException {
         this.port = port;
+        this.folder = Files.createTempDirectory("redis");
         List<String> command = new ArrayList<>();
         if (new File("/usr/bin/setpriv").canExecute()) {
             // So it also ends when the JVM is killed.
@@ -43,35 +47,60 @@ public final class RedisProcess implements AutoCloseable {
         command.add(RedisExecProvider.defaultProvider().get().getPath());
         command.addAll(options);
         command.addAll(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1"));
+        // A replica writes what it gets, and a server reads that at its start.
+        command.addAll(List.of("--dir", folder.toString()));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         awaitReady(process, port);
     }
 
     /** The only node of a Redis Cluster. */
-    public static RedisProcess cluster(Path folder) throws IOException {
-        RedisProcess node = new RedisProcess(
-                freePort(), List.of("--save", "", "--cluster-enabled", "yes", "--dir", folder.toString()));
+    public static RedisProcess cluster() throws IOException {
+        List<String> options =
+                List.of("--save", "", "--cluster-enabled", "yes", "--cluster-port", Integer.toString(freePort()));
+        RedisProcess node = new RedisProcess(freePort(), options);
         node.answer("CLUSTER ADDSLOTSRANGE 0 16383");
         return node;
     }
 
+    /** A server that sends what it has to a new replica at once. */
+    public static RedisProcess withReplica() throws IOException {
+        return new RedisProcess(freePort(), List.of("--save", "", "--repl-diskless-sync-delay", "0"));
+    }
+
     /** A replica of this server. */
     public RedisProcess replica() throws IOException {
-        return new RedisProcess(
-                freePort(),
-                List.of("--save", "", "--replicaof", "127.0.0.1 " + port, "--repl-diskless-sync-delay", "0"));
+        return new RedisProcess(freePort(), List.of("--save", "", "--replicaof", "127.0.0.1 " + port));
     }
 
     /** A sentinel that knows this server as {@code main}, and soon its replicas, and decides alone. */
-    public RedisProcess sentinel(Path folder) throws IOException {
-        Path settings = folder.resolve("sentinel.conf");
+    public RedisProcess sentinel() throws IOException {
+        Path settings = Files.createTempFile("sentinel", ".conf");
         Files.writeString(settings, """
                 sentinel monitor main 127.0.0.1 %d 1
-                sentinel down-after-milliseconds main 500
+                sentinel down-after-milliseconds main 3000
                 sentinel failover-timeout main 3000
                 """.formatted(port));
+        settings.toFile().deleteOnExit();
         return new RedisProcess(freePort(), List.of(settings.toString(), "--sentinel"));
+    }
+
+    /** The commands that ACLs have forbidden. */
+    public List<String> forbidden() throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write("ACL LOG\r\nQUIT\r\n".getBytes(StandardCharsets.UTF_8));
+            List<String> lines = new BufferedReader(
+                            new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))
+                    .lines()
+                    .toList();
+            List<String> commands = new ArrayList<>();
+            for (int i = 0; i + 2 < lines.size(); i++) {
+                if (lines.get(i).equals("object")) {
+                    commands.add(lines.get(i + 2));
+                }
+            }
+            return commands;
+        }
     }
 
     /** The first line of the answer to a command. */
@@ -121,12 +150,26 @@ public final class RedisProcess implements AutoCloseable {
         return port;
     }
 
+    /** May be called again. */
     @Override
     public void close() {
-        kill();
+        if (Files.exists(folder)) {
+            kill();
+        }
     }
 
     public void kill() {
         process.destroyForcibly();
+        try {
+            process.waitFor();
+            try (Stream<Path> files = Files.walk(folder)) {
+                files.sorted(Comparator.reverseOrder())
+                        .forEach(file -> file.toFile().delete());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -15,19 +15,18 @@ import io.fairgate.shares.TenantShares;
 import io.fairgate.status.SliceStatus;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A pool on a Redis Cluster, and on a server that sentinels know. */
 class RedisTopologiesTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String HAS_LEDGER = "EXISTS fairgate:{orders}:ledger";
 
     private static PermitPool pool(RedisPools pools) {
         return pools.newPool(
@@ -52,8 +51,8 @@ class RedisTopologiesTest {
     }
 
     @Test
-    void a_cluster(@TempDir Path folder) throws Exception {
-        try (RedisProcess node = RedisProcess.cluster(folder);
+    void a_cluster() throws Exception {
+        try (RedisProcess node = RedisProcess.cluster();
                 RedisConnections connections = new RedisConnections(new RedisAddress(
                         List.of(RedisURI.create("127.0.0.1", node.port())), true, SslOptions.create()));
                 RedisPools pools = new RedisPools(connections, Duration.ZERO)) {
@@ -65,31 +64,32 @@ class RedisTopologiesTest {
     }
 
     @Test
-    void a_failover_by_sentinels(@TempDir Path folder) throws Exception {
-        try (RedisProcess first = new RedisProcess();
+    void a_failover_by_sentinels() throws Exception {
+        try (RedisProcess first = RedisProcess.withReplica();
                 RedisProcess second = first.replica();
-                RedisProcess sentinel = first.sentinel(folder);
+                RedisProcess sentinel = first.sentinel();
                 RedisConnections connections = new RedisConnections(
                         RedisAddress.of(RedisURI.Builder.sentinel("127.0.0.1", sentinel.port(), "main")
                                 .build()));
                 RedisPools pools = new RedisPools(connections, Duration.ofSeconds(1))) {
             PermitPool pool = pool(pools);
             SliceStatus before = await(pool, "all permits", slice -> slice.permits() == 3);
-            awaitReplica(sentinel);
+            await(sentinel, "SENTINEL replicas main", "*1");
+            await(second, HAS_LEDGER, ":1");
             first.kill();
             await(pool, "an answer of the other server", slice -> slice.isInForce() && slice.epoch() > before.epoch());
             await(pool, "all permits", slice -> slice.permits() == 3);
             assertServes(pool);
-            assertThat(second.answer("EXISTS fairgate:{orders}:ledger")).isEqualTo(":1");
+            assertThat(second.answer(HAS_LEDGER)).isEqualTo(":1");
             pool.close(Duration.ZERO).block(LIMIT);
         }
     }
 
-    /** Without knowing the replica, the sentinel could not fail over. */
-    private static void awaitReplica(RedisProcess sentinel) throws Exception {
+    /** A replica that nobody knows, or that has nothing, could not take over. */
+    private static void await(RedisProcess server, String question, String answer) throws Exception {
         long end = System.nanoTime() + LIMIT.toNanos();
-        while (!sentinel.answer("SENTINEL replicas main").equals("*1")) {
-            assertThat(System.nanoTime()).as("a replica").isLessThan(end);
+        while (!server.answer(question).equals(answer)) {
+            assertThat(System.nanoTime()).as("%s: %s", question, answer).isLessThan(end);
             TimeUnit.MILLISECONDS.sleep(50);
         }
     }

@@ -13,11 +13,14 @@ import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.redis.connection.RedisProcess;
 import io.fairgate.shares.TenantShares;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,15 +52,22 @@ class RedisUserTest {
                 .replace("SECRET", PASSWORD);
     }
 
-    private void assertServes(String command) throws IOException {
-        assertThat(server.answer(command)).isEqualTo("+OK");
-        RedisURI uri = RedisURI.builder()
+    private RedisURI uri(String password) {
+        return RedisURI.builder()
                 .withHost("127.0.0.1")
                 .withPort(server.port())
-                .withAuthentication("fairgate", PASSWORD.toCharArray())
+                .withAuthentication("fairgate", password.toCharArray())
                 .withClientName("fairgate")
                 .build();
-        try (RedisConnections connections = new RedisConnections(RedisAddress.of(uri));
+    }
+
+    private void assertServes(String command) throws IOException {
+        assertThat(server.answer(command)).isEqualTo("+OK");
+        assertServes(RedisAddress.of(uri(PASSWORD)));
+    }
+
+    private static void assertServes(RedisAddress address) {
+        try (RedisConnections connections = new RedisConnections(address);
                 RedisPools pools = new RedisPools(connections, Duration.ZERO)) {
             PermitPool pool = pools.newPool(
                     "orders", PoolSettings.ofPermits(3).withMaxWait(LIMIT), TenantShares.EQUAL, PoolListener.NONE);
@@ -76,7 +86,7 @@ class RedisUserTest {
     @Test
     void the_permissions_of_the_page_are_enough() throws IOException {
         assertServes(commandOfPage());
-        assertThat(server.answer("ACL LOG")).as("commands that were forbidden").isEqualTo("*0");
+        assertThat(server.forbidden()).isEmpty();
     }
 
     @Test
@@ -88,5 +98,34 @@ class RedisUserTest {
                 .replace(" +unsubscribe", "");
         assertThat(less).isNotEqualTo(commandOfPage());
         assertServes(less);
+    }
+
+    @Test
+    void in_a_cluster_it_needs_two_more() throws IOException {
+        server.close();
+        server = RedisProcess.cluster();
+        String command = commandOfPage() + " +cluster|nodes +cluster|myid";
+        assertThat(server.answer(command)).isEqualTo("+OK");
+        assertServes(new RedisAddress(List.of(uri(PASSWORD)), true, SslOptions.create()));
+        assertThat(server.forbidden()).isEmpty();
+    }
+
+    @Test
+    void a_wrong_password_is_told() throws Exception {
+        assertThat(server.answer(commandOfPage())).isEqualTo("+OK");
+        try (RedisConnections connections = new RedisConnections(RedisAddress.of(uri("another")));
+                RedisPools pools = new RedisPools(connections, Duration.ZERO)) {
+            PermitPool pool = pools.newPool("orders", PoolSettings.ofPermits(3), TenantShares.EQUAL, PoolListener.NONE);
+            long end = System.nanoTime() + LIMIT.toNanos();
+            while (!failure(pool).contains("WRONGPASS")) {
+                assertThat(System.nanoTime()).as(failure(pool)).isLessThan(end);
+                TimeUnit.MILLISECONDS.sleep(20);
+            }
+            pool.close(Duration.ZERO).block(LIMIT);
+        }
+    }
+
+    private static String failure(PermitPool pool) {
+        return String.valueOf(Objects.requireNonNull(pool.slice()).failure());
     }
 }

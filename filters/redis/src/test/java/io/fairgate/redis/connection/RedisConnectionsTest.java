@@ -13,6 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.Disposable;
 
 /** Connections to a real Redis that goes away in several ways. */
@@ -95,16 +97,18 @@ class RedisConnectionsTest {
         awaitAnswer("all the same");
     }
 
-    @Test
-    void connections_to_a_server_that_takes_no_writes_are_replaced() throws Exception {
+    @ParameterizedTest
+    @CsvSource({
+        "REPLICAOF 127.0.0.1 1, REPLICAOF NO ONE",
+        "CONFIG SET min-replicas-to-write 1, CONFIG SET min-replicas-to-write 0"
+    })
+    void connections_to_a_server_that_takes_no_writes_are_replaced(String command, String end) throws Exception {
         awaitAnswer("at first");
         int before = proxy.accepted();
-        RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
-        client.connect().sync().replicaof("127.0.0.1", 1);
+        assertThat(server.answer(command)).startsWith("+OK");
         assertThat(isAnswered()).isFalse();
         assertThat(isAnswered()).isFalse();
-        client.connect().sync().replicaofNoOne();
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        assertThat(server.answer(end)).startsWith("+OK");
         awaitAnswer("when it takes writes");
         assertThat(proxy.accepted()).isGreaterThan(before);
     }

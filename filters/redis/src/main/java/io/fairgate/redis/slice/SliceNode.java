@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -41,6 +42,9 @@ final class SliceNode {
 
     /** How long a node waits for an answer before it sends the next heartbeat. */
     static final Duration PATIENCE = Duration.ofMillis(300);
+
+    private static final Mono<SliceAnswer> NO_ANSWER =
+            Mono.error(() -> new TimeoutException("no answer within %d ms".formatted(PATIENCE.toMillis())));
 
     private final SliceAgent agent;
     private final PoolSlice slice;
@@ -319,7 +323,7 @@ final class SliceNode {
     private void send(int inFlight) {
         Heartbeat beat = agent.beat(now(), permits, inFlight, demand().text());
         owe();
-        next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, timers), this::answered);
+        next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, NO_ANSWER, timers), this::answered);
     }
 
     private void answered(SliceAnswer answer) {

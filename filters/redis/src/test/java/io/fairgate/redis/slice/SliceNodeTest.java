@@ -162,6 +162,7 @@ class SliceNodeTest {
         assertThat(sent).as("one call at a time").hasSize(before);
         pass(SOON.plus(SliceNode.LEAST_BETWEEN_BEATS));
         assertThat(sent).hasSize(before + 1);
+        assertThat(node.status().failure()).isEqualTo("TimeoutException: no answer within 300 ms");
         assertThat(last().beat().sequence())
                 .isEqualTo(sent.get(before - 1).beat().sequence() + 1);
     }

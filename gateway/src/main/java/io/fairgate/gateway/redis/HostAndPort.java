@@ -8,7 +8,7 @@ record HostAndPort(String host, int port) {
 
     private static final int LAST_PORT = 65_535;
 
-    /** @throws IllegalArgumentException when there is none, or one is malformed */
+    /** @throws IllegalArgumentException naming the setting, when the list is empty or an address is malformed */
     static List<HostAndPort> all(String setting, @Nullable List<String> texts, int defaultPort) {
         if (texts == null || texts.isEmpty()) {
             throw new IllegalArgumentException("%s: none (expected: HOST:PORT, or several)".formatted(setting));

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class SliceBound {
 
-    /** Twice what a client is told to wait before it comes again. */
+    /** Twice the second after which a refused client may send its request again ({@code Retry-After}). */
     private static final long REFUSED_COUNTS_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     /** More tenants whose requests were refused are not told. */

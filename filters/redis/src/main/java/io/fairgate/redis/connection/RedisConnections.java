@@ -20,9 +20,9 @@ import reactor.util.retry.Retry;
 /**
  * The connections of one process to Redis: one for commands, and one on which messages come.
  *
- * <p>They are made when they are first needed, and Lettuce makes them again when they were lost. While there is none, a command errors
- * at once. After a failure, the next attempt waits for up to {@link #LONGEST_PAUSE}. New ones, which may lead to another server, are
- * made when
+ * <p>The first command makes them. When a connection is lost, Lettuce connects again; until then, each command errors at once. After an
+ * attempt that failed, the next one waits for up to {@link #LONGEST_PAUSE}. New connections, which may lead to another server, replace the
+ * old ones when
  *
  * <ul>
  *   <li>nothing has answered for {@link #LONGEST_SILENCE}: the other end may be gone without a word, or

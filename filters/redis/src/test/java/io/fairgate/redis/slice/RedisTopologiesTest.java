@@ -85,7 +85,7 @@ class RedisTopologiesTest {
         }
     }
 
-    /** A replica that nobody knows, or that has nothing, could not take over. */
+    /** Waits for an answer. Only a replica that the sentinel knows, and that has the data, can take over. */
     private static void await(RedisProcess server, String question, String answer) throws Exception {
         long end = System.nanoTime() + LIMIT.toNanos();
         while (!server.answer(question).equals(answer)) {

@@ -41,9 +41,9 @@ public final class PolicyHolder {
      * Puts {@code next} in force, for every request that reads the policy from now on. Permits that are held, places in
      * queues and quota balances stay; a pool that {@code next} does not name serves its requests until they have left.
      *
-     * <p>All participants prepare; then the other change is made; then all participants commit. Then {@code next} is in
-     * force, and {@link PolicyParticipant#inForce} of each participant is called. If a participant or the other change throws before the first commit, all participants roll back, and
-     * this throws the same.
+     * <p>All participants prepare; then the other change is made; then all participants commit. Then {@code next} is in force, and
+     * {@link PolicyParticipant#inForce} of each participant is called. If a participant or the other change throws before the first
+     * commit, all participants roll back, and this throws the same.
      *
      * <p>Changes run one at a time, and block other callers, so this must not be called on an event loop.
      *

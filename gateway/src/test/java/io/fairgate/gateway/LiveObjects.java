@@ -18,6 +18,9 @@ record LiveObjects(String histogram) {
     /** A line of the histogram: number, instances, bytes, class, and its module if it has one. */
     private static final Pattern LINE = Pattern.compile("\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+(\\S+).*");
 
+    /** Collectors of garbage fill gaps with these. */
+    private static final String FILLER = "jdk.internal.vm.Filler";
+
     /** Counts them after a full collection of garbage. */
     static LiveObjects count() throws JMException {
         return new LiveObjects((String) ManagementFactory.getPlatformMBeanServer()
@@ -33,7 +36,7 @@ record LiveObjects(String histogram) {
         Map<String, Long> counts = new TreeMap<>();
         histogram.lines().forEach(line -> {
             Matcher matcher = LINE.matcher(line);
-            if (matcher.matches()) {
+            if (matcher.matches() && !matcher.group(2).contains(FILLER)) {
                 counts.merge(matcher.group(2), Long.valueOf(matcher.group(1)), Long::sum);
             }
         });

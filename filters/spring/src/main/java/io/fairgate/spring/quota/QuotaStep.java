@@ -24,6 +24,7 @@ import io.fairgate.spring.refusal.RefusalMeters;
 import io.fairgate.tenant.TenantId;
 import io.netty.channel.EventLoop;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.springframework.cloud.gateway.route.Route;
 import org.springframework.http.HttpHeaders;
@@ -96,7 +97,7 @@ public final class QuotaStep implements PolicyParticipant {
      */
     public Mono<Void> checkBeforeWaiting(ServerWebExchange exchange, RequestQuotas request, boolean mayWait) {
         return mayWait || request.quotas().refusedLast()
-                ? check(() -> Origin.of(exchange), request).flatMap(passed -> onEventLoop(exchange, Mono::empty))
+                ? onEventLoop(exchange, check(() -> Origin.of(exchange), request), passed -> Mono.empty())
                 : Mono.empty();
     }
 
@@ -129,12 +130,12 @@ public final class QuotaStep implements PolicyParticipant {
         }
         QuotaCharge charge = quotas.newCharge(request.quotas(), request.units());
         UpstreamWork work = new UpstreamWork(request.units(), request.response());
-        return charge.charge()
-                .flatMap(decision -> require(() -> Origin.of(exchange), request, decision))
-                .flatMap(decision -> onEventLoop(exchange, () -> {
+        Mono<QuotaDecision> charged =
+                charge.charge().flatMap(decision -> require(() -> Origin.of(exchange), request, decision));
+        return onEventLoop(exchange, charged, decision -> {
                     Exchanges.noteFields(exchange, headers -> addBalances(headers, decision));
                     return forward.send(work.counted(exchange));
-                }))
+                })
                 .contextWrite(context -> Carried.with(context, work))
                 // Not a step of the chain: the request must not wait for it, and a cancelled chain has no next step.
                 .doFinally(end -> settle(charge, work.units(exchange, end)));
@@ -163,7 +164,16 @@ public final class QuotaStep implements PolicyParticipant {
         }
     }
 
-    /** On the client's event loop, because a backend that waits for a disk or a network answers on its own thread. */
+    /**
+     * Goes on after a decision, or with its error, on the client's event loop: a backend that waits for a disk or a network answers
+     * on its own thread.
+     */
+    private static Mono<Void> onEventLoop(
+            ServerWebExchange exchange, Mono<QuotaDecision> decided, Function<QuotaDecision, Mono<Void>> rest) {
+        return decided.flatMap(decision -> onEventLoop(exchange, () -> rest.apply(decision)))
+                .onErrorResume(failure -> onEventLoop(exchange, () -> Mono.error(failure)));
+    }
+
     private static Mono<Void> onEventLoop(ServerWebExchange exchange, Supplier<Mono<Void>> rest) {
         return Exchanges.eventLoop(exchange) instanceof EventLoop loop && !loop.inEventLoop()
                 ? Mono.defer(rest).subscribeOn(Schedulers.fromExecutor(loop))

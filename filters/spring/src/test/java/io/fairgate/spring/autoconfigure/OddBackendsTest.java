@@ -42,7 +42,12 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.cloud.gateway.filter.GlobalFilter;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 
@@ -71,6 +76,9 @@ class OddBackendsTest {
         /** Whether each request was on the event loop of its connection when it was forwarded. */
         private static final List<Boolean> ON_LOOP = new CopyOnWriteArrayList<>();
 
+        /** Whether each request that was refused was on its event loop when its answer began. */
+        private static final List<Boolean> REFUSED_ON_LOOP = new CopyOnWriteArrayList<>();
+
         @Bean
         Network network() {
             return new Network(MonotonicScheduler.INSTANCE, Duration.ofMillis(2));
@@ -91,14 +99,33 @@ class OddBackendsTest {
         @Order(-99)
         GlobalFilter afterTheCharge() {
             return (exchange, chain) -> {
-                ON_LOOP.add(Exchanges.eventLoop(exchange) instanceof EventLoop loop && loop.inEventLoop());
+                ON_LOOP.add(isOnLoop(exchange));
                 return chain.filter(exchange);
             };
+        }
+
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        WebFilter atTheAnswer() {
+            return (exchange, chain) -> {
+                exchange.getResponse().beforeCommit(() -> {
+                    if (exchange.getResponse().getStatusCode() != HttpStatus.OK) {
+                        REFUSED_ON_LOOP.add(isOnLoop(exchange));
+                    }
+                    return Mono.empty();
+                });
+                return chain.filter(exchange);
+            };
+        }
+
+        private static boolean isOnLoop(ServerWebExchange exchange) {
+            return Exchanges.eventLoop(exchange) instanceof EventLoop loop && loop.inEventLoop();
         }
     }
 
     private ConfigurableApplicationContext start() {
         GatewayOnOddBackends.ON_LOOP.clear();
+        GatewayOnOddBackends.REFUSED_ON_LOOP.clear();
         SpringApplication application = new SpringApplication(GatewayOnOddBackends.class);
         application.setLogStartupInfo(false);
         application.setDefaultProperties(Map.of("logging.level.root", "off", "spring.main.banner-mode", "off"));
@@ -182,6 +209,10 @@ class OddBackendsTest {
         HttpResponse<String> refused = ask("/fair/x", "acme").join();
         assertThat(refused.statusCode()).isEqualTo(429);
         assertThat(refused.body()).contains("prepaid");
+        assertThat(ask("/plain/x", "acme").join().statusCode())
+                .as("without a pool")
+                .isEqualTo(429);
+        assertThat(GatewayOnOddBackends.REFUSED_ON_LOOP).hasSize(2).containsOnly(true);
         assertThat(ask("/fair/x", "globex").join().statusCode()).isEqualTo(200);
         assertThat(GatewayOnOddBackends.ON_LOOP).hasSize(21).containsOnly(true);
         await(0, 0);

@@ -1,12 +1,7 @@
 package io.fairgate.redis.slice;
 
 import io.fairgate.redis.connection.RedisConnections;
-import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.reactive.RedisScriptingReactiveCommands;
-import io.lettuce.core.codec.Base16;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
+import io.fairgate.redis.connection.RedisScript;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -16,8 +11,7 @@ import reactor.core.publisher.Mono;
  */
 final class RedisLedger implements SliceLedger {
 
-    private static final String HEARTBEAT = SliceScripts.heartbeat(SliceScripts.CLOCK);
-    private static final String HEARTBEAT_DIGEST = Base16.digest(HEARTBEAT.getBytes(StandardCharsets.UTF_8));
+    private static final RedisScript HEARTBEAT = new RedisScript(SliceScripts.heartbeat(SliceScripts.CLOCK));
 
     /** For a server that does not let scripts read its identity: lost writes are then known by versions only. */
     private static final String UNKNOWN_SERVER = "";
@@ -36,20 +30,9 @@ final class RedisLedger implements SliceLedger {
 
     @Override
     public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
-        String[] arguments = scripts.arguments(beat, UNKNOWN_SERVER);
-        return redis.call(commands -> byDigest(commands, arguments)
-                        .onErrorResume(RedisNoScriptException.class, restarted -> whole(commands, arguments)))
+        return HEARTBEAT
+                .call(redis, keys, scripts.arguments(beat, UNKNOWN_SERVER))
                 .map(answer -> SliceScripts.answer(beat, answer));
-    }
-
-    private Mono<List<Object>> byDigest(RedisScriptingReactiveCommands<String, String> redis, String[] arguments) {
-        return redis.<List<Object>>evalsha(HEARTBEAT_DIGEST, ScriptOutputType.MULTI, keys, arguments)
-                .next();
-    }
-
-    private Mono<List<Object>> whole(RedisScriptingReactiveCommands<String, String> redis, String[] arguments) {
-        return redis.<List<Object>>eval(HEARTBEAT, ScriptOutputType.MULTI, keys, arguments)
-                .next();
     }
 
     /** Without hints, as when an ACL forbids them, heartbeats find free permits. */

@@ -1,10 +1,7 @@
 package io.fairgate.redis.slice;
 
+import io.fairgate.redis.connection.RedisScript;
 import io.fairgate.redis.slice.SliceAnswer.Outcome;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -57,14 +54,7 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
     }
 
     private static String read(String name) {
-        try (InputStream in = SliceScripts.class.getResourceAsStream(name)) {
-            if (in == null) {
-                throw new IllegalStateException("no resource " + name);
-            }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return RedisScript.read(SliceScripts.class, name);
     }
 
     /** @param server identifies the server, for servers that do not say so themselves */

@@ -7,17 +7,25 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.QuotaSet;
 import io.fairgate.redis.RedisPools;
 import io.fairgate.redis.connection.RedisAddress;
 import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.redis.connection.RedisProcess;
+import io.fairgate.redis.quota.RedisQuotas;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.util.retry.Retry;
 
-/** A user of Redis with the permissions that docs/cluster.md shows, and no others. */
+/** Pools and quotas as a user of Redis with the permissions that docs/cluster.md shows, and no others. */
 class RedisUserTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -73,6 +81,21 @@ class RedisUserTest {
                     "orders", PoolSettings.ofPermits(3).withMaxWait(LIMIT), TenantShares.EQUAL, PoolListener.NONE);
             awaitPermit(pool).release();
             pool.close(Duration.ZERO).block(LIMIT);
+            assertCharges(connections);
+        }
+    }
+
+    private static void assertCharges(RedisConnections connections) {
+        QuotaSet set = QuotaSet.of(
+                TenantId.of("a"),
+                new Quota.Total("total", 3),
+                new Quota.Calendar("daily", 3, CalendarUnit.DAY, ZoneOffset.UTC));
+        try (RedisQuotas quotas = RedisQuotas.start(connections)) {
+            QuotaCharge charge = quotas.newCharge(set, 3);
+            assertThat(charge.charge().map(QuotaDecision::allowed).block(LIMIT)).isTrue();
+            charge.settle(1).block(LIMIT);
+            assertThat(quotas.check(set, 3).map(QuotaDecision::allowed).block(LIMIT))
+                    .isFalse();
         }
     }
 

@@ -1,0 +1,218 @@
+package io.fairgate.redis.quota;
+
+import io.fairgate.quota.QuotasUnavailableException;
+import io.fairgate.redis.quota.QuotaAnswer.Outcome;
+import io.fairgate.redis.quota.QuotaCall.What;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Sends calls to the ledger, one batch at a time.
+ *
+ * <p>While the ledger does not answer, the batch that is not answered is sent again and again, all calls but settlements fail at once,
+ * and settlements wait. For any thread; nothing blocks, and callers are called outside of the lock.
+ */
+final class QuotaCalls {
+
+    /** The most calls of one batch: the script must not keep Redis busy for long. */
+    static final int MOST_CALLS = 100;
+
+    /** How long a batch may be without an answer before its calls fail. */
+    static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    /** The same for the first batches, until one is answered: connections are made meanwhile. */
+    static final Duration FIRST_PATIENCE = Duration.ofSeconds(5);
+
+    static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    /** Redis keeps the answer to the last batch for an hour; until then it is known whether a batch was executed. */
+    static final Duration LONGEST_SILENCE = Duration.ofMinutes(30);
+
+    private final QuotaLedger ledger;
+    private final Scheduler time;
+    private final String gateway;
+    private final QuotaLog report = new QuotaLog();
+
+    // Guarded by this.
+    private final Deque<QuotaCall> waiting = new ArrayDeque<>();
+    private long sequence;
+    private @Nullable QuotaBatch unanswered;
+    private long unansweredSince;
+    /** Why the ledger has not answered last; null after an answer. */
+    private @Nullable Throwable failure;
+
+    private Duration pause = FIRST_PAUSE;
+    private Duration patience = FIRST_PATIENCE;
+    private boolean isClosed;
+
+    /**
+     * Sends nothing yet.
+     *
+     * @param gateway a name that no other gateway has or had
+     */
+    QuotaCalls(QuotaLedger ledger, Scheduler time, String gateway) {
+        this.ledger = ledger;
+        this.time = time;
+        this.gateway = gateway;
+    }
+
+    /** Has the ledger answer, so that the first call finds a connection. */
+    void start() {
+        QuotaBatch first;
+        synchronized (this) {
+            first = number(List.of());
+        }
+        send(first);
+    }
+
+    void submit(QuotaCall call) {
+        Throwable lost;
+        synchronized (this) {
+            lost = call.what == What.SETTLE ? null : failure;
+            if (lost == null) {
+                waiting.addLast(call);
+            }
+        }
+        if (lost == null) {
+            sendNext();
+        } else {
+            call.failed(new QuotasUnavailableException(lost), false);
+        }
+    }
+
+    private void sendNext() {
+        QuotaBatch next = next();
+        if (next != null) {
+            send(next);
+        }
+    }
+
+    private synchronized @Nullable QuotaBatch next() {
+        if (unanswered != null || waiting.isEmpty()) {
+            return null;
+        }
+        List<QuotaCall> calls = new ArrayList<>();
+        while (calls.size() < MOST_CALLS && !waiting.isEmpty()) {
+            calls.add(waiting.removeFirst());
+        }
+        return number(calls);
+    }
+
+    private QuotaBatch number(List<QuotaCall> calls) {
+        QuotaBatch batch = new QuotaBatch(gateway, ++sequence, calls);
+        unanswered = batch;
+        unansweredSince = now();
+        return batch;
+    }
+
+    private void send(QuotaBatch batch) {
+        Duration longest = patience();
+        var unused = Mono.defer(() -> ledger.call(batch))
+                .timeout(longest, Mono.error(() -> noAnswer(longest)), time)
+                .subscribe(answers -> answered(batch, answers), error -> failed(batch, error));
+    }
+
+    private synchronized Duration patience() {
+        return patience;
+    }
+
+    private static TimeoutException noAnswer(Duration patience) {
+        return new TimeoutException("no answer within %d ms".formatted(patience.toMillis()));
+    }
+
+    private void answered(QuotaBatch batch, QuotaAnswers answers) {
+        synchronized (this) {
+            for (int i = batch.calls().size() - 1; i >= 0; i--) {
+                if (answers.each().get(i).outcome() == Outcome.OTHER_WINDOW) {
+                    waiting.addFirst(batch.calls().get(i));
+                }
+            }
+            unanswered = null;
+            failure = null;
+            pause = FIRST_PAUSE;
+            patience = PATIENCE;
+        }
+        report.answered();
+        sendNext();
+        for (int i = 0; i < batch.calls().size(); i++) {
+            QuotaAnswer answer = answers.each().get(i);
+            if (answer.outcome() != Outcome.OTHER_WINDOW) {
+                batch.calls().get(i).answered(answer);
+            }
+        }
+    }
+
+    private void failed(QuotaBatch batch, Throwable error) {
+        List<QuotaCall> sent = new ArrayList<>();
+        List<QuotaCall> notSent = new ArrayList<>();
+        Duration next;
+        boolean isLast;
+        synchronized (this) {
+            if (failure == null) {
+                batch.calls().stream().filter(call -> call.what != What.SETTLE).forEach(sent::add);
+            }
+            failure = error;
+            waiting.stream()
+                    .filter(call -> isClosed || call.what != What.SETTLE)
+                    .forEach(notSent::add);
+            waiting.removeAll(notSent);
+            next = pause;
+            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
+            isLast = isClosed;
+        }
+        report.failed(error);
+        QuotasUnavailableException told = new QuotasUnavailableException(error);
+        sent.forEach(call -> call.failed(told, true));
+        notSent.forEach(call -> call.failed(told, false));
+        if (isLast) {
+            abandon(batch, told);
+        } else {
+            var unused = time.schedule(() -> sendAgain(batch, told), next.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** After a long silence it is not known any more whether the batch was executed. Then an empty one is sent. */
+    private void sendAgain(QuotaBatch batch, QuotasUnavailableException failure) {
+        QuotaBatch next = batch;
+        boolean isOver;
+        synchronized (this) {
+            isOver = now() - unansweredSince >= LONGEST_SILENCE.toNanos();
+            if (isOver) {
+                next = number(List.of());
+            }
+        }
+        if (isOver) {
+            abandon(batch, failure);
+        }
+        send(next);
+    }
+
+    /** The others were told that they have failed. */
+    private static void abandon(QuotaBatch batch, QuotasUnavailableException failure) {
+        batch.calls().stream().filter(call -> call.what == What.SETTLE).forEach(call -> call.failed(failure, true));
+    }
+
+    /** Why the ledger has not answered last; null after an answer, and before the first call. */
+    @Nullable
+    String failure() {
+        return report.failure();
+    }
+
+    /** Sends nothing again that is not answered. */
+    synchronized void close() {
+        isClosed = true;
+    }
+
+    private long now() {
+        return time.now(TimeUnit.NANOSECONDS);
+    }
+}

@@ -1,0 +1,21 @@
+/**
+ * Quotas whose balances are in Redis, so that several gateways charge the same ones.
+ *
+ * <p><b>Decisions</b> are made by a script in Redis ({@code quotas.lua}), by the rules of
+ * {@link io.fairgate.quota.embedded}: of all quotas of a request all are charged, or none. All gateways together admit not one unit too
+ * many. The price is one round trip for each decision.
+ *
+ * <p><b>Batches.</b> A gateway has one batch of calls on its way at most. Calls that come meanwhile go with the next batch, so under load
+ * one round trip serves many of them.
+ *
+ * <p><b>Once.</b> Batches are numbered, and Redis keeps the answer to a gateway's last batch. A batch that is not answered is sent again
+ * until it is, under the same number, and never has an effect twice. So a gateway learns in the end what has become of each
+ * charge, and gives back what was charged for a request that has been refused meanwhile.
+ *
+ * <p><b>Clocks.</b> Only the clock of Redis counts. The gateway computes calendar windows for the time that Redis has, and Redis answers
+ * a call with another window by its time.
+ */
+@NullMarked
+package io.fairgate.redis.quota;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,424 @@
+package io.fairgate.redis.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fairgate.quota.Quota;
+import io.fairgate.quota.Quota.CalendarUnit;
+import io.fairgate.quota.QuotaCharge;
+import io.fairgate.quota.QuotaDecision;
+import io.fairgate.quota.QuotaDecision.Balance;
+import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.Quotas;
+import io.fairgate.quota.QuotasUnavailableException;
+import io.fairgate.tenant.TenantId;
+import io.fairgate.testkit.TestTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** Several gateways at the script in a real Redis, on the clock of the test, and a network that fails. */
+class SharedQuotasTest {
+
+    private static final Duration ONE_WAY = Duration.ofMillis(1);
+    private static final Duration DAY = Duration.ofDays(1);
+    private static final TenantId ACME = TenantId.of("acme");
+    private static final Quota TOTAL = new Quota.Total("total", 10);
+    private static final Quota DAILY = new Quota.Calendar("daily", 10, CalendarUnit.DAY, ZoneOffset.UTC);
+
+    private final TestTime time = new TestTime();
+    private Instant start = Instant.parse("2026-03-10T12:00:00Z");
+    private final NearQuotas near = ledger(this::wall);
+    private final Quotas gateway = gateway("one", near);
+    private final Quotas other = gateway("two", ledger(this::wall));
+
+    @BeforeEach
+    void clear() {
+        NearQuotas.redis().flushall();
+    }
+
+    private Instant wall() {
+        return start.plusNanos(time.now(TimeUnit.NANOSECONDS));
+    }
+
+    private NearQuotas ledger(InstantSource own) {
+        return new NearQuotas(time, this::wall, own, ONE_WAY);
+    }
+
+    private RedisQuotas gateway(String name, NearQuotas ledger) {
+        return new RedisQuotas(ledger, time, name);
+    }
+
+    private static QuotaSet set(Quota... quotas) {
+        return QuotaSet.of(ACME, quotas);
+    }
+
+    private void pass(Duration duration) {
+        time.advanceBy(duration);
+    }
+
+    /** Two messages. */
+    private void passOneCall() {
+        pass(ONE_WAY.multipliedBy(2));
+    }
+
+    private <T> T answer(Mono<T> call) {
+        CompletableFuture<T> answered = call.toFuture();
+        passOneCall();
+        assertThat(answered).isDone();
+        return answered.join();
+    }
+
+    private boolean charge(Quotas at, Quota... quotas) {
+        return answer(at.newCharge(set(quotas), 1).charge()).allowed();
+    }
+
+    private long left(Quota quota) {
+        return answer(other.balances(set(quota))).get(0).remaining();
+    }
+
+    @Test
+    void all_gateways_together_get_the_limit_to_the_unit() {
+        for (Quota quota : List.of(
+                TOTAL,
+                DAILY,
+                new Quota.Sliding("sliding", 10, DAY),
+                new Quota.Rate("rate", 10, DAY.multipliedBy(300), 10))) {
+            List<CompletableFuture<QuotaDecision>> asked = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                asked.add((i % 3 == 0 ? gateway : other)
+                        .newCharge(set(quota), 1)
+                        .charge()
+                        .toFuture());
+            }
+            pass(ONE_WAY.multipliedBy(4));
+            assertThat(asked).as("%s", quota).allMatch(CompletableFuture::isDone);
+            assertThat(asked.stream().filter(each -> each.join().allowed()))
+                    .as("%s", quota)
+                    .hasSize(10);
+        }
+    }
+
+    @Test
+    void a_decision_has_the_balance_after_it_also_of_what_others_have_charged() {
+        assertThat(charge(other, TOTAL)).isTrue();
+        QuotaDecision decision = answer(gateway.newCharge(set(TOTAL), 3).charge());
+        assertThat(decision.balances()).extracting(Balance::remaining).containsExactly(6L);
+    }
+
+    @Test
+    void calls_that_come_while_one_is_on_its_way_go_together() {
+        CompletableFuture<QuotaDecision> first = gateway.check(set(TOTAL), 1).toFuture();
+        List<CompletableFuture<QuotaDecision>> later = new ArrayList<>();
+        for (int i = 0; i < QuotaCalls.MOST_CALLS + 1; i++) {
+            later.add(gateway.check(set(TOTAL), 1).toFuture());
+        }
+        passOneCall();
+        assertThat(first).isDone();
+        assertThat(later).noneMatch(CompletableFuture::isDone);
+        passOneCall();
+        assertThat(later.stream().filter(CompletableFuture::isDone)).hasSize(QuotaCalls.MOST_CALLS);
+        passOneCall();
+        assertThat(later).allMatch(CompletableFuture::isDone);
+        assertThat(near.calls).isEqualTo(3);
+    }
+
+    @Test
+    void two_subscriptions_of_a_charge_get_the_same_decision() {
+        QuotaCharge charge = gateway.newCharge(set(TOTAL), 10);
+        CompletableFuture<QuotaDecision> first = charge.charge().toFuture();
+        CompletableFuture<QuotaDecision> second = charge.charge().toFuture();
+        pass(ONE_WAY.multipliedBy(4));
+        assertThat(first.join().allowed()).isTrue();
+        assertThat(second.join().allowed()).isTrue();
+    }
+
+    @Test
+    void a_set_knows_whether_its_last_decision_was_a_refusal() {
+        QuotaSet set = set(TOTAL);
+        answer(gateway.newCharge(set, 11).charge());
+        assertThat(set.refusedLast()).isTrue();
+        answer(gateway.check(set, 1));
+        assertThat(set.refusedLast()).isFalse();
+        answer(gateway.check(set, 11));
+        assertThat(set.refusedLast()).isTrue();
+        answer(gateway.newCharge(set, 1).charge());
+        assertThat(set.refusedLast()).isFalse();
+    }
+
+    // ---- a network that fails ----
+
+    private static void assertUnavailable(CompletableFuture<?> call) {
+        assertThatThrownBy(call::join).hasCauseInstanceOf(QuotasUnavailableException.class);
+    }
+
+    @Test
+    void a_charge_whose_answer_is_lost_is_made_once_and_settled_when_its_answer_comes() {
+        answer(gateway.check(set(TOTAL), 1));
+        near.calls = 0;
+        QuotaCharge charge = gateway.newCharge(set(TOTAL), 4);
+        near.isAnswerLost = true;
+        CompletableFuture<QuotaDecision> asked = charge.charge().toFuture();
+        pass(QuotaCalls.PATIENCE);
+        assertUnavailable(asked);
+        assertThat(left(TOTAL)).isEqualTo(6);
+        pass(Duration.ofSeconds(5));
+        assertThat(near.calls).as("it is sent again, at growing intervals").isBetween(4, 10);
+        assertThat(left(TOTAL)).as("and has an effect once").isEqualTo(6);
+        assertThat(charge.isCharged()).isFalse();
+        charge.settle(0).subscribe();
+        near.isAnswerLost = false;
+        pass(QuotaCalls.LONGEST_PAUSE.plus(QuotaCalls.PATIENCE));
+        passOneCall();
+        assertThat(left(TOTAL)).isEqualTo(10);
+        assertThat(charge(gateway, TOTAL)).isTrue();
+    }
+
+    @Test
+    void a_charge_whose_answer_is_lost_and_that_is_not_settled_is_charged_when_its_answer_comes() {
+        answer(gateway.check(set(TOTAL), 1));
+        near.calls = 0;
+        QuotaCharge charge = gateway.newCharge(set(TOTAL), 4);
+        near.isAnswerLost = true;
+        charge.charge().subscribe(decision -> {}, failed -> {});
+        pass(QuotaCalls.PATIENCE);
+        assertUnavailable(charge.charge().toFuture());
+        near.isAnswerLost = false;
+        pass(QuotaCalls.LONGEST_PAUSE);
+        assertThat(charge.isCharged()).isTrue();
+        assertThat(answer(charge.charge()).allowed()).as("only checks").isTrue();
+        assertThat(left(TOTAL)).isEqualTo(6);
+    }
+
+    @Test
+    void while_redis_does_not_answer_calls_fail_at_once_and_few_are_sent() {
+        near.isLost = true;
+        CompletableFuture<Boolean> first =
+                gateway.check(set(TOTAL), 1).map(QuotaDecision::allowed).toFuture();
+        CompletableFuture<Boolean> behind =
+                gateway.check(set(TOTAL), 1).map(QuotaDecision::allowed).toFuture();
+        pass(ONE_WAY);
+        assertUnavailable(first);
+        assertUnavailable(behind);
+        assertUnavailable(gateway.newCharge(set(TOTAL), 1).charge().toFuture());
+        pass(QuotaCalls.FIRST_PAUSE);
+        near.isLost = false;
+        pass(QuotaCalls.FIRST_PAUSE.multipliedBy(2));
+        passOneCall();
+        assertThat(charge(gateway, TOTAL)).isTrue();
+        assertThat(near.calls).as("the first one again, and the last one").isEqualTo(2);
+    }
+
+    @Test
+    void the_first_call_may_wait_longer_for_the_connection() {
+        near.isAnswerLost = true;
+        CompletableFuture<QuotaDecision> first = gateway.check(set(TOTAL), 1).toFuture();
+        pass(QuotaCalls.FIRST_PATIENCE.minusMillis(1));
+        assertThat(first).isNotDone();
+        pass(Duration.ofMillis(1));
+        assertUnavailable(first);
+    }
+
+    @Test
+    void a_charge_that_was_not_sent_can_be_made_later() {
+        near.isLost = true;
+        gateway.check(set(TOTAL), 1).subscribe(decision -> {}, failed -> {});
+        pass(ONE_WAY);
+        QuotaCharge charge = gateway.newCharge(set(TOTAL), 4);
+        assertUnavailable(charge.charge().toFuture());
+        near.isLost = false;
+        pass(QuotaCalls.LONGEST_PAUSE);
+        assertThat(answer(charge.charge()).allowed()).isTrue();
+        assertThat(charge.isCharged()).isTrue();
+        assertThat(left(TOTAL)).isEqualTo(6);
+    }
+
+    @Test
+    void after_half_an_hour_without_an_answer_it_is_not_known_what_was_done() {
+        QuotaCharge charge = gateway.newCharge(set(TOTAL), 4);
+        answer(charge.charge());
+        near.isLost = true;
+        CompletableFuture<Void> settled = charge.settle(0).toFuture();
+        QuotaCharge unknown = gateway.newCharge(set(TOTAL), 3);
+        unknown.charge().subscribe(decision -> {}, failed -> {});
+        pass(QuotaCalls.LONGEST_SILENCE.plus(QuotaCalls.LONGEST_PAUSE.multipliedBy(2)));
+        assertUnavailable(settled);
+        near.isLost = false;
+        pass(QuotaCalls.LONGEST_PAUSE.multipliedBy(2));
+        assertThat(left(TOTAL)).as("not given back, which could be twice").isEqualTo(6);
+        assertThat(charge(gateway, TOTAL)).isTrue();
+        assertThat(left(TOTAL)).isEqualTo(5);
+    }
+
+    @Test
+    void quotas_that_are_closed_send_nothing_again() {
+        near.isLost = true;
+        gateway.check(set(TOTAL), 1).subscribe(decision -> {}, failed -> {});
+        ((RedisQuotas) gateway).close();
+        passOneCall();
+        assertThat(time.timersLeft()).isZero();
+    }
+
+    // ---- clocks ----
+
+    @Test
+    void the_clock_of_redis_decides_which_day_it_is() {
+        Quotas slow = gateway("slow", ledger(() -> wall().minus(DAY.multipliedBy(3))));
+        Quotas fast = gateway("fast", ledger(() -> wall().plus(DAY.multipliedBy(400))));
+        for (Quotas at : List.of(slow, fast)) {
+            CompletableFuture<QuotaDecision> charged =
+                    at.newCharge(set(DAILY), 1).charge().toFuture();
+            passOneCall();
+            assertThat(charged).as("asked for another day").isNotDone();
+            passOneCall();
+            assertThat(charged).isDone();
+            assertThat(charge(at, DAILY)).as("knows the day by now").isTrue();
+        }
+        assertThat(left(DAILY)).isEqualTo(6);
+        assertThat(answer(other.check(set(DAILY), 7)).retryAfter())
+                .isBetween(Duration.ofHours(11), Duration.ofHours(12));
+    }
+
+    @Test
+    void a_day_ends_by_the_clock_of_redis() {
+        for (int i = 0; i < 10; i++) {
+            assertThat(charge(gateway, DAILY)).isTrue();
+        }
+        assertThat(charge(gateway, DAILY)).isFalse();
+        start = start.plus(Duration.ofHours(12)); // Redis' clock alone
+        CompletableFuture<QuotaDecision> tomorrow =
+                gateway.newCharge(set(DAILY), 1).charge().toFuture();
+        pass(ONE_WAY.multipliedBy(4));
+        assertThat(tomorrow.join().allowed()).isTrue();
+        start = start.minus(Duration.ofHours(13));
+        CompletableFuture<QuotaDecision> back =
+                gateway.newCharge(set(DAILY), 10).charge().toFuture();
+        pass(ONE_WAY.multipliedBy(4));
+        assertThat(back.join().allowed())
+                .as("a clock that is set back refills nothing")
+                .isFalse();
+        assertThat(charge(gateway, DAILY)).as("to the day that was reached").isTrue();
+        start = start.plus(Duration.ofHours(13));
+        pass(ONE_WAY.multipliedBy(2));
+        assertThat(balanceAfterTwoCalls(DAILY)).isEqualTo(8);
+    }
+
+    private long balanceAfterTwoCalls(Quota quota) {
+        CompletableFuture<List<Balance>> asked = other.balances(set(quota)).toFuture();
+        pass(ONE_WAY.multipliedBy(4));
+        return asked.join().get(0).remaining();
+    }
+
+    @Test
+    void a_clock_that_is_set_back_refills_no_rate_and_no_sliding_window() {
+        Quota rate = new Quota.Rate("rate", 10, DAY, 10);
+        Quota sliding = new Quota.Sliding("sliding", 10, DAY);
+        QuotaSet set = set(rate, sliding);
+        assertThat(answer(gateway.newCharge(set, 10).charge()).allowed()).isTrue();
+        start = start.minus(DAY.multipliedBy(100));
+        QuotaDecision refused = answer(gateway.check(set, 1));
+        assertThat(refused.violated()).containsExactly("rate", "sliding");
+        assertThat(refused.balances().get(0).retryAfter()).isBetween(DAY.multipliedBy(100), DAY.multipliedBy(101));
+        start = start.plus(DAY.multipliedBy(102));
+        assertThat(answer(gateway.check(set, 10)).allowed()).isTrue();
+    }
+
+    @Test
+    void a_clock_that_is_set_back_does_not_part_a_sliding_window_from_its_counts() {
+        Quota sliding = new Quota.Sliding("sliding", 10, DAY);
+        for (int units : new int[] {5, 1}) {
+            assertThat(answer(gateway.newCharge(set(sliding), units).charge()).allowed())
+                    .isTrue();
+            start = start.minus(Duration.ofHours(3));
+        }
+        assertThat(left(sliding)).isEqualTo(4);
+    }
+
+    @Test
+    void a_unit_of_a_sliding_window_comes_back_when_its_part_has_left_the_window() {
+        Quota sliding = new Quota.Sliding("sliding", 1, Duration.ofHours(1));
+        assertThat(charge(gateway, sliding)).isTrue(); // in the first minute after twelve
+        pass(Duration.ofMinutes(61).minus(ONE_WAY.multipliedBy(4)));
+        assertThat(charge(gateway, sliding)).isFalse();
+        passOneCall();
+        assertThat(charge(gateway, sliding)).isTrue();
+    }
+
+    @Test
+    void a_window_that_has_no_whole_parts_is_not_shorter_for_it() {
+        Duration within = Duration.ofMillis(100);
+        Quota sliding = new Quota.Sliding("sliding", 1, within);
+        for (int i = 0; i < 300; i++) {
+            assertThat(charge(gateway, sliding)).isTrue();
+            Duration wait = answer(gateway.check(set(sliding), 1)).retryAfter();
+            pass(wait.plus(Duration.ofNanos(1_000L * 13 * i)));
+            assertThat(wait.plus(ONE_WAY.multipliedBy(2))).isGreaterThanOrEqualTo(within);
+        }
+        Quota rate = new Quota.Rate("rate", 1, Duration.ofNanos(1_000_001), 1);
+        assertThat(new KeyedQuota(set(rate).quotas().get(0)).numbers(wall())).containsExactly("rate", "1", "1", "1001");
+    }
+
+    // ---- what Redis keeps ----
+
+    @Test
+    void what_was_charged_before_redis_lost_it_is_not_given_back() {
+        Quota rate = new Quota.Rate("rate", 10, DAY.multipliedBy(300), 10);
+        Quota sliding = new Quota.Sliding("sliding", 10, DAY);
+        QuotaSet set = set(rate, sliding, DAILY, TOTAL);
+        QuotaCharge lost = gateway.newCharge(set, 5);
+        answer(lost.charge());
+        NearQuotas.redis().flushall();
+        answer(lost.settle(0));
+        assertThat(answer(other.balances(set))).extracting(Balance::remaining).containsOnly(10L);
+        QuotaCharge second = gateway.newCharge(set(rate), 5);
+        answer(second.charge());
+        NearQuotas.redis().flushall();
+        assertThat(answer(gateway.newCharge(set(rate), 8).charge()).allowed()).isTrue();
+        answer(second.settle(0));
+        assertThat(left(rate)).isEqualTo(2);
+    }
+
+    private static long secondsKept(String key) {
+        Long millis = NearQuotas.redis().pttl(KeyedQuota.PREFIX + key);
+        return Math.round(millis / 1000.0);
+    }
+
+    @Test
+    void usages_are_kept_until_forgetting_them_makes_no_difference() {
+        QuotaSet set = set(
+                new Quota.Rate("rate", 10, Duration.ofSeconds(100), 10),
+                new Quota.Sliding("sliding", 10, Duration.ofHours(1)),
+                DAILY,
+                TOTAL,
+                new Quota.Rate("slow", 1, DAY.multipliedBy(366), 1_000_000));
+        assertThat(answer(gateway.newCharge(set, 1).charge()).allowed()).isTrue();
+        assertThat(secondsKept("tenant:acme:rate:rate-PT1M40S")).isBetween(11L, 40L);
+        assertThat(secondsKept("tenant:acme:sliding:sliding-PT1H")).isBetween(3_661L, 3_800L);
+        assertThat(secondsKept("tenant:acme:daily:day")).isBetween(12L * 3_600 + 86_400, 72L * 3_600);
+        assertThat(NearQuotas.redis().pttl(KeyedQuota.PREFIX + "tenant:acme:total:total"))
+                .isEqualTo(-1);
+        answer(gateway.newCharge(set(new Quota.Rate("slow", 1, DAY.multipliedBy(366), 1_000_000)), 900_000)
+                .charge());
+        assertThat(NearQuotas.redis().pttl(KeyedQuota.PREFIX + "tenant:acme:slow:rate-PT8784H"))
+                .isEqualTo(-1);
+        assertThat(secondsKept("last:one")).isBetween(3_590L, 3_600L);
+    }
+
+    @Test
+    void what_others_have_written_there_counts_as_nothing() {
+        NearQuotas.redis().hset(KeyedQuota.PREFIX + "tenant:acme:total:total", "a", "b");
+        NearQuotas.redis().set(KeyedQuota.PREFIX + "tenant:acme:daily:day", "rate 1 2 3");
+        assertThat(answer(gateway.newCharge(set(TOTAL, DAILY), 4).charge()).allowed())
+                .isTrue();
+        assertThat(left(TOTAL)).isEqualTo(6);
+        assertThat(left(DAILY)).isEqualTo(6);
+    }
+}

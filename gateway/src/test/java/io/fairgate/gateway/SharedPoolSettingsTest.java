@@ -39,6 +39,7 @@ class SharedPoolSettingsTest {
             redis.failovr=1s                       | did you mean redis.failover?
             leases.enabled=true                    | fairgate.leases.enabled: true (expected: false with fairgate.backend=redis
             leases.throttle.enabled=true           | fairgate.leases.throttle.enabled: true (expected: false with
+            quotas.journal=usage                   | fairgate.quotas.journal: usage (expected: none with fairgate.backend=redis
             """)
     void a_mistake_below_fairgate_is_named(String option, String message) {
         String[] options = option.startsWith("backend")

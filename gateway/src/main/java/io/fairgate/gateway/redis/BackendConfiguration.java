@@ -3,30 +3,39 @@ package io.fairgate.gateway.redis;
 import io.fairgate.gateway.lease.LeaseSettings;
 import io.fairgate.redis.RedisPools;
 import io.fairgate.redis.connection.RedisConnections;
+import io.fairgate.redis.quota.RedisQuotas;
 import io.fairgate.spring.fairshare.PermitPools;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 
-/** The backend of the pools. Without a bean of this configuration, the starter makes pools in this process. */
+/** The backend of pools and quotas. Without beans of this configuration, the starter has them in this process. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(BackendSettings.class)
 public class BackendConfiguration {
 
-    /** Pools in Redis. */
+    private static final String JOURNAL = "fairgate.quotas.journal";
+
+    /** Pools and quotas in Redis. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = BackendSettings.PROPERTY, havingValue = "redis")
     @EnableConfigurationProperties(RedisServerSettings.class)
     static class InRedis {
 
-        InRedis(LeaseSettings leases) {
+        InRedis(LeaseSettings leases, Environment environment) {
             if (leases.enabled()) {
-                throw new LeasesNotSharedException(LeaseSettings.PREFIX + ".enabled");
+                throw NotWithRedisException.leases(LeaseSettings.PREFIX + ".enabled");
             }
             if (leases.throttle().enabled()) {
-                throw new LeasesNotSharedException(LeaseSettings.THROTTLE + ".enabled");
+                throw NotWithRedisException.leases(LeaseSettings.THROTTLE + ".enabled");
+            }
+            String journal = environment.getProperty(JOURNAL);
+            if (StringUtils.hasLength(journal)) {
+                throw NotWithRedisException.journal(JOURNAL, journal);
             }
         }
 
@@ -38,6 +47,16 @@ public class BackendConfiguration {
         @Bean
         RedisPools redisPools(RedisConnections connections, BackendSettings settings) {
             return new RedisPools(connections, settings.redis().failover().value());
+        }
+
+        @Bean
+        RedisQuotas redisQuotas(RedisConnections connections) {
+            return RedisQuotas.start(connections);
+        }
+
+        @Bean
+        QuotaHealth quotasHealthIndicator(RedisQuotas quotas) {
+            return new QuotaHealth(quotas);
         }
 
         @Bean

@@ -5,7 +5,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Where the pools are.
+ * Where pools and quotas are.
  *
  * @param backend in this process, or in Redis
  * @param redis settings of the pools in Redis; where Redis is, {@link RedisServerSettings} say
@@ -17,7 +17,7 @@ public record BackendSettings(
 
     static final String PROPERTY = "fairgate.backend";
 
-    /** Where the pools are. */
+    /** Where pools and quotas are. */
     public enum Backend {
         /** Each gateway has its own. */
         EMBEDDED,

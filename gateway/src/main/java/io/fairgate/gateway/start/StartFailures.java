@@ -1,7 +1,7 @@
 package io.fairgate.gateway.start;
 
 import io.fairgate.config.model.InvalidPolicyException;
-import io.fairgate.gateway.redis.LeasesNotSharedException;
+import io.fairgate.gateway.redis.NotWithRedisException;
 import io.fairgate.gateway.redis.RedisServerSettings;
 import io.fairgate.quota.journal.UnusableJournalException;
 import java.util.stream.Collectors;
@@ -49,7 +49,7 @@ final class StartFailures implements FailureAnalyzer, FailureAnalysisReporter {
                     .formatted(inUse.getPort());
         } else if (cause instanceof InvalidPolicyException
                 || cause instanceof KnownSettings.UnknownException
-                || cause instanceof LeasesNotSharedException) {
+                || cause instanceof NotWithRedisException) {
             return message;
         } else if (cause instanceof UnusableJournalException) {
             return "fairgate.quotas.journal: " + message;

@@ -1,0 +1,26 @@
+package io.fairgate.gateway.redis;
+
+import io.fairgate.redis.quota.RedisQuotas;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+
+/** Down while Redis does not answer for quotas. Readiness does not depend on it, as on {@link SliceHealth}. */
+final class QuotaHealth implements HealthIndicator {
+
+    private final RedisQuotas quotas;
+
+    QuotaHealth(RedisQuotas quotas) {
+        this.quotas = quotas;
+    }
+
+    @Override
+    public Health health() {
+        String failure = quotas.failure();
+        return failure == null
+                ? Health.up().build()
+                : Health.down()
+                        .withDetail(
+                                "redis", "no answer: requests that have quotas are refused (backend-lost); " + failure)
+                        .build();
+    }
+}

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class TroubledGatewaysTest {
 
-    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 100);
+    private static final int SEEDS = Integer.getInteger("fairgate.seeds", 40);
     private static final Duration CHAOS = Duration.ofMinutes(1);
 
     /** Longer than a recovery and a term. */
@@ -31,7 +31,7 @@ class TroubledGatewaysTest {
             unavailable += gateways.unavailable();
             full += gateways.mostInUse() == TroubledGateways.PERMITS ? 1 : 0;
         }
-        assertThat(unavailable).as("requests that found no slice").isGreaterThan(1_000);
+        assertThat(unavailable).as("requests that found no slice").isGreaterThan(10L * SEEDS);
         assertThat(full).as("runs that used the whole pool").isGreaterThan(SEEDS * 9 / 10);
     }
 }

@@ -82,6 +82,8 @@ class SharedPoolTest {
     void without_redis_requests_are_refused_and_with_it_they_are_served_again() throws IOException {
         assertThat(health(one)).contains("shared by 2 gateways", "of 4 permits");
         assertThat(page(one).value("fairgate_slice_in_force", "pool", "pool")).isEqualTo(1);
+        assertThat(page(one).value("fairgate_slice_round_trip_seconds", "pool", "pool"))
+                .isPositive();
         redis.close();
         awaitAnswer(one, 503);
         Answer refused = ask(one);

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param epoch a number that grows each time when the shared record of all parts was lost, as of the last answer
  * @param isRecovering whether no part grows, because the shared record was lost a short time ago
  * @param sinceAnswer the time since the call that brought the last answer; since the start when there was none
+ * @param roundTrip how long the last call that was answered took; zero before the first answer
  * @param isInForce whether this process may grant its permits; if not, requests error with
  *     {@link io.fairgate.permit.PoolUnavailableException}
  * @param failure why the latest call has failed; null when it was answered
@@ -25,5 +26,6 @@ public record SliceStatus(
         long epoch,
         boolean isRecovering,
         Duration sinceAnswer,
+        Duration roundTrip,
         boolean isInForce,
         @Nullable String failure) {}

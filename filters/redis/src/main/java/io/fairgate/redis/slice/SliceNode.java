@@ -71,6 +71,10 @@ final class SliceNode {
     private volatile Answered latest;
 
     private long lastBeat;
+    /** When the latest heartbeat was sent, and how long the last answer took. */
+    private long sentAt;
+
+    private long roundTrip;
     private boolean isAtWork;
     private boolean isBeatDue;
     private boolean isBeatDueAfterwards;
@@ -106,7 +110,7 @@ final class SliceNode {
         this.thread = heartbeats.createWorker();
         this.owed = new OwedPermits(now());
         this.lastBeat = now() - BEATS.toNanos();
-        this.latest = new Answered(0, 0, permits, 0, 0, false, now(), now());
+        this.latest = new Answered(0, 0, permits, 0, 0, false, now(), 0, now());
         this.report = new SliceLog(pool.name(), permits);
         this.slice = pool.share(() -> run(this::beatSoon));
         // Requests wait for the first answer, and not for ever.
@@ -121,6 +125,7 @@ final class SliceNode {
             long epoch,
             boolean isRecovering,
             long sentAt,
+            long roundTrip,
             long grantsUntil) {}
 
     /** For any thread. */
@@ -136,6 +141,7 @@ final class SliceNode {
                 last.epoch,
                 last.isRecovering,
                 Duration.ofNanos(now - last.sentAt),
+                Duration.ofNanos(last.roundTrip),
                 isInForce,
                 report.failure());
     }
@@ -321,12 +327,14 @@ final class SliceNode {
     }
 
     private void send(int inFlight) {
-        Heartbeat beat = agent.beat(now(), permits, inFlight, demand().text());
+        sentAt = now();
+        Heartbeat beat = agent.beat(sentAt, permits, inFlight, demand().text());
         owe();
         next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, NO_ANSWER, timers), this::answered);
     }
 
     private void answered(SliceAnswer answer) {
+        roundTrip = now() - sentAt;
         boolean isFirst = demands().isEmpty();
         agent.answered(answer, now());
         aim();
@@ -353,6 +361,7 @@ final class SliceNode {
                 answer.now().epoch(),
                 answer.isRecovering(),
                 lastBeat,
+                roundTrip,
                 agent.grantsUntil());
         report.answered();
         report.now(status());

@@ -297,4 +297,14 @@ class SliceNodeTest {
         assertThat(node.status().isInForce()).isFalse();
         assertThat(node.status().permits()).isZero();
     }
+
+    @Test
+    void its_status_says_how_long_an_answer_took() {
+        assertThat(node.status().roundTrip()).isZero();
+        begin();
+        pass(SliceNode.BEATS);
+        pass(Duration.ofMillis(7));
+        answer();
+        assertThat(node.status().roundTrip()).isEqualTo(Duration.ofMillis(7));
+    }
 }

@@ -183,6 +183,12 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
         addSlice(rows, Meter.SLICE_POOL_LIMIT, tags, pool, SliceStatus::poolPermits);
         addSlice(rows, Meter.SLICE_NODES, tags, pool, SliceStatus::nodes);
         addSlice(rows, Meter.SLICE_AGE, tags, pool, slice -> slice.sinceAnswer().toNanos() / 1e9);
+        addSlice(
+                rows,
+                Meter.SLICE_ROUND_TRIP,
+                tags,
+                pool,
+                slice -> slice.roundTrip().toNanos() / 1e9);
         addSlice(rows, Meter.SLICE_IN_FORCE, tags, pool, slice -> slice.isInForce() ? 1 : 0);
         addSlice(rows, Meter.SLICE_RECOVERING, tags, pool, slice -> slice.isRecovering() ? 1 : 0);
         addSlice(rows, Meter.SLICE_EPOCH, tags, pool, SliceStatus::epoch);

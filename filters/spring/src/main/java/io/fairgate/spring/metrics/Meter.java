@@ -32,6 +32,9 @@ public enum Meter {
     SLICE_AGE(
             gauge("fairgate.slice.age.seconds", "seconds", "pool"),
             "With a pool in Redis: time since the heartbeat that brought the last answer of Redis."),
+    SLICE_ROUND_TRIP(
+            gauge("fairgate.slice.round.trip.seconds", "seconds", "pool"),
+            "With a pool in Redis: how long the last heartbeat that was answered took."),
     SLICE_IN_FORCE(
             gauge("fairgate.slice.in.force", "1 or 0", "pool"),
             "With a pool in Redis: 1 while this gateway may grant permits, 0 while Redis has not answered for too long."),

@@ -13,7 +13,8 @@ import reactor.core.publisher.Mono;
  * charged. Quotas that are not enforced are charged all or none among themselves, and only together with the enforced ones,
  * as they would be if they were enforced.
  *
- * <p>A backend in another process can be out of reach: then the calls error with {@link QuotasUnavailableException}.
+ * <p>A backend in another process can be out of reach: then the calls error with {@link QuotasUnavailableException}. If none of the
+ * quotas is enforced, a backend may let the request pass instead.
  */
 public interface Quotas {
 

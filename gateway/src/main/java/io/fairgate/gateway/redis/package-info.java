@@ -1,4 +1,4 @@
-/** Pools that several gateways share through Redis ({@code fairgate.backend: redis}). */
+/** Pools and quotas that several gateways share through Redis ({@code fairgate.backend: redis}). */
 @NullMarked
 package io.fairgate.gateway.redis;
 

@@ -21,15 +21,6 @@ public final class RedisScript {
         this.digest = Base16.digest(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The script of these resources, one after the other. */
-    public static RedisScript of(Class<?> beside, String... resources) {
-        StringBuilder all = new StringBuilder();
-        for (String each : resources) {
-            all.append(read(beside, each));
-        }
-        return new RedisScript(all.toString());
-    }
-
     /** The text of a resource. Throws {@link IllegalStateException} when there is none. */
     public static String read(Class<?> beside, String resource) {
         try (InputStream in = beside.getResourceAsStream(resource)) {
@@ -40,10 +31,6 @@ public final class RedisScript {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    public String text() {
-        return text;
     }
 
     /** Has Redis execute it. Emits the answer, with integers as {@code Long}, and text as {@code String}. */

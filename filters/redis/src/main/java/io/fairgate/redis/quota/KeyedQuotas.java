@@ -4,10 +4,12 @@ import io.fairgate.quota.OwnedQuota;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.quota.QuotaSet;
+import io.fairgate.quota.QuotasUnavailableException;
 import io.fairgate.redis.quota.QuotaAnswer.Outcome;
 import io.fairgate.redis.quota.QuotaAnswer.QuotaLeft;
 import java.util.ArrayList;
 import java.util.List;
+import reactor.core.publisher.Sinks;
 
 /** A set of quotas with the keys of their usages in Redis: first the enforced quotas, then the others. Immutable. */
 final class KeyedQuotas {
@@ -40,6 +42,20 @@ final class KeyedQuotas {
                 .map(balance -> balance.of().label())
                 .toList();
         return QuotaDecision.passed(() -> seen, wouldRefuse);
+    }
+
+    /** What a call emits that has no answer: an error, if one of its quotas is enforced. The others refuse nothing. */
+    void withoutAnswer(Throwable why, Sinks.One<QuotaDecision> result) {
+        if (enforced > 0) {
+            result.tryEmitError(why);
+        } else {
+            result.tryEmitValue(QuotaDecision.UNLIMITED);
+        }
+    }
+
+    QuotasUnavailableException unreadable() {
+        return new QuotasUnavailableException(
+                new IllegalStateException("Redis has usage of %s that this version cannot read".formatted(set)));
     }
 
     /** In the order of the set. */

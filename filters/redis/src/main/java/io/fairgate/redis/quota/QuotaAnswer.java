@@ -17,7 +17,11 @@ record QuotaAnswer(Outcome outcome, List<QuotaLeft> balances) {
         PASSED_BUT,
         REFUSED,
         /** The call has no effect: Redis is in another calendar window than the call names. */
-        OTHER_WINDOW
+        OTHER_WINDOW,
+        /** The call has no effect: what Redis has of one of its quotas is of another version. */
+        UNREADABLE,
+        /** The call has no effect: it was not executed before it was sent again. */
+        NOTHING
     }
 
     QuotaAnswer {

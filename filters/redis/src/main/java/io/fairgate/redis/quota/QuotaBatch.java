@@ -14,8 +14,11 @@ import java.util.Map;
  *
  * @param gateway a name that no other gateway has
  * @param sequence counts the batches of the gateway from 1
+ * @param isRepeated whether all calls but settlements have failed by now: if the batch was not executed before, they are not made
  */
-record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls) {
+record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls, boolean isRepeated) {
+
+    private static final List<String> NOTHING = List.of("nothing", "0", "0", "0");
 
     QuotaBatch {
         calls = List.copyOf(calls);
@@ -28,6 +31,10 @@ record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls) {
      */
     record Encoded(List<String> keys, List<String> arguments) {}
 
+    QuotaBatch repeated() {
+        return new QuotaBatch(gateway, sequence, calls, true);
+    }
+
     /** @param now the time of the ledger as far as the gateway knows, for the calendar windows */
     Encoded encoded(Instant now) {
         Map<String, Integer> places = new LinkedHashMap<>();
@@ -35,13 +42,17 @@ record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls) {
         List<String> arguments = new ArrayList<>();
         arguments.add(Long.toString(sequence));
         for (QuotaCall call : calls) {
-            encode(call, now, places, arguments);
+            if (isRepeated && call.what != QuotaCall.What.SETTLE) {
+                arguments.addAll(NOTHING);
+            } else {
+                encode(call, now, places, arguments);
+            }
         }
         return new Encoded(List.copyOf(places.keySet()), arguments);
     }
 
     private static void encode(QuotaCall call, Instant now, Map<String, Integer> places, List<String> arguments) {
-        List<KeyedQuota> quotas = call.quotas.inOrder;
+        List<KeyedQuota> quotas = call.keyed.inOrder;
         List<String> each = new ArrayList<>();
         int count = 0;
         for (int i = 0; i < quotas.size(); i++) {
@@ -56,8 +67,8 @@ record QuotaBatch(String gateway, long sequence, List<QuotaCall> calls) {
             }
         }
         arguments.add(call.what.name().toLowerCase(Locale.ROOT));
-        arguments.add(Long.toString(call.units));
-        arguments.add(Integer.toString(call.quotas.enforced));
+        arguments.add(Long.toString(call.amount));
+        arguments.add(Integer.toString(call.keyed.enforced));
         arguments.add(Integer.toString(count));
         arguments.addAll(each);
     }

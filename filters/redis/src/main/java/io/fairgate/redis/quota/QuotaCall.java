@@ -1,8 +1,6 @@
 package io.fairgate.redis.quota;
 
-/**
- * One call to the quotas of a set, and the code that gets its answer. Once it has failed it may still be answered, if it was sent.
- */
+/** One call to the quotas of a set, and the code that gets its answer. */
 abstract class QuotaCall {
 
     enum What {
@@ -12,15 +10,20 @@ abstract class QuotaCall {
         SETTLE
     }
 
-    final What what;
-    final KeyedQuotas quotas;
-    /** Of a settlement the units in addition to those that were charged, below 0 to give some back; of a query of balances any. */
-    final long units;
+    /** Changes until it is sent: a charge that was settled before is a check. */
+    What what;
 
-    QuotaCall(What what, KeyedQuotas quotas, long units) {
+    final KeyedQuotas keyed;
+    /** Of a settlement the units in addition to those that were charged, below 0 to give some back; of a query of balances any. */
+    final long amount;
+
+    /** When it was submitted, in nanoseconds; set by {@link QuotaCalls}. */
+    long since;
+
+    QuotaCall(What what, KeyedQuotas keyed, long amount) {
         this.what = what;
-        this.quotas = quotas;
-        this.units = units;
+        this.keyed = keyed;
+        this.amount = amount;
     }
 
     /** Of a settlement, what the charge of each quota was answered with; empty for a quota that was not charged. */
@@ -28,14 +31,19 @@ abstract class QuotaCall {
         return "";
     }
 
-    /** The ledger has answered. On any thread; must not block or throw. */
+    /** It is about to be sent. */
+    void sending() {}
+
+    /**
+     * The ledger has answered. On any thread; must not block. Also called after {@link #failed}, when an answer comes after all; then a
+     * call that was not executed is answered with {@link QuotaAnswer.Outcome#NOTHING}.
+     */
     abstract void answered(QuotaAnswer answer);
 
     /**
      * The ledger has not answered. A settlement is sent again nevertheless, and told only when it is not sent any more.
      *
-     * @param isSent whether the call may have an effect, or may have one later; an answer will come then, unless the ledger is away for
-     *     too long
+     * @param isSent whether the call may have an effect; it will be answered then, unless the ledger is away for too long
      */
     abstract void failed(Throwable why, boolean isSent);
 }

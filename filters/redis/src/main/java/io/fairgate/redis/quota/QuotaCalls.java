@@ -18,14 +18,17 @@ import reactor.core.scheduler.Scheduler;
  * Sends calls to the ledger, one batch at a time.
  *
  * <p>While the ledger does not answer, the batch that is not answered is sent again and again, all calls but settlements fail at once,
- * and settlements wait. For any thread; nothing blocks, and callers are called outside of the lock.
+ * and settlements wait. For any thread; nothing blocks but {@link #close}, and callers are called outside of the lock.
  */
 final class QuotaCalls {
 
     /** The most calls of one batch: the script must not keep Redis busy for long. */
     static final int MOST_CALLS = 100;
 
-    /** How long a batch may be without an answer before its calls fail. */
+    /** The most calls that wait for a batch; settlements do not count, as requests in flight bound them. */
+    static final int MOST_WAITING = 10_000;
+
+    /** How long a batch may be without an answer before its calls fail, and how long a call may wait for its batch. */
     static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** The same for the first batches, until one is answered: connections are made meanwhile. */
@@ -36,6 +39,9 @@ final class QuotaCalls {
 
     /** Redis keeps the answer to the last batch for an hour; until then it is known whether a batch was executed. */
     static final Duration LONGEST_SILENCE = Duration.ofMinutes(30);
+
+    /** How long {@link #close} waits for settlements. */
+    private static final Duration AT_THE_END = Duration.ofSeconds(1);
 
     private final QuotaLedger ledger;
     private final Scheduler time;
@@ -75,10 +81,13 @@ final class QuotaCalls {
     }
 
     void submit(QuotaCall call) {
-        Throwable lost;
+        Throwable lost = null;
         synchronized (this) {
-            lost = call.what == What.SETTLE ? null : failure;
+            if (call.what != What.SETTLE) {
+                lost = failure != null ? failure : waiting.size() >= MOST_WAITING ? tooMany() : null;
+            }
             if (lost == null) {
+                call.since = now();
                 waiting.addLast(call);
             }
         }
@@ -89,26 +98,43 @@ final class QuotaCalls {
         }
     }
 
+    private static IllegalStateException tooMany() {
+        return new IllegalStateException("%d calls wait for Redis (expected: fewer)".formatted(MOST_WAITING));
+    }
+
     private void sendNext() {
-        QuotaBatch next = next();
+        List<QuotaCall> late = new ArrayList<>();
+        QuotaBatch next = next(late);
         if (next != null) {
             send(next);
         }
+        if (!late.isEmpty()) {
+            QuotasUnavailableException told = new QuotasUnavailableException(noAnswer(PATIENCE));
+            late.forEach(call -> call.failed(told, false));
+        }
     }
 
-    private synchronized @Nullable QuotaBatch next() {
-        if (unanswered != null || waiting.isEmpty()) {
+    /** @param late gets the calls that have waited for too long */
+    private synchronized @Nullable QuotaBatch next(List<QuotaCall> late) {
+        if (unanswered != null) {
             return null;
         }
         List<QuotaCall> calls = new ArrayList<>();
+        long earliest = now() - patience.toNanos();
         while (calls.size() < MOST_CALLS && !waiting.isEmpty()) {
-            calls.add(waiting.removeFirst());
+            QuotaCall call = waiting.removeFirst();
+            if (call.what != What.SETTLE && call.since - earliest < 0) {
+                late.add(call);
+            } else {
+                calls.add(call);
+            }
         }
-        return number(calls);
+        calls.forEach(QuotaCall::sending);
+        return calls.isEmpty() ? null : number(calls);
     }
 
     private QuotaBatch number(List<QuotaCall> calls) {
-        QuotaBatch batch = new QuotaBatch(gateway, ++sequence, calls);
+        QuotaBatch batch = new QuotaBatch(gateway, ++sequence, calls, false);
         unanswered = batch;
         unansweredSince = now();
         return batch;
@@ -117,6 +143,7 @@ final class QuotaCalls {
     private void send(QuotaBatch batch) {
         Duration longest = patience();
         var unused = Mono.defer(() -> ledger.call(batch))
+                .single()
                 .timeout(longest, Mono.error(() -> noAnswer(longest)), time)
                 .subscribe(answers -> answered(batch, answers), error -> failed(batch, error));
     }
@@ -140,14 +167,26 @@ final class QuotaCalls {
             failure = null;
             pause = FIRST_PAUSE;
             patience = PATIENCE;
+            if (waiting.isEmpty()) {
+                notifyAll();
+            }
         }
         report.answered();
         sendNext();
         for (int i = 0; i < batch.calls().size(); i++) {
             QuotaAnswer answer = answers.each().get(i);
             if (answer.outcome() != Outcome.OTHER_WINDOW) {
-                batch.calls().get(i).answered(answer);
+                tell(batch.calls().get(i), answer);
             }
+        }
+    }
+
+    /** An exception of a caller must not keep the others from their answers. */
+    private void tell(QuotaCall call, QuotaAnswer answer) {
+        try {
+            call.answered(answer);
+        } catch (RuntimeException e) {
+            report.fault(e);
         }
     }
 
@@ -157,17 +196,15 @@ final class QuotaCalls {
         Duration next;
         boolean isLast;
         synchronized (this) {
-            if (failure == null) {
+            if (!batch.isRepeated()) {
                 batch.calls().stream().filter(call -> call.what != What.SETTLE).forEach(sent::add);
             }
             failure = error;
-            waiting.stream()
-                    .filter(call -> isClosed || call.what != What.SETTLE)
-                    .forEach(notSent::add);
-            waiting.removeAll(notSent);
+            isLast = isClosed;
+            waiting.removeIf(call -> (isClosed || call.what != What.SETTLE) && notSent.add(call));
             next = pause;
             pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
-            isLast = isClosed;
+            notifyAll();
         }
         report.failed(error);
         QuotasUnavailableException told = new QuotasUnavailableException(error);
@@ -182,12 +219,14 @@ final class QuotaCalls {
 
     /** After a long silence it is not known any more whether the batch was executed. Then an empty one is sent. */
     private void sendAgain(QuotaBatch batch, QuotasUnavailableException failure) {
-        QuotaBatch next = batch;
+        QuotaBatch next = batch.repeated();
         boolean isOver;
         synchronized (this) {
             isOver = now() - unansweredSince >= LONGEST_SILENCE.toNanos();
             if (isOver) {
                 next = number(List.of());
+            } else {
+                unanswered = next;
             }
         }
         if (isOver) {
@@ -201,18 +240,30 @@ final class QuotaCalls {
         batch.calls().stream().filter(call -> call.what == What.SETTLE).forEach(call -> call.failed(failure, true));
     }
 
+    private long now() {
+        return time.now(TimeUnit.NANOSECONDS);
+    }
+
     /** Why the ledger has not answered last; null after an answer, and before the first call. */
     @Nullable
     String failure() {
         return report.failure();
     }
 
-    /** Sends nothing again that is not answered. */
+    /** Waits a moment for what is on its way. Then nothing is sent again that is not answered. */
     synchronized void close() {
         isClosed = true;
+        long end = System.nanoTime() + AT_THE_END.toNanos();
+        try {
+            for (long left = AT_THE_END.toNanos(); left > 0 && isBusy(); left = end - System.nanoTime()) {
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
-    private long now() {
-        return time.now(TimeUnit.NANOSECONDS);
+    private boolean isBusy() {
+        return failure == null && (unanswered != null || !waiting.isEmpty());
     }
 }

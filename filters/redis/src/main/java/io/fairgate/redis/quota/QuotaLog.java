@@ -1,6 +1,6 @@
 package io.fairgate.redis.quota;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import io.fairgate.redis.connection.FailureText;
 import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -10,7 +10,6 @@ final class QuotaLog {
 
     private static final Logger log = Loggers.getLogger(QuotaLog.class);
 
-    private final AtomicBoolean isLost = new AtomicBoolean();
     /** The latest failure since the last answer. */
     private volatile @Nullable String failure;
 
@@ -20,16 +19,23 @@ final class QuotaLog {
     }
 
     void failed(Throwable error) {
-        failure = error.toString();
-        if (isLost.compareAndSet(false, true)) {
-            log.warn("Redis does not answer for quotas ({}); requests that have quotas are refused.", error.toString());
+        String before = failure;
+        String text = FailureText.of(error);
+        failure = text;
+        if (before == null) {
+            log.warn("Redis does not answer for quotas ({}); requests that have quotas are refused.", text);
         }
     }
 
     void answered() {
-        failure = null;
-        if (isLost.get() && isLost.compareAndSet(true, false)) {
+        if (failure != null) {
+            failure = null;
             log.info("Redis answers for quotas again.");
         }
+    }
+
+    /** An exception of our own. */
+    void fault(Throwable error) {
+        log.error("A call to the quotas has failed after its answer.", error);
     }
 }

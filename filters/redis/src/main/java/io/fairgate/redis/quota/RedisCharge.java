@@ -7,7 +7,6 @@ import io.fairgate.quota.QuotaSet;
 import io.fairgate.redis.quota.QuotaAnswer.Outcome;
 import io.fairgate.redis.quota.QuotaAnswer.QuotaLeft;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -28,14 +27,14 @@ final class RedisCharge implements QuotaCharge {
     private final RedisQuotas backend;
     private final QuotaSet quotas;
     private final long units;
+    /** Completes when a charge that was settled before its answer has been given back, or was not made. */
+    private final Sinks.Empty<Void> givenBack = Sinks.empty();
 
     private State state = State.OPEN;
     /** The decision of the charge that was asked for last. */
-    private Sinks.One<QuotaDecision> decision = Sinks.one();
+    private Sinks.One<QuotaDecision> decided = Sinks.one();
     /** What was charged, in the order of {@link KeyedQuotas}. */
     private List<QuotaLeft> charged = List.of();
-
-    private @Nullable KeyedQuotas keyed;
 
     RedisCharge(RedisQuotas backend, QuotaSet quotas, long units) {
         this.backend = backend;
@@ -54,8 +53,12 @@ final class RedisCharge implements QuotaCharge {
     }
 
     @Override
-    public synchronized boolean isCharged() {
-        return state == State.CHARGED;
+    public boolean isCharged() {
+        return is(State.CHARGED);
+    }
+
+    private synchronized boolean is(State asked) {
+        return state == asked;
     }
 
     @Override
@@ -67,45 +70,70 @@ final class RedisCharge implements QuotaCharge {
         Charge call;
         synchronized (this) {
             if (state == State.ASKED) {
-                return decision.asMono();
+                return decided.asMono();
             } else if (state != State.OPEN) {
                 return backend.check(quotas, units);
             }
             state = State.ASKED;
-            decision = Sinks.one();
-            keyed = backend.keyed(quotas);
-            call = new Charge(keyed, decision);
+            decided = Sinks.one();
+            call = new Charge(backend.keyed(quotas), units, decided);
         }
         backend.calls.submit(call);
-        return call.decided.asMono();
+        return call.result.asMono();
     }
 
     private final class Charge extends QuotaCall {
 
-        private final Sinks.One<QuotaDecision> decided;
+        private final Sinks.One<QuotaDecision> result;
 
-        Charge(KeyedQuotas keyed, Sinks.One<QuotaDecision> decided) {
-            super(What.CHARGE, keyed, RedisCharge.this.units);
-            this.decided = decided;
+        Charge(KeyedQuotas keyed, long units, Sinks.One<QuotaDecision> result) {
+            super(What.CHARGE, keyed, units);
+            this.result = result;
+        }
+
+        @Override
+        void sending() {
+            if (is(State.SETTLED)) {
+                what = What.CHECK;
+            }
         }
 
         @Override
         void answered(QuotaAnswer answer) {
-            boolean isCharged = answer.outcome() != Outcome.REFUSED;
-            boolean isSettled;
+            if (answer.outcome() == Outcome.UNREADABLE) {
+                failed(keyed.unreadable(), false);
+                return;
+            }
+            boolean isCharged = what == What.CHARGE
+                    && (answer.outcome() == Outcome.PASSED || answer.outcome() == Outcome.PASSED_BUT);
+            if (answeredTooLate(isCharged ? State.CHARGED : State.OPEN, answer.balances())) {
+                giveBack(isCharged ? answer.balances() : List.of());
+            }
+            if (answer.outcome() != Outcome.NOTHING) {
+                QuotaDecision made = keyed.decision(answer);
+                keyed.set.note(made);
+                result.tryEmitValue(made);
+            }
+        }
+
+        /** Returns whether the charge was settled before. */
+        private boolean answeredTooLate(State next, List<QuotaLeft> balances) {
             synchronized (RedisCharge.this) {
-                isSettled = state == State.SETTLED;
-                charged = answer.balances();
-                if (!isSettled) {
-                    state = isCharged ? State.CHARGED : State.OPEN;
+                if (state == State.SETTLED) {
+                    return true;
                 }
+                state = next;
+                charged = balances;
+                return false;
             }
-            if (isSettled && isCharged) {
-                backend.calls.submit(new Settlement(quotas, answer.balances(), -units, Sinks.empty()));
+        }
+
+        private void giveBack(List<QuotaLeft> balances) {
+            if (balances.isEmpty()) {
+                givenBack.tryEmitEmpty();
+            } else {
+                backend.calls.submit(new Settlement(keyed, balances, -amount, givenBack));
             }
-            QuotaDecision made = quotas.decision(answer);
-            RedisCharge.this.quotas.note(made);
-            decided.tryEmitValue(made);
         }
 
         @Override
@@ -115,7 +143,10 @@ final class RedisCharge implements QuotaCharge {
                     state = State.OPEN;
                 }
             }
-            decided.tryEmitError(why);
+            if (!isSent) {
+                givenBack.tryEmitEmpty();
+            }
+            keyed.withoutAnswer(why, result);
         }
     }
 
@@ -131,10 +162,12 @@ final class RedisCharge implements QuotaCharge {
             synchronized (this) {
                 State before = state;
                 state = State.SETTLED;
-                if (before != State.CHARGED || more == 0 || keyed == null) {
+                if (before == State.ASKED) {
+                    return givenBack.asMono();
+                } else if (before != State.CHARGED || more == 0) {
                     return Mono.empty();
                 }
-                call = new Settlement(keyed, charged, more, Sinks.empty());
+                call = new Settlement(backend.keyed(quotas), charged, more, Sinks.empty());
             }
             backend.calls.submit(call);
             return call.done.asMono();

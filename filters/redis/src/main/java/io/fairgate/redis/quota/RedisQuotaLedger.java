@@ -14,7 +14,8 @@ final class RedisQuotaLedger implements QuotaLedger {
     /** The first argument is the time, in tests only. */
     private static final String SERVER_CLOCK = "";
 
-    private static final RedisScript SCRIPT = script("clock.lua");
+    private static final RedisScript SCRIPT =
+            new RedisScript(script(RedisScript.read(RedisQuotaLedger.class, "clock.lua")));
 
     private final RedisConnections redis;
     private final LedgerTime time;
@@ -24,8 +25,12 @@ final class RedisQuotaLedger implements QuotaLedger {
         this.time = new LedgerTime(clock, calendar);
     }
 
-    static RedisScript script(String clock) {
-        return RedisScript.of(RedisQuotaLedger.class, clock, "quotas.lua");
+    static String script(String clock) {
+        StringBuilder all = new StringBuilder(clock);
+        for (String part : List.of("numbers.lua", "rate.lua", "sliding.lua", "window.lua", "quotas.lua")) {
+            all.append(RedisScript.read(RedisQuotaLedger.class, part));
+        }
+        return all.toString();
     }
 
     /** Batches that are sent again name the windows of then. */

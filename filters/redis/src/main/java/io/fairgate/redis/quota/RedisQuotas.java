@@ -6,6 +6,7 @@ import io.fairgate.quota.QuotaDecision.Balance;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
 import io.fairgate.redis.connection.RedisConnections;
+import io.fairgate.redis.quota.QuotaAnswer.Outcome;
 import io.fairgate.time.MonotonicScheduler;
 import java.time.InstantSource;
 import java.util.List;
@@ -19,11 +20,12 @@ import reactor.core.scheduler.Scheduler;
 /**
  * Quotas whose balances are in Redis: all processes on the same Redis charge the same ones. The rules are those of
  * {@link io.fairgate.quota.embedded.EmbeddedQuotas}, with microseconds in the place of nanoseconds, and with the clock of Redis. All
- * processes together admit not one unit more than a quota allows.
+ * processes with the same numbers together admit not one unit more than a quota allows, as long as Redis loses nothing.
  *
  * <p>Each decision waits for one round trip to Redis, or for two while another one is on its way. Answers come on the thread of the
- * connection. Without an answer, calls error with {@link io.fairgate.quota.QuotasUnavailableException} after
- * {@link QuotaCalls#PATIENCE}, and at once until Redis answers again. Settlements are made then.
+ * connection. Without an answer for a second (five before the first answer), calls error with
+ * {@link io.fairgate.quota.QuotasUnavailableException}, and at once until Redis answers again. Settlements are made then. A call whose
+ * quotas are all not enforced passes instead.
  *
  * <p>Balances end by themselves when nothing of them is used any more; those of totals stay. What Redis loses is unused again.
  */
@@ -55,18 +57,14 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         requireUnits(units);
         return quotas.isEmpty()
                 ? Mono.just(QuotaDecision.UNLIMITED)
-                : ask(QuotaCall.What.CHECK, quotas, units, keyed -> answer -> {
-                    QuotaDecision decision = keyed.decision(answer);
-                    quotas.note(decision);
-                    return decision;
-                });
+                : Mono.defer(() -> submitted(new Check(keyed(quotas), units), check -> check.decided));
     }
 
     @Override
     public Mono<List<Balance>> balances(QuotaSet quotas) {
         return quotas.isEmpty()
                 ? Mono.just(List.of())
-                : ask(QuotaCall.What.BALANCES, quotas, 1, keyed -> keyed::inOrderOfSet);
+                : Mono.defer(() -> submitted(new Query(keyed(quotas)), query -> query.balances));
     }
 
     @Override
@@ -75,34 +73,56 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         return new RedisCharge(this, quotas, units);
     }
 
-    private <T> Mono<T> ask(
-            QuotaCall.What what, QuotaSet quotas, long units, Function<KeyedQuotas, Function<QuotaAnswer, T>> result) {
-        return Mono.defer(() -> {
-            KeyedQuotas keyed = keyed(quotas);
-            Question<T> question = new Question<>(what, keyed, units, result.apply(keyed));
-            calls.submit(question);
-            return question.result.asMono();
-        });
+    private <C extends QuotaCall, T> Mono<T> submitted(C call, Function<C, Sinks.One<T>> result) {
+        calls.submit(call);
+        return result.apply(call).asMono();
     }
 
-    private static final class Question<T> extends QuotaCall {
+    private static final class Check extends QuotaCall {
 
-        private final Function<QuotaAnswer, T> read;
-        private final Sinks.One<T> result = Sinks.one();
+        private final Sinks.One<QuotaDecision> decided = Sinks.one();
 
-        Question(What what, KeyedQuotas quotas, long units, Function<QuotaAnswer, T> read) {
-            super(what, quotas, units);
-            this.read = read;
+        Check(KeyedQuotas keyed, long units) {
+            super(What.CHECK, keyed, units);
         }
 
         @Override
         void answered(QuotaAnswer answer) {
-            result.tryEmitValue(read.apply(answer));
+            if (answer.outcome() == Outcome.UNREADABLE) {
+                failed(keyed.unreadable(), false);
+            } else if (answer.outcome() != Outcome.NOTHING) {
+                QuotaDecision decision = keyed.decision(answer);
+                keyed.set.note(decision);
+                decided.tryEmitValue(decision);
+            }
         }
 
         @Override
         void failed(Throwable why, boolean isSent) {
-            result.tryEmitError(why);
+            keyed.withoutAnswer(why, decided);
+        }
+    }
+
+    private static final class Query extends QuotaCall {
+
+        private final Sinks.One<List<Balance>> balances = Sinks.one();
+
+        Query(KeyedQuotas keyed) {
+            super(What.BALANCES, keyed, 1);
+        }
+
+        @Override
+        void answered(QuotaAnswer answer) {
+            if (answer.outcome() == Outcome.UNREADABLE) {
+                failed(keyed.unreadable(), false);
+            } else if (answer.outcome() != Outcome.NOTHING) {
+                balances.tryEmitValue(keyed.inOrderOfSet(answer));
+            }
+        }
+
+        @Override
+        void failed(Throwable why, boolean isSent) {
+            balances.tryEmitError(why);
         }
     }
 
@@ -121,7 +141,10 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         return calls.failure();
     }
 
-    /** Nothing that is not answered is sent again. To be called before the connections are closed. */
+    /**
+     * Blocks for up to a second, until settlements that are on their way have arrived. Then nothing that is not answered is sent again. To
+     * be called before the connections are closed.
+     */
     @Override
     public void close() {
         calls.close();

@@ -1,5 +1,6 @@
 package io.fairgate.redis.slice;
 
+import io.fairgate.redis.connection.FailureText;
 import io.fairgate.status.SliceStatus;
 import java.time.Duration;
 import java.util.HashSet;
@@ -46,23 +47,13 @@ final class SliceLog {
     }
 
     void failed(Throwable error) {
-        Throwable reason = error;
-        while (reason.getCause() != null) {
-            reason = reason.getCause();
-        }
-        String text = text(error);
-        failure = reason == error ? text : text + ": " + text(reason);
-    }
-
-    private static String text(Throwable error) {
-        String message = error.getMessage();
-        return error.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+        failure = FailureText.of(error);
     }
 
     /** An exception of our own. */
     void fault(Throwable error) {
         failed(error);
-        if (isNew(text(error))) {
+        if (isNew(FailureText.of(error))) {
             log.error("Pool {}: a heartbeat has failed.", pool, error);
         }
     }
@@ -81,11 +72,11 @@ final class SliceLog {
         if (slice.isInForce()) {
             if (!isInForce) {
                 log.info(
-                        "Pool {}: {} of {} permits, shared by {} gateways through Redis.",
+                        "Pool {}: {} of {} permits, shared by {} through Redis.",
                         pool,
                         slice.permits(),
                         slice.poolPermits(),
-                        slice.nodes());
+                        slice.nodes() == 1 ? "1 gateway" : slice.nodes() + " gateways");
             }
             logged.clear();
         } else if (slice.sinceAnswer().compareTo(BEFORE_WARNING) > 0) {

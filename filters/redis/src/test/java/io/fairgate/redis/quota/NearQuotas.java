@@ -22,8 +22,7 @@ import reactor.core.scheduler.Scheduler;
 final class NearQuotas implements QuotaLedger {
 
     private static final String GIVEN_CLOCK = "local now = tonumber(ARGV[1])\n";
-    private static final String SCRIPT =
-            GIVEN_CLOCK + io.fairgate.redis.connection.RedisScript.read(NearQuotas.class, "quotas.lua");
+    private static final String SCRIPT = RedisQuotaLedger.script(GIVEN_CLOCK);
 
     /** One server for all tests of this JVM; it ends with the JVM. */
     private static final RedisCommands<String, String> REDIS = connect();
@@ -31,12 +30,14 @@ final class NearQuotas implements QuotaLedger {
     private final Scheduler time;
     private final InstantSource wall;
     private final LedgerTime known;
-    private final Duration oneWay;
+    Duration oneWay;
     boolean isLost;
     /** Whether requests arrive and answers do not. */
     boolean isAnswerLost;
 
     int calls;
+    /** The batch that was sent last. */
+    QuotaBatch last = new QuotaBatch("", 1, List.of(), false);
 
     /**
      * With nothing used.
@@ -68,6 +69,7 @@ final class NearQuotas implements QuotaLedger {
 
     @Override
     public Mono<QuotaAnswers> call(QuotaBatch batch) {
+        last = batch;
         return Mono.create(sink -> later(() -> {
             if (isLost) {
                 sink.error(new IOException("connection reset"));

@@ -117,7 +117,8 @@ public final class QuotaStep implements PolicyParticipant {
         QuotaCharge charge = quotas.newCharge(request.quotas(), request.units());
         return charge.charge()
                 .flatMap(decision -> require(origin, request, decision))
-                .doOnError(failure -> settle(charge, 0));
+                .doOnError(failure -> settle(charge, 0))
+                .doOnCancel(() -> settle(charge, 0));
     }
 
     /**

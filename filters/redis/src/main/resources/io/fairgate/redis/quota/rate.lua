@@ -89,9 +89,9 @@ function rate.settle(usage, quota, mark, more)
     return
   end
   local made, ever = string.match(mark, '^(%d+):(%d+)$')
+  -- Very much, and so nothing is given back, when Redis has lost the charge.
   local since = (usage.ever - tonumber(ever)) % MOST_EVER
-  -- Otherwise what was charged has come back with the time, or Redis has lost it.
-  if made == usage.made and since < MOST_EVER / 2 then
+  if made == usage.made then -- else what was charged has come back with the time
     keep(usage, quota, quota.units - math.max(0, math.min(-more, quota.units - since)))
   end
 end

@@ -540,23 +540,38 @@ class SharedQuotasTest {
                 .isTrue();
     }
 
+    private void writeRate(String made, long everCharged) {
+        String now = Long.toString(TimeUnit.MILLISECONDS.toMicros(wall().toEpochMilli()));
+        NearQuotas.redis()
+                .set(
+                        KeyedQuota.PREFIX + "tenant:acme:rate:rate-PT10H",
+                        String.join(" ", "rate", "0", "0", now, made, Long.toString(everCharged), "10", "10"));
+    }
+
     @Test
-    void a_rate_counts_on_when_more_units_were_charged_than_its_record_can_tell() {
-        Quota rate = new Quota.Rate("rate", Quota.MAX_LIMIT, Duration.ofMillis(1), Quota.MAX_LIMIT);
-        for (int i = 0; i < 1_200; i++) {
-            assertThat(answer(gateway.newCharge(set(rate), Quota.MAX_LIMIT).charge())
-                            .allowed())
-                    .isTrue();
+    void a_rate_gives_back_what_time_has_not_however_much_was_ever_charged() {
+        Quota rate = new Quota.Rate("rate", 10, Duration.ofHours(10), 10);
+        for (long ever : new long[] {1L << 53, (1L << 50) - 15}) {
+            writeRate("1", ever);
+            QuotaCharge first = gateway.newCharge(set(rate), 10);
+            answer(first.charge());
+            pass(Duration.ofHours(9));
+            answer(gateway.newCharge(set(rate), 9).charge());
+            answer(first.settle(0));
+            assertThat(left(rate)).as("nine units came back with the time").isZero();
         }
-        QuotaCharge charge = gateway.newCharge(set(rate), Quota.MAX_LIMIT);
-        QuotaCharge after = gateway.newCharge(set(rate), 1);
-        charge.charge().subscribe();
-        charge.settle(0).subscribe();
-        passOneCall();
-        after.charge().subscribe();
-        near.oneWay = Duration.ZERO;
-        pass(ONE_WAY.multipliedBy(2));
-        assertThat(after.isCharged()).isTrue();
+    }
+
+    @Test
+    void a_rate_gives_back_nothing_that_a_failover_has_lost() {
+        Quota rate = new Quota.Rate("rate", 10, Duration.ofHours(10), 10);
+        writeRate("1", 0);
+        QuotaCharge lost = gateway.newCharge(set(rate), 10);
+        answer(lost.charge());
+        writeRate("1", 0);
+        answer(gateway.newCharge(set(rate), 8).charge());
+        answer(lost.settle(0));
+        assertThat(left(rate)).isEqualTo(2);
     }
 
     // ---- gateways with different policies ----

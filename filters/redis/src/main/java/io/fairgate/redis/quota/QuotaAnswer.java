@@ -24,6 +24,9 @@ record QuotaAnswer(Outcome outcome, List<QuotaLeft> balances) {
         NOTHING
     }
 
+    /** In the place of an answer that will not come any more. */
+    static final QuotaAnswer NOT_KNOWN = new QuotaAnswer(Outcome.NOTHING, List.of());
+
     QuotaAnswer {
         balances = List.copyOf(balances);
     }

@@ -17,8 +17,8 @@ abstract class QuotaCall {
     /** Of a settlement the units in addition to those that were charged, below 0 to give some back; of a query of balances any. */
     final long amount;
 
-    /** When it was submitted, in nanoseconds; set by {@link QuotaCalls}. */
-    long since;
+    /** Then it is too late to send it, in nanoseconds; set by {@link QuotaCalls}. */
+    long waitsUntil;
 
     QuotaCall(What what, KeyedQuotas keyed, long amount) {
         this.what = what;
@@ -31,7 +31,7 @@ abstract class QuotaCall {
         return "";
     }
 
-    /** It is about to be sent. */
+    /** It is about to be sent; called under the lock of {@link QuotaCalls}. */
     void sending() {}
 
     /**

@@ -18,14 +18,14 @@ import reactor.core.scheduler.Scheduler;
  * Sends calls to the ledger, one batch at a time.
  *
  * <p>While the ledger does not answer, the batch that is not answered is sent again and again, all calls but settlements fail at once,
- * and settlements wait. For any thread; nothing blocks but {@link #close}, and callers are called outside of the lock.
+ * and settlements wait. For any thread; nothing blocks but {@link #close}, and answers and failures are told outside of the lock.
  */
 final class QuotaCalls {
 
     /** The most calls of one batch: the script must not keep Redis busy for long. */
     static final int MOST_CALLS = 100;
 
-    /** The most calls that wait for a batch; settlements do not count, as requests in flight bound them. */
+    /** With so many calls waiting for a batch, only settlements are added: requests in flight bound them. */
     static final int MOST_WAITING = 10_000;
 
     /** How long a batch may be without an answer before its calls fail, and how long a call may wait for its batch. */
@@ -59,6 +59,8 @@ final class QuotaCalls {
     private Duration pause = FIRST_PAUSE;
     private Duration patience = FIRST_PATIENCE;
     private boolean isClosed;
+    /** How many batches are answered whose callers are being told. */
+    private int telling;
 
     /**
      * Sends nothing yet.
@@ -87,14 +89,14 @@ final class QuotaCalls {
                 lost = failure != null ? failure : waiting.size() >= MOST_WAITING ? tooMany() : null;
             }
             if (lost == null) {
-                call.since = now();
+                call.waitsUntil = now() + patience.toNanos();
                 waiting.addLast(call);
             }
         }
         if (lost == null) {
             sendNext();
         } else {
-            call.failed(new QuotasUnavailableException(lost), false);
+            fail(List.of(call), lost, false);
         }
     }
 
@@ -109,8 +111,7 @@ final class QuotaCalls {
             send(next);
         }
         if (!late.isEmpty()) {
-            QuotasUnavailableException told = new QuotasUnavailableException(noAnswer(PATIENCE));
-            late.forEach(call -> call.failed(told, false));
+            fail(late, new TimeoutException("waited for %d ms".formatted(PATIENCE.toMillis())), false);
         }
     }
 
@@ -120,15 +121,16 @@ final class QuotaCalls {
             return null;
         }
         List<QuotaCall> calls = new ArrayList<>();
-        long earliest = now() - patience.toNanos();
+        long now = now();
         while (calls.size() < MOST_CALLS && !waiting.isEmpty()) {
             QuotaCall call = waiting.removeFirst();
-            if (call.what != What.SETTLE && call.since - earliest < 0) {
+            if (call.what != What.SETTLE && call.waitsUntil - now < 0) {
                 late.add(call);
             } else {
                 calls.add(call);
             }
         }
+        notifyAll();
         calls.forEach(QuotaCall::sending);
         return calls.isEmpty() ? null : number(calls);
     }
@@ -159,7 +161,7 @@ final class QuotaCalls {
     private void answered(QuotaBatch batch, QuotaAnswers answers) {
         synchronized (this) {
             for (int i = batch.calls().size() - 1; i >= 0; i--) {
-                if (answers.each().get(i).outcome() == Outcome.OTHER_WINDOW) {
+                if (isForAnotherWindow(batch, i, answers)) {
                     waiting.addFirst(batch.calls().get(i));
                 }
             }
@@ -167,26 +169,47 @@ final class QuotaCalls {
             failure = null;
             pause = FIRST_PAUSE;
             patience = PATIENCE;
-            if (waiting.isEmpty()) {
-                notifyAll();
-            }
+            telling++;
         }
         report.answered();
         sendNext();
         for (int i = 0; i < batch.calls().size(); i++) {
-            QuotaAnswer answer = answers.each().get(i);
-            if (answer.outcome() != Outcome.OTHER_WINDOW) {
-                tell(batch.calls().get(i), answer);
+            if (!isForAnotherWindow(batch, i, answers)) {
+                tell(batch.calls().get(i), answers.each().get(i));
             }
         }
+        synchronized (this) {
+            telling--;
+            notifyAll();
+        }
+    }
+
+    /** Calls of a repeated batch have failed, except settlements, and are not made any more. */
+    private static boolean isForAnotherWindow(QuotaBatch batch, int call, QuotaAnswers answers) {
+        boolean isWanted = !batch.isRepeated() || batch.calls().get(call).what == What.SETTLE;
+        return isWanted && answers.each().get(call).outcome() == Outcome.OTHER_WINDOW;
     }
 
     /** An exception of a caller must not keep the others from their answers. */
     private void tell(QuotaCall call, QuotaAnswer answer) {
+        if (answer.outcome() == Outcome.UNREADABLE) {
+            report.unreadable(call.keyed.set.toString());
+        }
         try {
             call.answered(answer);
         } catch (RuntimeException e) {
             report.fault(e);
+        }
+    }
+
+    private void fail(List<QuotaCall> calls, Throwable why, boolean isSent) {
+        QuotasUnavailableException told = new QuotasUnavailableException(why);
+        for (QuotaCall call : calls) {
+            try {
+                call.failed(told, isSent);
+            } catch (RuntimeException e) {
+                report.fault(e);
+            }
         }
     }
 
@@ -207,37 +230,48 @@ final class QuotaCalls {
             notifyAll();
         }
         report.failed(error);
-        QuotasUnavailableException told = new QuotasUnavailableException(error);
-        sent.forEach(call -> call.failed(told, true));
-        notSent.forEach(call -> call.failed(told, false));
+        fail(sent, error, true);
+        fail(notSent, error, false);
         if (isLast) {
-            abandon(batch, told);
+            abandon(batch, error);
         } else {
-            var unused = time.schedule(() -> sendAgain(batch, told), next.toNanos(), TimeUnit.NANOSECONDS);
+            var unused = time.schedule(() -> sendAgain(batch, error), next.toNanos(), TimeUnit.NANOSECONDS);
         }
     }
 
     /** After a long silence it is not known any more whether the batch was executed. Then an empty one is sent. */
-    private void sendAgain(QuotaBatch batch, QuotasUnavailableException failure) {
-        QuotaBatch next = batch.repeated();
+    private void sendAgain(QuotaBatch batch, Throwable error) {
+        @Nullable QuotaBatch next = batch.repeated();
         boolean isOver;
         synchronized (this) {
-            isOver = now() - unansweredSince >= LONGEST_SILENCE.toNanos();
-            if (isOver) {
+            isOver = isClosed || now() - unansweredSince >= LONGEST_SILENCE.toNanos();
+            if (isClosed) {
+                next = null;
+            } else if (isOver) {
                 next = number(List.of());
             } else {
                 unanswered = next;
             }
         }
-        if (isOver) {
-            abandon(batch, failure);
+        if (next != null) {
+            send(next);
         }
-        send(next);
+        if (isOver) {
+            abandon(batch, error);
+        }
     }
 
-    /** The others were told that they have failed. */
-    private static void abandon(QuotaBatch batch, QuotasUnavailableException failure) {
-        batch.calls().stream().filter(call -> call.what == What.SETTLE).forEach(call -> call.failed(failure, true));
+    /** Nothing is known of these calls any more; those that are not settlements have failed before. */
+    private void abandon(QuotaBatch batch, Throwable error) {
+        List<QuotaCall> settlements =
+                batch.calls().stream().filter(call -> call.what == What.SETTLE).toList();
+        report.abandoned(settlements.size());
+        fail(settlements, error, true);
+        for (QuotaCall call : batch.calls()) {
+            if (call.what != What.SETTLE) {
+                tell(call, QuotaAnswer.NOT_KNOWN);
+            }
+        }
     }
 
     private long now() {
@@ -264,6 +298,6 @@ final class QuotaCalls {
     }
 
     private boolean isBusy() {
-        return failure == null && (unanswered != null || !waiting.isEmpty());
+        return failure == null && (unanswered != null || telling > 0 || !waiting.isEmpty());
     }
 }

@@ -1,6 +1,8 @@
 package io.fairgate.redis.quota;
 
 import io.fairgate.redis.connection.FailureText;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -9,6 +11,10 @@ import reactor.util.Loggers;
 final class QuotaLog {
 
     private static final Logger log = Loggers.getLogger(QuotaLog.class);
+
+    private static final int MOST_LOGGED = 10;
+
+    private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
 
     /** The latest failure since the last answer. */
     private volatile @Nullable String failure;
@@ -23,7 +29,7 @@ final class QuotaLog {
         String text = FailureText.of(error);
         failure = text;
         if (before == null) {
-            log.warn("Redis does not answer for quotas ({}); requests that have quotas are refused.", text);
+            log.warn("Redis does not answer for quotas ({}); requests that have enforced quotas are refused.", text);
         }
     }
 
@@ -31,6 +37,21 @@ final class QuotaLog {
         if (failure != null) {
             failure = null;
             log.info("Redis answers for quotas again.");
+        }
+    }
+
+    /** Units that were to be given back or charged stay as they are. */
+    void abandoned(int settlements) {
+        if (settlements > 0) {
+            log.warn("Redis has not answered for too long: {} charges stay as they were estimated.", settlements);
+        }
+    }
+
+    /** Once for each text, and not for more than a few. */
+    void unreadable(String quotas) {
+        if (unreadable.size() < MOST_LOGGED && unreadable.add(quotas)) {
+            log.warn(
+                    "Redis has usage that this version cannot read, of one of {}; their requests are refused.", quotas);
         }
     }
 

@@ -138,12 +138,14 @@ final class RedisCharge implements QuotaCharge {
 
         @Override
         void failed(Throwable why, boolean isSent) {
+            boolean isSettled;
             synchronized (RedisCharge.this) {
+                isSettled = state == State.SETTLED;
                 if (state == State.ASKED && !isSent) {
                     state = State.OPEN;
                 }
             }
-            if (!isSent) {
+            if (isSettled && !isSent) {
                 givenBack.tryEmitEmpty();
             }
             keyed.withoutAnswer(why, result);

@@ -20,11 +20,12 @@ import reactor.core.scheduler.Scheduler;
 /**
  * Quotas whose balances are in Redis: all processes on the same Redis charge the same ones. The rules are those of
  * {@link io.fairgate.quota.embedded.EmbeddedQuotas}, with microseconds in the place of nanoseconds, and with the clock of Redis. All
- * processes with the same numbers together admit not one unit more than a quota allows, as long as Redis loses nothing.
+ * processes with the same numbers together admit not one unit more than a quota allows, as long as Redis loses nothing and its clock is
+ * not set forward.
  *
  * <p>Each decision waits for one round trip to Redis, or for two while another one is on its way. Answers come on the thread of the
- * connection. Without an answer for a second (five before the first answer), calls error with
- * {@link io.fairgate.quota.QuotasUnavailableException}, and at once until Redis answers again. Settlements are made then. A call whose
+ * connection. A call waits for at most a second to be sent and for a second to be answered (five each before the first answer). Otherwise it errors with
+ * {@link io.fairgate.quota.QuotasUnavailableException}, and later ones at once until Redis answers again. Settlements are made then. A call whose
  * quotas are all not enforced passes instead.
  *
  * <p>Balances end by themselves when nothing of them is used any more; those of totals stay. What Redis loses is unused again.

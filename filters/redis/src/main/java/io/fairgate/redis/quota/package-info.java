@@ -9,7 +9,7 @@
  * one round trip serves many of them.
  *
  * <p><b>Once.</b> Batches are numbered, and Redis keeps the answer to a gateway's last batch. A batch that is not answered is sent again
- * until it is, under the same number, and never has an effect twice. So a gateway learns in the end what has become of each
+ * for half an hour, under the same number, and never has an effect twice. So a gateway learns what has become of each
  * charge, and gives back what was charged for a request that has been refused meanwhile.
  *
  * <p><b>Clocks.</b> Only the clock of Redis counts. The gateway computes calendar windows for the time that Redis has, and Redis answers

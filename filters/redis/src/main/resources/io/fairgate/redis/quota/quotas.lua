@@ -84,6 +84,17 @@ local function tell(outcome, quotas, count, asked, from, marks)
   end
 end
 
+-- A settlement is made as far as usages can be read.
+local function readable(quotas)
+  local some = {}
+  for i = 1, #quotas do
+    if not quotas[i].usage.isUnreadable then
+      some[#some + 1] = quotas[i]
+    end
+  end
+  return some
+end
+
 -- Why the call has no effect; nil when it may have one.
 local function impediment(quotas)
   for i = 1, #quotas do
@@ -125,8 +136,9 @@ local function execute(what, units, enforced, quotas)
     return decide(what, units, enforced, quotas)
   end
   for i = 1, #quotas do
-    quotas[i].kind.settle(quotas[i].usage, quotas[i], quotas[i].mark, units)
-    changed[quotas[i].place] = quotas[i]
+    if quotas[i].kind.settle(quotas[i].usage, quotas[i], quotas[i].mark, units) then
+      changed[quotas[i].place] = quotas[i]
+    end
   end
   tell('PASSED', quotas, 0)
 end
@@ -134,6 +146,9 @@ end
 while at <= #ARGV do
   local what, units, enforced = argument(), tonumber(argument()), tonumber(argument())
   local quotas = readQuotas(tonumber(argument()))
+  if what == 'settle' then
+    quotas = readable(quotas)
+  end
   isRemembered = isRemembered or not (what == 'check' or what == 'balances')
   local why = what == 'nothing' and 'NOTHING' or impediment(quotas)
   if why then
@@ -143,14 +158,19 @@ while at <= #ARGV do
   end
 end
 
+-- All is computed before the first write: an error in between would leave a part of the batch to be executed again.
 local packedAnswer = isRemembered and text(sequence) .. ' ' .. cmsgpack.pack(answer)
+local writes = {}
 for place, quota in pairs(changed) do
   local packed, micros = quota.kind.write(quota.usage, quota)
   if micros == NEVER or micros >= LONGEST then
-    redis.call('SET', KEYS[place], packed)
+    writes[#writes + 1] = { 'SET', KEYS[place], packed }
   else
-    redis.call('SET', KEYS[place], packed, 'PX', text(math.floor(micros / 1000) + 1000))
+    writes[#writes + 1] = { 'SET', KEYS[place], packed, 'PX', text(math.floor(micros / 1000) + 1000) }
   end
+end
+for i = 1, #writes do
+  redis.call(unpack(writes[i]))
 end
 if packedAnswer then
   redis.call('SET', LAST, packedAnswer, 'PX', REMEMBERED)

@@ -72,7 +72,10 @@ end
 
 local function keep(usage, quota, units)
   usage.units, usage.parts, usage.at = units, quota.parts, now
-  usage.limit, usage.burst = quota.limit, quota.burst
+  -- Until what is used above the burst is forgiven, the numbers stay those of the gateway that let it pass.
+  if usage.limit == 0 or units <= quota.burst then
+    usage.limit, usage.burst = quota.limit, quota.burst
+  end
   quota.units = units
 end
 
@@ -82,18 +85,21 @@ function rate.charge(usage, quota, units)
   return usage.made .. ':' .. text(usage.ever)
 end
 
+-- Returns whether the usage has changed.
 function rate.settle(usage, quota, mark, more)
   if more > 0 then
     keep(usage, quota, math.min(math.max(quota.units, quota.burst + quota.limit), quota.units + more))
     usage.ever = (usage.ever + more) % MOST_EVER
-    return
+    return true
   end
   local made, ever = string.match(mark, '^(%d+):(%d+)$')
   -- Very much, and so nothing is given back, when Redis has lost the charge.
   local since = (usage.ever - tonumber(ever)) % MOST_EVER
-  if made == usage.made then -- else what was charged has come back with the time
-    keep(usage, quota, quota.units - math.max(0, math.min(-more, quota.units - since)))
+  local back = made == usage.made and math.max(0, math.min(-more, quota.units - since)) or 0
+  if back > 0 then -- else what was charged has come back with the time
+    keep(usage, quota, quota.units - back)
   end
+  return back > 0
 end
 
 -- The time until that many units and the part of a unit have come back.

@@ -33,9 +33,13 @@ function sliding.write(usage, quota)
   return table.concat(packed, ' '), (PARTS + 2) * quota.first
 end
 
--- Returns whether the usage has changed: when the clock was set back, its parts move back with it.
+-- Returns whether the usage has changed: when the clock was set back, its parts move back with it. A small step back may lead into the
+-- part before; then time stands still.
 function sliding.look(usage, quota)
   local current = divide(now, quota.first)
+  if usage.latest == current + 1 then
+    current = usage.latest
+  end
   local back = math.max(0, usage.latest - current)
   if back > 0 then
     local moved = {}
@@ -68,13 +72,18 @@ function sliding.charge(usage, _, units)
   return text(usage.latest)
 end
 
+-- Returns whether the usage has changed.
 function sliding.settle(usage, quota, mark, more)
   if more > 0 then
     add(usage, usage.latest, math.min(more, math.max(0, 2 * quota.limit - usage.used)))
-  else -- nothing when the part has left the window
-    local part = tonumber(mark)
-    add(usage, part, math.max(more, -(usage.counts[part] or 0)))
+  else
+    local part = tonumber(mark) -- without a count when it has left the window
+    if not usage.counts[part] then
+      return false
+    end
+    add(usage, part, math.max(more, -usage.counts[part]))
   end
+  return true
 end
 
 -- The time until at least that many of the used units have left every window.

@@ -46,10 +46,13 @@ function window.charge(usage, quota, units)
   return text(quota.start)
 end
 
+-- Returns whether the usage has changed.
 function window.settle(usage, quota, mark, more)
-  if more > 0 or quota.start == tonumber(mark) then
-    use(usage, quota, math.max(0, math.min(math.max(quota.used, 2 * quota.limit), quota.used + more)))
+  if more < 0 and (quota.start ~= tonumber(mark) or quota.used == 0) then
+    return false
   end
+  use(usage, quota, math.max(0, math.min(math.max(quota.used, 2 * quota.limit), quota.used + more)))
+  return true
 end
 
 function window.balance(_, quota, asked)

@@ -160,6 +160,7 @@ class SharedQuotasTest {
     // ---- a network that fails ----
 
     private static void assertUnavailable(CompletableFuture<?> call) {
+        assertThat(call).isDone();
         assertThatThrownBy(call::join).hasCauseInstanceOf(QuotasUnavailableException.class);
     }
 
@@ -318,12 +319,36 @@ class SharedQuotasTest {
 
                 @Override
                 void failed(Throwable why, boolean isSent) {
-                    throw new AssertionError(why);
+                    answers.incrementAndGet();
+                    throw new IllegalStateException("a caller");
                 }
             });
         }
         pass(ONE_WAY.multipliedBy(4));
         assertThat(answers).hasValue(3);
+    }
+
+    @Test
+    void a_caller_that_throws_does_not_keep_the_next_call_from_its_answer() {
+        near.isLost = true;
+        gateway.check(set(TOTAL), 1).subscribe(decision -> {}, failed -> {
+            throw new IllegalStateException("a caller");
+        });
+        pass(ONE_WAY);
+        near.isLost = false;
+        pass(QuotaCalls.LONGEST_PAUSE);
+        assertThat(charge(gateway, TOTAL)).isTrue();
+    }
+
+    @Test
+    void calls_behind_the_first_one_may_wait_as_long() {
+        near.oneWay = QuotaCalls.FIRST_PATIENCE.dividedBy(4);
+        gateway.check(set(TOTAL), 1).subscribe();
+        CompletableFuture<QuotaDecision> second = gateway.check(set(TOTAL), 1).toFuture();
+        pass(QuotaCalls.FIRST_PATIENCE.dividedBy(2).minusNanos(1));
+        near.oneWay = ONE_WAY;
+        pass(ONE_WAY.multipliedBy(3));
+        assertThat(second).isCompleted();
     }
 
     @Test
@@ -338,6 +363,19 @@ class SharedQuotasTest {
         assertThat(answer(charge.charge()).allowed()).isTrue();
         assertThat(charge.isCharged()).isTrue();
         assertThat(left(TOTAL)).isEqualTo(6);
+        QuotaCharge again = gateway.newCharge(set(TOTAL), 4);
+        near.isLost = true;
+        gateway.check(set(TOTAL), 1).subscribe(decision -> {}, failed -> {});
+        pass(ONE_WAY);
+        assertUnavailable(again.charge().toFuture());
+        near.isLost = false;
+        pass(QuotaCalls.LONGEST_PAUSE);
+        again.charge().subscribe();
+        CompletableFuture<Void> settled = again.settle(0).toFuture();
+        assertThat(settled).as("not before its answer").isNotDone();
+        pass(ONE_WAY.multipliedBy(4));
+        assertThat(settled).isCompleted();
+        assertThat(left(TOTAL)).isEqualTo(6);
     }
 
     @Test
@@ -348,13 +386,29 @@ class SharedQuotasTest {
         CompletableFuture<Void> settled = charge.settle(0).toFuture();
         QuotaCharge unknown = gateway.newCharge(set(TOTAL), 3);
         unknown.charge().subscribe(decision -> {}, failed -> {});
+        CompletableFuture<Void> unknownSettled = unknown.settle(0).toFuture();
         pass(QuotaCalls.LONGEST_SILENCE.plus(QuotaCalls.LONGEST_PAUSE.multipliedBy(2)));
         assertUnavailable(settled);
+        assertThat(unknownSettled).isCompleted();
         near.isLost = false;
         pass(QuotaCalls.LONGEST_PAUSE.multipliedBy(2));
         assertThat(left(TOTAL)).as("not given back, which could be twice").isEqualTo(6);
         assertThat(charge(gateway, TOTAL)).isTrue();
         assertThat(left(TOTAL)).isEqualTo(5);
+    }
+
+    @Test
+    void the_settlement_of_a_charge_that_is_never_answered_ends() {
+        answer(gateway.check(set(TOTAL), 1));
+        near.isLost = true;
+        QuotaCharge charge = gateway.newCharge(set(TOTAL), 3);
+        charge.charge().subscribe(decision -> {}, failed -> {});
+        pass(ONE_WAY);
+        CompletableFuture<Void> settled = charge.settle(0).toFuture();
+        pass(QuotaCalls.LONGEST_SILENCE.minusSeconds(2));
+        assertThat(settled).isNotDone();
+        pass(QuotaCalls.LONGEST_PAUSE.multipliedBy(4));
+        assertThat(settled).isCompleted();
     }
 
     @Test
@@ -445,6 +499,23 @@ class SharedQuotasTest {
     }
 
     @Test
+    void a_small_step_back_of_the_clock_shortens_no_sliding_window() {
+        Quota sliding = new Quota.Sliding("sliding", 2, Duration.ofHours(1));
+        pass(Duration.ofMillis(59_990));
+        assertThat(charge(gateway, sliding)).isTrue();
+        pass(Duration.ofMillis(10));
+        assertThat(charge(gateway, sliding)).as("in the next part").isTrue();
+        for (int i = 0; i < 5; i++) {
+            start = start.minusMillis(15);
+            assertThat(charge(gateway, sliding)).isFalse();
+            start = start.plusMillis(15);
+            assertThat(charge(gateway, sliding)).isFalse();
+        }
+        Duration wait = answer(gateway.check(set(sliding), 1)).retryAfter();
+        assertThat(wait.plusSeconds(1)).isGreaterThanOrEqualTo(Duration.ofHours(1));
+    }
+
+    @Test
     void a_unit_of_a_sliding_window_comes_back_when_its_part_has_left_the_window() {
         Quota sliding = new Quota.Sliding("sliding", 1, Duration.ofHours(1));
         assertThat(charge(gateway, sliding)).isTrue(); // in the first minute after twelve
@@ -512,6 +583,29 @@ class SharedQuotasTest {
         assertThat(NearQuotas.redis().pttl(KeyedQuota.PREFIX + "tenant:acme:slow:rate-PT8784H"))
                 .isEqualTo(-1);
         assertThat(secondsKept("last:one")).isBetween(3_590L, 3_600L);
+    }
+
+    @Test
+    void a_settlement_for_a_window_that_is_over_and_lost_changes_nothing_else() {
+        QuotaCharge lost = gateway.newCharge(set(DAILY, TOTAL), 5);
+        answer(lost.charge());
+        NearQuotas.redis().flushall();
+        answer(other.newCharge(set(TOTAL), 8).charge());
+        pass(DAY);
+        CompletableFuture<Void> settled = lost.settle(0).toFuture();
+        pass(QuotaCalls.LONGEST_PAUSE.multipliedBy(3));
+        assertThat(settled).isCompleted();
+        assertThat(left(TOTAL)).as("given back once").isEqualTo(7);
+        assertThat(left(DAILY)).isEqualTo(10);
+    }
+
+    @Test
+    void a_settlement_is_made_as_far_as_usage_can_be_read() {
+        QuotaCharge charge = gateway.newCharge(set(DAILY, TOTAL), 5);
+        answer(charge.charge());
+        NearQuotas.redis().set(KeyedQuota.PREFIX + "tenant:acme:daily:day", "window-2 1 2 3");
+        answer(charge.settle(0));
+        assertThat(left(TOTAL)).isEqualTo(10);
     }
 
     @Test
@@ -593,5 +687,18 @@ class SharedQuotasTest {
         assertThat(charge(other, smaller))
                 .as("nobody has the larger one any more")
                 .isTrue();
+    }
+
+    @Test
+    void a_settlement_by_the_smaller_burst_does_not_end_what_will_be_forgiven() {
+        Quota larger = new Quota.Rate("rate", 1, Duration.ofSeconds(1), 1_000);
+        Quota smaller = new Quota.Rate("rate", 1, Duration.ofSeconds(1), 10);
+        QuotaCharge charge = other.newCharge(set(smaller), 2);
+        answer(charge.charge());
+        assertThat(answer(gateway.newCharge(set(larger), 500).charge()).allowed())
+                .isTrue();
+        answer(charge.settle(1));
+        pass(Duration.ofSeconds(70));
+        assertThat(charge(other, smaller)).isTrue();
     }
 }

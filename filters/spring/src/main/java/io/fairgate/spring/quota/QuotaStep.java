@@ -9,6 +9,7 @@ import io.fairgate.quota.QuotaCharge;
 import io.fairgate.quota.QuotaDecision;
 import io.fairgate.quota.QuotaSet;
 import io.fairgate.quota.Quotas;
+import io.fairgate.quota.QuotasUnavailableException;
 import io.fairgate.spring.exchange.Carried;
 import io.fairgate.spring.exchange.Exchanges;
 import io.fairgate.spring.exchange.Forward;
@@ -188,7 +189,10 @@ public final class QuotaStep implements PolicyParticipant {
 
     private static void settle(QuotaCharge charge, long actual) {
         if (actual != charge.units() || !charge.isCharged()) {
-            var unused = charge.settle(actual).subscribe();
+            // A backend that is out of reach for too long reports by itself what it could not settle.
+            var unused = charge.settle(actual)
+                    .onErrorComplete(QuotasUnavailableException.class)
+                    .subscribe();
         }
     }
 }

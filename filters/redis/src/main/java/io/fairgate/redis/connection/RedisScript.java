@@ -21,7 +21,7 @@ public final class RedisScript {
         this.digest = Base16.digest(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The text of a resource. Throws {@link IllegalStateException} when there is none. */
+    /** The text of a resource. Throws {@link IllegalStateException} when the resource does not exist. */
     public static String read(Class<?> beside, String resource) {
         try (InputStream in = beside.getResourceAsStream(resource)) {
             if (in == null) {

@@ -18,7 +18,9 @@ import reactor.core.scheduler.Scheduler;
  * Sends calls to the ledger, one batch at a time.
  *
  * <p>While the ledger does not answer, the batch that is not answered is sent again and again, all calls but settlements fail at once,
- * and settlements wait. For any thread; nothing blocks but {@link #close}, and answers and failures are told outside of the lock.
+ * and settlements wait.
+ *
+ * <p>For any thread. Only {@link #close} blocks. Calls get their answers and failures outside of the lock.
  */
 final class QuotaCalls {
 

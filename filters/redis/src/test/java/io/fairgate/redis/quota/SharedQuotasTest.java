@@ -483,7 +483,7 @@ class SharedQuotasTest {
         assertThat(refused.balances().get(1).retryAfter()).isLessThanOrEqualTo(DAY.plusMinutes(24));
         pass(DAY.plusMinutes(25));
         assertThat(answer(gateway.check(set, 10)).allowed())
-                .as("and blocks nobody for as long as it went back")
+                .as("nor does it block a tenant for as long as it went back")
                 .isTrue();
     }
 
@@ -685,7 +685,7 @@ class SharedQuotasTest {
         assertThat(passed).isLessThanOrEqualTo(1_000 + 110);
         pass(Duration.ofSeconds(61));
         assertThat(charge(other, smaller))
-                .as("nobody has the larger one any more")
+                .as("a minute after the last charge with the larger burst")
                 .isTrue();
     }
 

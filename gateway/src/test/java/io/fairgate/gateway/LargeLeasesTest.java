@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -94,6 +95,7 @@ class LargeLeasesTest {
         tenant.release(lease.json("id"));
     }
 
+    @Tag("long")
     @Test
     void a_guarantee_of_1_does_not_help_leases_of_all_permits() {
         start(", guaranteed: 1");

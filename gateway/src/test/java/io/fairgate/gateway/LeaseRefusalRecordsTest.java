@@ -242,8 +242,9 @@ class LeaseRefusalRecordsTest {
         unidentified.acquire("k", "pool", "{\"permits\":0}");
         unidentified.future("GET", "/peers/", "").join();
         assertRefusals(output);
-        assertThat(output.getOut().lines().filter(line -> line.startsWith("{\"event\":\"identity-refused\"")))
-                .hasSize(2);
+        RunningGateway.eventually(() -> assertThat(
+                        output.getOut().lines().filter(line -> line.startsWith("{\"event\":\"identity-refused\"")))
+                .hasSize(2));
     }
 
     @Test

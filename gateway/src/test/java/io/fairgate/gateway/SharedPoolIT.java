@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,6 +125,7 @@ class SharedPoolIT {
         assertThat(atOne.count("503")).isEqualTo(before);
     }
 
+    @Tag("long")
     @Test
     void a_gateway_ends() throws Exception {
         int before = atOne.count("503");
@@ -133,6 +135,7 @@ class SharedPoolIT {
         assertThat(atOne.count("503")).isEqualTo(before);
     }
 
+    @Tag("long")
     @Test
     void a_gateway_stands_still_for_longer_than_its_term() throws Exception {
         late = PERMITS / 2;
@@ -154,6 +157,7 @@ class SharedPoolIT {
         awaitServed(atTwo);
     }
 
+    @Tag("long")
     @Test
     void redis_loses_everything() {
         RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", redis.port()));
@@ -165,6 +169,7 @@ class SharedPoolIT {
         client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     }
 
+    @Tag("long")
     @Test
     void the_network_between_a_gateway_and_redis_goes_silent() {
         int before = toRedis.accepted();

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -157,6 +158,7 @@ class ThrottleBoundsTest {
         }
     }
 
+    @Tag("long")
     @Test
     void of_a_hundred_thousand_peers_a_thousand_wait_in_order() throws Exception {
         String holder = throttle.holder("A", 1);

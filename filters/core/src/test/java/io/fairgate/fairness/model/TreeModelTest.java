@@ -22,7 +22,7 @@ class TreeModelTest {
 
     @Test
     void at_each_node_every_grant_takes_the_child_of_a_naive_model() {
-        new SeededModel<Step>(2_000, 200).check(random -> {
+        new SeededModel<Step>(1_000, 200).check(random -> {
             int permits = 1 + random.nextInt(12);
             return new Life(
                     permits,
@@ -34,10 +34,10 @@ class TreeModelTest {
         });
         assertThat(models.stream().mapToInt(model -> model.grants).sum())
                 .as("grants compared")
-                .isGreaterThan(SeededModel.partOf(50_000));
+                .isGreaterThan(SeededModel.partOf(25_000));
         assertThat(models.stream().mapToInt(model -> model.choices).sum())
                 .as("choices between several")
-                .isGreaterThan(SeededModel.partOf(30_000));
+                .isGreaterThan(SeededModel.partOf(15_000));
     }
 
     private final class Life implements SeededModel.Scenario<Step> {

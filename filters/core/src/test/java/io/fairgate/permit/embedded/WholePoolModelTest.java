@@ -10,7 +10,7 @@ class WholePoolModelTest {
 
     @Test
     void a_pool_agrees_with_a_sequential_ledger_on_and_off_the_fast_path() {
-        new SeededModel<Step>(2_000, 500).check(random -> new WholePool(pool(random), random.nextInt(3) > 0));
+        new SeededModel<Step>(1_000, 500).check(random -> new WholePool(pool(random), random.nextInt(3) > 0));
     }
 
     /** Mostly without caps and reservations, and with requests of one permit: only then the fast path is open. */

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,6 +80,7 @@ class InventedIdsTest {
                 Map.of()));
     }
 
+    @Tag("long")
     @ParameterizedTest(name = "let in: {0}")
     @ValueSource(booleans = {false, true})
     void a_million_invented_ids_leave_no_state_and_no_series(boolean letIn) throws InterruptedException {

@@ -2,6 +2,7 @@ package io.fairgate.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -193,9 +194,11 @@ class LeaseRestoreTest {
     @Test
     void a_receipt_expires_with_its_lease() {
         start();
-        Answer before = a.acquire("k", "pool", "{\"ttl\":\"50ms\"}");
+        Answer before = a.acquire("k", "pool", "{\"ttl\":\"2s\"}");
+        Instant expiry = Instant.parse(before.json("expiresAt"));
         restart();
-        RunningGateway.eventually(() -> LeaseApiTest.assertProblem(restore(a, before), 409, "receipt-expired"));
+        RunningGateway.eventually(() -> assertThat(Instant.now()).isAfter(expiry));
+        LeaseApiTest.assertProblem(restore(a, before), 409, "receipt-expired");
         assertThat(inFlight()).isZero();
     }
 

@@ -17,6 +17,9 @@ public final class AllowedToBlock implements BlockHoundIntegration {
                 // Reactor's own integration allows "offer" of this queue alone. The lock is held for a moment, and an
                 // error thrown while it is acquired would leave it broken: the next thread would park for ever.
                 .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "remove")
-                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "size");
+                .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "size")
+                // Held for a few steps. An error here would leave the lock of the connection closed for ever.
+                .allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "incrementWriters")
+                .allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "doExclusive");
     }
 }

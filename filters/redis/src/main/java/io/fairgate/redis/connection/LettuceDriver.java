@@ -16,6 +16,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -122,9 +123,12 @@ final class LettuceDriver implements RedisDriver {
         var unused = connection.closeAsync();
     }
 
+    /** Blocks for a few seconds at most. Lettuce itself would wait for ever if it could not close a connection; its threads are daemons. */
     @Override
     public void close() {
-        client.shutdown(Duration.ZERO, CONNECT_TIMEOUT);
-        resources.shutdown(0, CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS).awaitUninterruptibly();
+        long patience = CONNECT_TIMEOUT.toMillis();
+        CompletableFuture<Void> ended = client.shutdownAsync(0, patience, TimeUnit.MILLISECONDS);
+        Mono.fromFuture(ended).timeout(CONNECT_TIMEOUT).onErrorComplete().block();
+        resources.shutdown(0, patience, TimeUnit.MILLISECONDS).awaitUninterruptibly(patience);
     }
 }

@@ -36,6 +36,13 @@ class SharedPoolSettingsTest {
     @CsvSource(delimiter = '|', textBlock = """
             backend=rediss                         | fairgate.backend
             redis.failover=-1s                     | fairgate.redis.failover: PT-1S (expected: >= 0)
+            redis.outage=open                      | fairgate.redis.outage
+            redis.outage=reserve                   | fairgate.redis.gateways: missing (expected: the number of gateways, 1 or more)
+            redis.gateways=0                       | fairgate.redis.gateways: 0 (expected: the number of gateways, 1 or more)
+            redis.gateways=2                       | fairgate.redis.gateways: 2 (expected: none with fairgate.redis.outage=fail-closed)
+            redis.reserve=0                        | fairgate.redis.reserve: 0.0 (expected: above 0, at most 1)
+            redis.reserve=0.3                      | fairgate.redis.reserve: 0.3 (expected: none without fairgate.redis.outage=reserve)
+            redis.quota-outage=open                | fairgate.redis.quota-outage
             redis.failovr=1s                       | did you mean redis.failover?
             leases.enabled=true                    | fairgate.leases.enabled: true (expected: false with fairgate.backend=redis
             leases.throttle.enabled=true           | fairgate.leases.throttle.enabled: true (expected: false with

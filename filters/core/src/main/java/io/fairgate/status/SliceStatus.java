@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param roundTrip how long the last call that was answered took; zero before the first answer
  * @param isInForce whether this process may grant its permits; if not, requests error with
  *     {@link io.fairgate.permit.PoolUnavailableException}
+ * @param isOutage whether this process grants permits although its part has ended, because the last answer was too long ago
  * @param failure why the latest call has failed; null when it was answered
  */
 public record SliceStatus(
@@ -28,4 +29,5 @@ public record SliceStatus(
         Duration sinceAnswer,
         Duration roundTrip,
         boolean isInForce,
+        boolean isOutage,
         @Nullable String failure) {}

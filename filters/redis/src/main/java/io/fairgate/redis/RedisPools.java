@@ -5,6 +5,7 @@ import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.redis.connection.RedisConnections;
+import io.fairgate.redis.slice.OutagePolicy;
 import io.fairgate.redis.slice.RedisPermitPool;
 import io.fairgate.shares.TenantShares;
 import java.time.Duration;
@@ -19,18 +20,23 @@ public final class RedisPools implements PoolFactory, AutoCloseable {
 
     private final RedisConnections connections;
     private final Duration failover;
+    private final OutagePolicy outages;
     private final Scheduler heartbeats = Schedulers.newSingle("fairgate-heartbeats", true);
 
-    /** @param failover how long a server of Redis that was replaced may go on to accept writes */
-    public RedisPools(RedisConnections connections, Duration failover) {
+    /**
+     * @param failover how long a server of Redis that was replaced may go on to accept writes
+     * @param outages what this process grants while Redis does not answer; the same in all processes
+     */
+    public RedisPools(RedisConnections connections, Duration failover, OutagePolicy outages) {
         this.connections = connections;
         this.failover = failover;
+        this.outages = outages;
     }
 
     /** The pool grants nothing until Redis has answered; if Redis is new, that is some seconds later. */
     @Override
     public PermitPool newPool(String name, PoolSettings settings, TenantShares shares, PoolListener listener) {
-        return RedisPermitPool.start(name, settings, shares, listener, connections, failover, heartbeats);
+        return RedisPermitPool.start(name, settings, shares, listener, connections, failover, outages, heartbeats);
     }
 
     @Override

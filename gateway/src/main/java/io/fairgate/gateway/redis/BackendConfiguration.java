@@ -5,6 +5,7 @@ import io.fairgate.redis.RedisPools;
 import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.redis.quota.RedisQuotas;
 import io.fairgate.spring.fairshare.PermitPools;
+import io.fairgate.spring.metrics.FairgateMeters;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
@@ -46,17 +47,20 @@ public class BackendConfiguration {
 
         @Bean
         RedisPools redisPools(RedisConnections connections, BackendSettings settings) {
-            return new RedisPools(connections, settings.redis().failover().value());
+            return new RedisPools(
+                    connections,
+                    settings.redis().failover().value(),
+                    settings.redis().outages());
         }
 
         @Bean
-        RedisQuotas redisQuotas(RedisConnections connections) {
-            return RedisQuotas.start(connections);
+        RedisQuotas redisQuotas(RedisConnections connections, BackendSettings settings, FairgateMeters meters) {
+            return RedisQuotas.start(connections, settings.redis().quotaOutages(meters.quotaUncharged()::increment));
         }
 
         @Bean
-        QuotaHealth quotasHealthIndicator(RedisQuotas quotas) {
-            return new QuotaHealth(quotas);
+        QuotaHealth quotasHealthIndicator(RedisQuotas quotas, BackendSettings settings) {
+            return new QuotaHealth(quotas, settings.redis().quotaOutage());
         }
 
         @Bean

@@ -1,5 +1,6 @@
 package io.fairgate.gateway.redis;
 
+import io.fairgate.gateway.redis.BackendSettings.QuotaOutage;
 import io.fairgate.redis.quota.RedisQuotas;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -9,8 +10,11 @@ final class QuotaHealth implements HealthIndicator {
 
     private final RedisQuotas quotas;
 
-    QuotaHealth(RedisQuotas quotas) {
+    private final QuotaOutage outage;
+
+    QuotaHealth(RedisQuotas quotas, QuotaOutage outage) {
         this.quotas = quotas;
+        this.outage = outage;
     }
 
     @Override
@@ -20,7 +24,13 @@ final class QuotaHealth implements HealthIndicator {
                 ? Health.up().build()
                 : Health.down()
                         .withDetail(
-                                "redis", "no answer: requests that have quotas are refused (backend-lost); " + failure)
+                                "redis",
+                                "no answer: requests that have quotas are %s; %s"
+                                        .formatted(
+                                                outage == QuotaOutage.FAIL_OPEN
+                                                        ? "served and not charged (fail-open)"
+                                                        : "refused (backend-lost)",
+                                                failure))
                         .build();
     }
 }

@@ -9,7 +9,7 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Whether this gateway has its part of each pool. Down while it may grant nothing in one of them. Readiness does not depend on it unless
+ * Whether this gateway has its part of each pool. Down while Redis does not answer, also when an outage policy grants permits. Readiness does not depend on it unless
  * an operator adds it: when Redis is lost, it is mostly lost for all gateways.
  */
 final class SliceHealth implements HealthIndicator {
@@ -27,7 +27,7 @@ final class SliceHealth implements HealthIndicator {
             SliceStatus slice = pool.slice();
             if (slice != null) {
                 health.withDetail(pool.name(), text(slice, pool.settings().permits()));
-                if (!slice.isInForce()) {
+                if (!slice.isInForce() || slice.isOutage()) {
                     health.down();
                 }
             }
@@ -36,10 +36,15 @@ final class SliceHealth implements HealthIndicator {
     }
 
     private static String text(SliceStatus slice, int all) {
-        if (!slice.isInForce()) {
+        if (!slice.isInForce() || slice.isOutage()) {
             Duration silence = Duration.ofSeconds(slice.sinceAnswer().toSeconds());
-            return "no answer of Redis for %s: requests are refused (backend-lost)%s"
-                    .formatted(DurationText.of(silence), slice.failure() == null ? "" : "; " + slice.failure());
+            return "no answer of Redis for %s: %s%s"
+                    .formatted(
+                            DurationText.of(silence),
+                            slice.isOutage()
+                                    ? "this gateway goes on with %d of %d permits".formatted(slice.permits(), all)
+                                    : "requests are refused (backend-lost)",
+                            slice.failure() == null ? "" : "; " + slice.failure());
         }
         return "%d of %d permits, target %d, shared by %d gateways%s%s"
                 .formatted(

@@ -44,9 +44,19 @@ final class KeyedQuotas {
         return QuotaDecision.passed(() -> seen, wouldRefuse);
     }
 
-    /** What a call emits that has no answer: an error, if one of its quotas is enforced. The others refuse nothing. */
-    void withoutAnswer(Throwable why, Sinks.One<QuotaDecision> result) {
-        if (enforced > 0) {
+    /**
+     * What a call emits that has no answer: an error, if one of its quotas is enforced and the policy does not let the request pass. The
+     * others refuse nothing.
+     *
+     * @param charges whether the call would have charged the quotas
+     */
+    void withoutAnswer(Throwable why, QuotaOutagePolicy outages, boolean charges, Sinks.One<QuotaDecision> result) {
+        if (enforced > 0 && outages.isOpen()) {
+            if (charges) {
+                outages.passedUncharged();
+            }
+            result.tryEmitValue(QuotaDecision.UNLIMITED);
+        } else if (enforced > 0) {
             result.tryEmitError(why);
         } else {
             result.tryEmitValue(QuotaDecision.UNLIMITED);

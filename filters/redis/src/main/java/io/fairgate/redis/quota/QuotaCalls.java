@@ -48,7 +48,7 @@ final class QuotaCalls {
     private final QuotaLedger ledger;
     private final Scheduler time;
     private final String gateway;
-    private final QuotaLog report = new QuotaLog();
+    private final QuotaLog report;
 
     // Guarded by this.
     private final Deque<QuotaCall> waiting = new ArrayDeque<>();
@@ -69,8 +69,9 @@ final class QuotaCalls {
      *
      * @param gateway a name that no other gateway has or had
      */
-    QuotaCalls(QuotaLedger ledger, Scheduler time, String gateway) {
+    QuotaCalls(QuotaLedger ledger, QuotaLog report, Scheduler time, String gateway) {
         this.ledger = ledger;
+        this.report = report;
         this.time = time;
         this.gateway = gateway;
     }

@@ -16,8 +16,15 @@ final class QuotaLog {
 
     private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
 
+    private final String meanwhile;
+
     /** The latest failure since the last answer. */
     private volatile @Nullable String failure;
+
+    /** @param isOpen whether requests pass while Redis does not answer */
+    QuotaLog(boolean isOpen) {
+        meanwhile = isOpen ? "are served and not charged" : "are refused";
+    }
 
     @Nullable
     String failure() {
@@ -29,7 +36,7 @@ final class QuotaLog {
         String text = FailureText.of(error);
         failure = text;
         if (before == null) {
-            log.warn("Redis does not answer for quotas ({}); requests that have enforced quotas are refused.", text);
+            log.warn("Redis does not answer for quotas ({}); requests that have enforced quotas {}.", text, meanwhile);
         }
     }
 

@@ -101,7 +101,7 @@ final class RedisCharge implements QuotaCharge {
         @Override
         void answered(QuotaAnswer answer) {
             if (answer.outcome() == Outcome.UNREADABLE) {
-                failed(keyed.unreadable(), false);
+                end(keyed.unreadable(), false, QuotaOutagePolicy.FAIL_CLOSED);
                 return;
             }
             boolean isCharged = what == What.CHARGE
@@ -138,6 +138,10 @@ final class RedisCharge implements QuotaCharge {
 
         @Override
         void failed(Throwable why, boolean isSent) {
+            end(why, isSent, backend.outages);
+        }
+
+        private void end(Throwable why, boolean isSent, QuotaOutagePolicy outages) {
             boolean isSettled;
             synchronized (RedisCharge.this) {
                 isSettled = state == State.SETTLED;
@@ -148,7 +152,7 @@ final class RedisCharge implements QuotaCharge {
             if (isSettled && !isSent) {
                 givenBack.tryEmitEmpty();
             }
-            keyed.withoutAnswer(why, result);
+            keyed.withoutAnswer(why, outages, true, result);
         }
     }
 

@@ -26,18 +26,24 @@ import reactor.core.scheduler.Scheduler;
  * <p>Each decision waits for one round trip to Redis, or for two while another one is on its way. Answers come on the thread of the
  * connection. A call waits for at most a second to be sent and for a second to be answered (five each before the first answer). Otherwise it errors with
  * {@link io.fairgate.quota.QuotasUnavailableException}, and later ones at once until Redis answers again. Settlements are made then. A call whose
- * quotas are all not enforced passes instead.
+ * quotas are all not enforced passes instead, and so do others if the {@link QuotaOutagePolicy} says so.
  *
  * <p>Balances end by themselves when nothing of them is used any more; those of totals stay. What Redis loses is unused again.
  */
 public final class RedisQuotas implements Quotas, AutoCloseable {
 
     final QuotaCalls calls;
+    final QuotaOutagePolicy outages;
 
-    /** Quotas in Redis, which connects. */
-    public static RedisQuotas start(RedisConnections redis) {
+    /**
+     * Quotas in Redis, which connects.
+     *
+     * @param outages what happens to requests while Redis does not answer
+     */
+    public static RedisQuotas start(RedisConnections redis, QuotaOutagePolicy outages) {
         RedisQuotas quotas = new RedisQuotas(
                 new RedisQuotaLedger(redis, MonotonicScheduler.INSTANCE, InstantSource.system()),
+                outages,
                 MonotonicScheduler.INSTANCE,
                 UUID.randomUUID().toString());
         quotas.calls.start();
@@ -49,8 +55,9 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
      *
      * @param gateway a name that no other gateway has or had
      */
-    RedisQuotas(QuotaLedger ledger, Scheduler time, String gateway) {
-        this.calls = new QuotaCalls(ledger, time, gateway);
+    RedisQuotas(QuotaLedger ledger, QuotaOutagePolicy outages, Scheduler time, String gateway) {
+        this.outages = outages;
+        this.calls = new QuotaCalls(ledger, new QuotaLog(outages.isOpen()), time, gateway);
     }
 
     @Override
@@ -58,7 +65,7 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         requireUnits(units);
         return quotas.isEmpty()
                 ? Mono.just(QuotaDecision.UNLIMITED)
-                : Mono.defer(() -> submitted(new Check(keyed(quotas), units), check -> check.decided));
+                : Mono.defer(() -> submitted(new Check(keyed(quotas), units, outages), check -> check.decided));
     }
 
     @Override
@@ -82,15 +89,17 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
     private static final class Check extends QuotaCall {
 
         private final Sinks.One<QuotaDecision> decided = Sinks.one();
+        private final QuotaOutagePolicy outages;
 
-        Check(KeyedQuotas keyed, long units) {
+        Check(KeyedQuotas keyed, long units, QuotaOutagePolicy outages) {
             super(What.CHECK, keyed, units);
+            this.outages = outages;
         }
 
         @Override
         void answered(QuotaAnswer answer) {
             if (answer.outcome() == Outcome.UNREADABLE) {
-                failed(keyed.unreadable(), false);
+                keyed.withoutAnswer(keyed.unreadable(), QuotaOutagePolicy.FAIL_CLOSED, false, decided);
             } else if (answer.outcome() != Outcome.NOTHING) {
                 QuotaDecision decision = keyed.decision(answer);
                 keyed.set.note(decision);
@@ -100,7 +109,7 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
 
         @Override
         void failed(Throwable why, boolean isSent) {
-            keyed.withoutAnswer(why, decided);
+            keyed.withoutAnswer(why, outages, false, decided);
         }
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
  * @param seen the latest state of the ledger that the node was told
  * @param kept the permits that the node keeps for requests: it uses no others, except those of {@code leases}
  * @param wanted the permits that the node would like to have for requests
- * @param limit the size of the pool in the node's policy
+ * @param limit the permits that the ledger divides, by the policy of the node
  * @param leases new leases, and leases that the ledger may have lost
  * @param demand what the node tells the other nodes; the ledger only passes it on
  * @param isLast whether the node ends; it then keeps nothing

@@ -26,7 +26,8 @@ import reactor.core.scheduler.Scheduler;
 /**
  * A pool whose permits several processes share. Each of them decides about its requests by a pool of its own, within a slice that
  * a ledger gives it, so that a request never waits for the network. Without an answer of the ledger the slice ends after a
- * while; then requests error with {@link io.fairgate.permit.PoolUnavailableException} until the ledger answers again.
+ * while. Then the pool goes on as its {@link OutagePolicy} says; if this grants nothing, requests error with {@link
+ * io.fairgate.permit.PoolUnavailableException} until the ledger answers again.
  *
  * <p>{@link #settings}, totals, standings and snapshots are those of this process: their permits are the size of the whole pool, what
  * is in flight and waits is here. They are answered without the ledger, and so is the end of {@link #close}. Permits that are
@@ -42,6 +43,7 @@ public final class RedisPermitPool implements PermitPool {
      * A pool in Redis, which begins to send heartbeats.
      *
      * @param failover how long a server of Redis that was replaced may go on to accept writes
+     * @param outages what this process grants while Redis does not answer
      * @param heartbeats the thread of the heartbeats
      */
     public static RedisPermitPool start(
@@ -51,6 +53,7 @@ public final class RedisPermitPool implements PermitPool {
             PoolListener listener,
             RedisConnections redis,
             Duration failover,
+            OutagePolicy outages,
             Scheduler heartbeats) {
         SliceTerm term = SliceTerm.USUAL;
         SliceLedger ledger = new RedisLedger(name, new SliceScripts(term, failover.toMillis()), redis);
@@ -61,7 +64,8 @@ public final class RedisPermitPool implements PermitPool {
                 listener,
                 ledger,
                 term,
-                () -> UUID.randomUUID().toString(),
+                outages,
+                new NodeNames(UUID.randomUUID()),
                 MonotonicScheduler.INSTANCE,
                 heartbeats);
     }
@@ -80,13 +84,14 @@ public final class RedisPermitPool implements PermitPool {
             PoolListener listener,
             SliceLedger ledger,
             SliceTerm term,
+            OutagePolicy outages,
             Supplier<String> names,
             Scheduler time,
             Scheduler heartbeats) {
         shares.requireFit(settings.permits());
         TenantShares here = shares.withCapsForReservations(settings.permits());
         local = new EmbeddedPermitPool(name, settings, here, time, listener);
-        node = new SliceNode(local, shares, ledger, term, names, time, heartbeats);
+        node = new SliceNode(local, shares, ledger, term, outages, names, time, heartbeats);
         node.start();
     }
 

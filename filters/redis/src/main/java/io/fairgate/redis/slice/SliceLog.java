@@ -20,8 +20,10 @@ final class SliceLog {
     private static final int MOST_LOGGED = 10;
 
     private final String pool;
+    private final String outages;
     private int permits;
     private boolean isInForce;
+    private boolean isOutage;
     private boolean isRecovering;
     private int poolPermits;
 
@@ -31,8 +33,10 @@ final class SliceLog {
     /** The latest failure since the last answer. */
     private volatile @Nullable String failure;
 
-    SliceLog(String pool, int permits) {
+    /** @param outages what happens while Redis does not answer */
+    SliceLog(String pool, int permits, String outages) {
         this.pool = pool;
+        this.outages = outages;
         this.permits = permits;
         this.poolPermits = permits;
     }
@@ -63,14 +67,29 @@ final class SliceLog {
         return failure;
     }
 
+    private String reason() {
+        String latest = failure;
+        return latest == null ? "no failure" : latest;
+    }
+
     /** Whether this was not logged since the pool was last in force. */
     private boolean isNew(String text) {
         return logged.size() < MOST_LOGGED && logged.add(text);
     }
 
     void now(SliceStatus slice) {
-        if (slice.isInForce()) {
-            if (!isInForce) {
+        if (slice.isOutage()) {
+            if (!isOutage) {
+                log.warn(
+                        "Pool {}: no answer of Redis for {} ms ({}); this gateway goes on with {} permits ({}).",
+                        pool,
+                        slice.sinceAnswer().toMillis(),
+                        reason(),
+                        slice.permits(),
+                        outages);
+            }
+        } else if (slice.isInForce()) {
+            if (!isInForce || isOutage) {
                 log.info(
                         "Pool {}: {} of {} permits, shared by {} through Redis.",
                         pool,
@@ -80,13 +99,12 @@ final class SliceLog {
             }
             logged.clear();
         } else if (slice.sinceAnswer().compareTo(BEFORE_WARNING) > 0) {
-            String reason = failure == null ? "no failure" : failure;
-            if (isNew(reason)) {
+            if (isNew(reason())) {
                 log.warn(
                         "Pool {}: its heartbeats to Redis have failed for {} ms ({}); its requests are refused.",
                         pool,
                         slice.sinceAnswer().toMillis(),
-                        reason);
+                        reason());
             }
         }
         if (slice.isRecovering() && !isRecovering) {
@@ -103,6 +121,7 @@ final class SliceLog {
                     permits);
         }
         isInForce = slice.isInForce();
+        isOutage = slice.isOutage();
         isRecovering = slice.isRecovering();
         poolPermits = slice.poolPermits();
     }

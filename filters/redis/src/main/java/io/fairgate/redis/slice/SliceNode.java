@@ -54,21 +54,23 @@ final class SliceNode {
     private final Scheduler.Worker thread;
     private final OwedPermits owed;
     private final SliceLog report;
+    private final Outage outage;
+    private final ToldDemands told = new ToldDemands();
 
     private int permits;
     private ClusterShares division;
     private NodeShare share = NodeShare.NONE;
-    /** What the live nodes told, as text and as what it says. */
-    private Map<String, String> told = Map.of();
-
-    private Map<String, NodeDemand> demands = Map.of();
     /** What the tenants asked for when the last heartbeat began. */
     private Map<TenantId, Double> wanted = Map.of();
-    /** The bound of the pool. */
+    /** The permits of the slice that the pool may use, and the bound of the pool, which may have a reserve besides. */
     private int bound;
 
-    /** For other threads, as of the last answer. */
-    private volatile Answered latest;
+    private int limited;
+    /** When the slice ends. */
+    private long grantsUntil;
+
+    /** For other threads. */
+    private volatile LatestAnswer latest;
 
     private long lastBeat;
     /** When the latest heartbeat was sent, and how long the last answer took. */
@@ -89,6 +91,7 @@ final class SliceNode {
      * Has the pool grant nothing until the ledger has answered.
      *
      * @param shares the shares of the tenants in all nodes together
+     * @param outages what the node grants while the ledger does not answer
      * @param names a name that no other node has and had, each time
      * @param time the clock of the pool
      * @param heartbeats the thread of the heartbeats
@@ -98,11 +101,13 @@ final class SliceNode {
             TenantShares shares,
             SliceLedger ledger,
             SliceTerm term,
+            OutagePolicy outages,
             Supplier<String> names,
             Scheduler time,
             Scheduler heartbeats) {
         this.agent = new SliceAgent(term, names);
         this.permits = pool.settings().permits();
+        this.outage = new Outage(outages, term, permits);
         this.division = new ClusterShares(shares);
         this.ledger = ledger;
         this.time = time;
@@ -110,40 +115,17 @@ final class SliceNode {
         this.thread = heartbeats.createWorker();
         this.owed = new OwedPermits(now());
         this.lastBeat = now() - BEATS.toNanos();
-        this.latest = new Answered(0, 0, permits, 0, 0, false, now(), 0, now());
-        this.report = new SliceLog(pool.name(), permits);
+        this.latest = new LatestAnswer(0, 0, permits, 0, 0, false, now(), 0, now(), false);
+        this.report = new SliceLog(pool.name(), permits, outages.toString());
         this.slice = pool.share(() -> run(this::beatSoon));
         // Requests wait for the first answer, and not for ever.
-        slice.endsAt(now() + term.grantNanos());
+        this.grantsUntil = now() + term.grantNanos();
+        slice.endsAt(grantsUntil);
     }
-
-    private record Answered(
-            int permits,
-            int target,
-            int smallest,
-            int nodes,
-            long epoch,
-            boolean isRecovering,
-            long sentAt,
-            long roundTrip,
-            long grantsUntil) {}
 
     /** For any thread. */
     SliceStatus status() {
-        Answered last = latest;
-        long now = now();
-        boolean isInForce = now - last.grantsUntil < 0;
-        return new SliceStatus(
-                isInForce ? last.permits : 0,
-                last.target,
-                last.smallest,
-                last.nodes,
-                last.epoch,
-                last.isRecovering,
-                Duration.ofNanos(now - last.sentAt),
-                Duration.ofNanos(last.roundTrip),
-                isInForce,
-                report.failure());
+        return latest.status(now(), report.failure());
     }
 
     /** Begins to send heartbeats. */
@@ -220,7 +202,7 @@ final class SliceNode {
     private void permitsAreFree() {
         isHinted.set(false);
         aim();
-        if (share.target() > agent.slice(now())) {
+        if (target() > agent.slice(now())) {
             beatSoon();
         }
     }
@@ -244,11 +226,11 @@ final class SliceNode {
                 .subscribe(value -> run(() -> take(step, value)), error -> run(() -> fail(error)));
     }
 
-    /** An exception in a step must not end the heartbeats. */
+    /** An exception or error in a step must not end the heartbeats. */
     private <T> void take(Consumer<T> step, T value) {
         try {
             step.accept(value);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             report.fault(e);
             finish();
         }
@@ -273,11 +255,23 @@ final class SliceNode {
         aim();
         if (isStopped) {
             finish();
-        } else if (agent.slice(now()) > share.target()) {
-            limit(share.target(), this::send);
+        } else if (outage.isDue(now(), grantsUntil)) {
+            goOnWithoutAnswers();
+        } else if (agent.slice(now()) > target()) {
+            limit(target(), this::send);
         } else {
             send(bound);
         }
+    }
+
+    private void goOnWithoutAnswers() {
+        int alone = outage.permits(now(), grantsUntil, agent.slice(now()));
+        next(slice.limit(alone), inFlight -> {
+            slice.endsAt(Long.MAX_VALUE);
+            limited = alone;
+            latest = latest.withOutage(alone);
+            send(inFlight);
+        });
     }
 
     private NodeDemand demand() {
@@ -285,25 +279,24 @@ final class SliceNode {
     }
 
     private void aim() {
+        outage.size(smallest());
         if (demands().isEmpty()) {
             share = NodeShare.NONE;
         } else {
             Map<String, NodeDemand> all = new HashMap<>(demands());
             all.put(agent.node(), demand());
-            share = division.of(smallest(), agent.node(), all);
+            share = division.of(outage.divided(), agent.node(), all);
         }
-        agent.aimAt(share.target());
+        agent.aimAt(target());
         owe();
     }
 
-    /** What the live nodes told. The texts are read once, because hints may come often. */
+    private int target() {
+        return outage.bounded(share.target(), now());
+    }
+
     private Map<String, NodeDemand> demands() {
-        if (told != agent.demands()) {
-            told = agent.demands();
-            demands = new HashMap<>();
-            told.forEach((name, text) -> demands.put(name, NodeDemand.parse(text)));
-        }
-        return demands;
+        return told.of(agent.demands());
     }
 
     /** The smallest size of the pool in the policies of all nodes. */
@@ -319,16 +312,18 @@ final class SliceNode {
     }
 
     private void limit(int most, IntConsumer step) {
-        next(slice.limit(most), inFlight -> {
+        int reserve = outage.reserve();
+        next(slice.limit(most + reserve), inFlight -> {
+            limited = most + reserve;
             bound = most;
             // The target may be lower by now: the node must promise no less than the bound.
-            step.accept(Math.max(most, inFlight));
+            step.accept(Math.max(most, inFlight - reserve));
         });
     }
 
     private void send(int inFlight) {
         sentAt = now();
-        Heartbeat beat = agent.beat(sentAt, permits, inFlight, demand().text());
+        Heartbeat beat = agent.beat(sentAt, outage.divided(), inFlight, demand().text());
         owe();
         next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, NO_ANSWER, timers), this::answered);
     }
@@ -338,12 +333,23 @@ final class SliceNode {
         boolean isFirst = demands().isEmpty();
         agent.answered(answer, now());
         aim();
-        if (isFirst && share.target() > agent.slice(now())) {
+        if (isFirst && target() > agent.slice(now())) {
             isBeatDueAfterwards = true; // Only now it knows what it needs.
         }
         slice.weigh(share.parts(), share.groupParts()).subscribe();
-        int most = Math.min(agent.kept(now()), share.target());
-        if (most == bound) {
+        boolean isBack = outage.isOn();
+        if (isBack && outage.outlasts(agent.slice(now()), share.target(), now(), agent.grantsUntil())) {
+            report.answered();
+            finish();
+            return;
+        }
+        if (isBack) {
+            outage.end(now());
+            aim();
+        }
+        int most = Math.min(agent.kept(now()), target());
+        if (most + outage.reserve() == limited) {
+            bound = most;
             bounded(answer);
         } else {
             limit(most, inFlight -> bounded(answer));
@@ -352,17 +358,21 @@ final class SliceNode {
 
     private void bounded(SliceAnswer answer) {
         owe();
-        slice.endsAt(agent.grantsUntil());
-        latest = new Answered(
-                bound,
-                share.target(),
+        grantsUntil = agent.grantsUntil();
+        slice.endsAt(grantsUntil);
+        outage.nodes(demands().size());
+        int reserve = outage.reserve();
+        latest = new LatestAnswer(
+                bound + reserve,
+                target() + reserve,
                 smallest(),
                 demands().size(),
                 answer.now().epoch(),
                 answer.isRecovering(),
                 lastBeat,
                 roundTrip,
-                agent.grantsUntil());
+                grantsUntil,
+                false);
         report.answered();
         report.now(status());
         finish();

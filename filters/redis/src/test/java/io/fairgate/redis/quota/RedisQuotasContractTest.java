@@ -23,7 +23,7 @@ class RedisQuotasContractTest extends QuotasContract {
         NearQuotas.redis().flushall();
         near = new NearQuotas(testTime, calendar, calendar, ONE_WAY);
         time = testTime;
-        return new RedisQuotas(near, testTime, "gateway");
+        return new RedisQuotas(near, QuotaOutagePolicy.FAIL_CLOSED, testTime, "gateway");
     }
 
     /** Long enough for a charge that is given back: two batches, behind another one. */

@@ -44,8 +44,8 @@ class RedisQuotasTest {
     void start() throws IOException {
         server = new RedisProcess();
         connections = new RedisConnections(RedisAddress.of(RedisURI.create("127.0.0.1", server.port())));
-        one = RedisQuotas.start(connections);
-        two = RedisQuotas.start(connections);
+        one = RedisQuotas.start(connections, QuotaOutagePolicy.FAIL_CLOSED);
+        two = RedisQuotas.start(connections, QuotaOutagePolicy.FAIL_CLOSED);
     }
 
     @AfterEach
@@ -127,7 +127,8 @@ class RedisQuotasTest {
         one.close();
         connections.close();
         connections = new RedisConnections(RedisAddress.of(RedisURI.create("127.0.0.1", server.port())));
-        assertThat(left(RedisQuotas.start(connections))).isEqualTo(1_000);
+        assertThat(left(RedisQuotas.start(connections, QuotaOutagePolicy.FAIL_CLOSED)))
+                .isEqualTo(1_000);
     }
 
     @Test

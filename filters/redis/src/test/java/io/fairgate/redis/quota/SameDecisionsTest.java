@@ -50,7 +50,8 @@ class SameDecisionsTest {
 
     SameDecisionsTest() {
         NearQuotas.redis().flushall();
-        shared = new RedisQuotas(new NearQuotas(time, this::wall, this::wall, NO_TIME), time, "gateway");
+        shared = new RedisQuotas(
+                new NearQuotas(time, this::wall, this::wall, NO_TIME), QuotaOutagePolicy.FAIL_CLOSED, time, "gateway");
     }
 
     private Instant wall() {

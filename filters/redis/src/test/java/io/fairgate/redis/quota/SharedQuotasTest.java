@@ -57,7 +57,7 @@ class SharedQuotasTest {
     }
 
     private RedisQuotas gateway(String name, NearQuotas ledger) {
-        return new RedisQuotas(ledger, time, name);
+        return new RedisQuotas(ledger, QuotaOutagePolicy.FAIL_CLOSED, time, name);
     }
 
     private static QuotaSet set(Quota... quotas) {
@@ -307,7 +307,7 @@ class SharedQuotasTest {
 
     @Test
     void a_caller_that_throws_does_not_keep_others_from_their_answers() {
-        QuotaCalls calls = new QuotaCalls(near, time, "three");
+        QuotaCalls calls = new QuotaCalls(near, new QuotaLog(false), time, "three");
         AtomicInteger answers = new AtomicInteger();
         for (int i = 0; i < 3; i++) {
             calls.submit(new QuotaCall(QuotaCall.What.CHECK, new KeyedQuotas(set(TOTAL)), 1) {

@@ -15,7 +15,7 @@ final class NearLedger implements SliceLedger {
 
     private static final long MILLI = 1_000_000;
 
-    final LedgerState state = new LedgerState();
+    LedgerState state = new LedgerState();
     boolean isLost;
     private final SliceKernel kernel = new SliceKernel(SliceTerm.USUAL, 700, Set.of());
     private final List<Runnable> listeners = new ArrayList<>();

@@ -64,7 +64,7 @@ class RedisLedgerTest {
         redis = client.connect();
         connections = new RedisConnections(RedisAddress.of(uri));
         ownConnections = new RedisConnections(RedisAddress.of(uri));
-        pools = new RedisPools(connections, FAILOVER);
+        pools = new RedisPools(connections, FAILOVER, OutagePolicy.FAIL_CLOSED);
         gateways.add(new Gateway("a"));
         gateways.add(new Gateway("b"));
     }

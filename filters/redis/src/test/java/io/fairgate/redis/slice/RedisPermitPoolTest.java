@@ -37,6 +37,7 @@ class RedisPermitPoolTest {
                 PoolListener.NONE,
                 ledger,
                 TERM,
+                OutagePolicy.FAIL_CLOSED,
                 () -> "node-" + names++,
                 time,
                 time);
@@ -128,7 +129,16 @@ class RedisPermitPoolTest {
         PoolSettings settings =
                 PoolSettings.ofPermits(most).withMaxWaiting(2_000).withMaxWait(Duration.ofHours(1));
         RedisPermitPool pool = new RedisPermitPool(
-                "test", settings, TenantShares.EQUAL, PoolListener.NONE, ledger, TERM, () -> "node", time, time);
+                "test",
+                settings,
+                TenantShares.EQUAL,
+                PoolListener.NONE,
+                ledger,
+                TERM,
+                OutagePolicy.FAIL_CLOSED,
+                () -> "node",
+                time,
+                time);
         time.advanceBy(TERM.ttl().multipliedBy(2));
         List<Throwable> errors = new ArrayList<>();
         for (int i = 0; i < 1_200; i++) {

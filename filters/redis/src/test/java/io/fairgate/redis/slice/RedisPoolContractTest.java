@@ -30,7 +30,16 @@ class RedisPoolContractTest extends PermitPoolContract {
         this.time = testTime;
         ledger = near;
         PermitPool pool = new RedisPermitPool(
-                "test", settings, shares, listener, near, TERM, () -> "node-" + names++, time, time);
+                "test",
+                settings,
+                shares,
+                listener,
+                near,
+                TERM,
+                OutagePolicy.FAIL_CLOSED,
+                () -> "node-" + names++,
+                time,
+                time);
         testTime.advanceBy(TERM.ttl().multipliedBy(2)); // until the first recovery is over
         return pool;
     }

@@ -55,7 +55,7 @@ class RedisTopologiesTest {
         try (RedisProcess node = RedisProcess.cluster();
                 RedisConnections connections = new RedisConnections(new RedisAddress(
                         List.of(RedisURI.create("127.0.0.1", node.port())), true, SslOptions.create()));
-                RedisPools pools = new RedisPools(connections, Duration.ZERO)) {
+                RedisPools pools = new RedisPools(connections, Duration.ZERO, OutagePolicy.FAIL_CLOSED)) {
             PermitPool pool = pool(pools);
             await(pool, "all permits", slice -> slice.permits() == 3);
             assertServes(pool);
@@ -71,7 +71,7 @@ class RedisTopologiesTest {
                 RedisConnections connections = new RedisConnections(
                         RedisAddress.of(RedisURI.Builder.sentinel("127.0.0.1", sentinel.port(), "main")
                                 .build()));
-                RedisPools pools = new RedisPools(connections, Duration.ofSeconds(1))) {
+                RedisPools pools = new RedisPools(connections, Duration.ofSeconds(1), OutagePolicy.FAIL_CLOSED)) {
             PermitPool pool = pool(pools);
             SliceStatus before = await(pool, "all permits", slice -> slice.permits() == 3);
             await(sentinel, "SENTINEL replicas main", "*1");

@@ -16,6 +16,7 @@ import io.fairgate.redis.RedisPools;
 import io.fairgate.redis.connection.RedisAddress;
 import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.redis.connection.RedisProcess;
+import io.fairgate.redis.quota.QuotaOutagePolicy;
 import io.fairgate.redis.quota.RedisQuotas;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
@@ -76,7 +77,7 @@ class RedisUserTest {
 
     private static void assertServes(RedisAddress address) {
         try (RedisConnections connections = new RedisConnections(address);
-                RedisPools pools = new RedisPools(connections, Duration.ZERO)) {
+                RedisPools pools = new RedisPools(connections, Duration.ZERO, OutagePolicy.FAIL_CLOSED)) {
             PermitPool pool = pools.newPool(
                     "orders", PoolSettings.ofPermits(3).withMaxWait(LIMIT), TenantShares.EQUAL, PoolListener.NONE);
             awaitPermit(pool).release();
@@ -90,7 +91,7 @@ class RedisUserTest {
                 TenantId.of("a"),
                 new Quota.Total("total", 3),
                 new Quota.Calendar("daily", 3, CalendarUnit.DAY, ZoneOffset.UTC));
-        try (RedisQuotas quotas = RedisQuotas.start(connections)) {
+        try (RedisQuotas quotas = RedisQuotas.start(connections, QuotaOutagePolicy.FAIL_CLOSED)) {
             QuotaCharge charge = quotas.newCharge(set, 3);
             assertThat(charge.charge().map(QuotaDecision::allowed).block(LIMIT)).isTrue();
             charge.settle(1).block(LIMIT);
@@ -137,7 +138,7 @@ class RedisUserTest {
     void a_wrong_password_is_told() throws Exception {
         assertThat(server.answer(commandOfPage())).isEqualTo("+OK");
         try (RedisConnections connections = new RedisConnections(RedisAddress.of(uri("another")));
-                RedisPools pools = new RedisPools(connections, Duration.ZERO)) {
+                RedisPools pools = new RedisPools(connections, Duration.ZERO, OutagePolicy.FAIL_CLOSED)) {
             PermitPool pool = pools.newPool("orders", PoolSettings.ofPermits(3), TenantShares.EQUAL, PoolListener.NONE);
             long end = System.nanoTime() + LIMIT.toNanos();
             while (!failure(pool).contains("WRONGPASS")) {

@@ -4,17 +4,23 @@ import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
+import io.fairgate.permit.PoolUnavailableException;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.testkit.Holds;
 import io.fairgate.testkit.TestTime;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /**
  * Gateways that share a pool, on virtual time: each has a pool of the core, a node, and tenants with requests. The network and the
@@ -29,21 +35,28 @@ final class SimulatedGateways {
     private final TestTime time = new TestTime();
     private final Random random = new Random(7);
     private final NearLedger ledger = new NearLedger(time, CALL);
+    private final Set<Integer> cutOff = new HashSet<>();
     private final int permits;
     private final List<EmbeddedPermitPool> pools = new ArrayList<>();
     private final Map<String, Double> used = new HashMap<>();
     private long measuredFrom;
     private int inUse;
     private int mostInUse;
+    private int unavailable;
+    private int terms;
 
     SimulatedGateways(int permits, TenantShares shares, int gateways) {
+        this(permits, shares, gateways, OutagePolicy.FAIL_CLOSED);
+    }
+
+    SimulatedGateways(int permits, TenantShares shares, int gateways, OutagePolicy outages) {
         this.permits = permits;
         PoolSettings settings = PoolSettings.ofPermits(permits).withMaxWait(Duration.ofHours(1));
         for (int i = 0; i < gateways; i++) {
-            String name = "gateway-" + i;
+            String name = "gateway-" + i + "-";
             EmbeddedPermitPool pool = new EmbeddedPermitPool("pool", settings, shares, time, PoolListener.NONE);
             pools.add(pool);
-            SliceNode node = new SliceNode(pool, shares, ledger, TERM, () -> name, time, time);
+            SliceNode node = new SliceNode(pool, shares, ledgerOf(i), TERM, outages, () -> name + terms++, time, time);
             after(SliceNode.BEATS.multipliedBy(i).dividedBy(gateways), node::start);
         }
         time.advanceBy(Duration.ofSeconds(6));
@@ -101,7 +114,15 @@ final class SimulatedGateways {
         }
 
         private void send() {
-            pools.get(gateway).acquire(request).subscribe(this::granted);
+            pools.get(gateway).acquire(request).subscribe(this::granted, this::refused);
+        }
+
+        private void refused(Throwable error) {
+            if (!(error instanceof PoolUnavailableException)) {
+                throw new AssertionError(error);
+            }
+            unavailable++;
+            after(Duration.ofMillis(50), this::send);
         }
 
         private void granted(HeldPermits held) {
@@ -117,7 +138,43 @@ final class SimulatedGateways {
         }
     }
 
+    private SliceLedger ledgerOf(int gateway) {
+        return new SliceLedger() {
+            @Override
+            public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
+                return Mono.defer(() -> cutOff.contains(gateway)
+                        ? Mono.error(new IOException("connection refused"))
+                        : ledger.heartbeat(beat));
+            }
+
+            @Override
+            public Disposable onFreePermits(Runnable listener) {
+                return ledger.onFreePermits(listener);
+            }
+        };
+    }
+
+    /** The gateway does not reach the ledger from now on. */
+    void cutOff(int gateway) {
+        cutOff.add(gateway);
+    }
+
+    /** The gateway reaches the ledger again. */
+    void connect(int gateway) {
+        cutOff.remove(gateway);
+    }
+
+    /** The ledger loses what it kept. */
+    void flushLedger() {
+        ledger.state = new LedgerState();
+    }
+
     // ---- what is measured ----
+
+    /** Requests that errored since the beginning, because their gateway had no slice. */
+    int unavailable() {
+        return unavailable;
+    }
 
     /** The parts of the permit-time that tenants used in this time, after some seconds before it. */
     Measured measure(Duration before, Duration time) {

@@ -41,30 +41,49 @@ class SliceNodeTest {
     private boolean isBroken;
     private int limitOfOtherNode = PERMITS;
     private final AtomicInteger names = new AtomicInteger();
-    private final EmbeddedPermitPool pool = new EmbeddedPermitPool(
-            "pool", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, time, PoolListener.NONE);
-    private final SliceNode node = new SliceNode(
-            pool,
-            TenantShares.EQUAL,
-            new SliceLedger() {
-                @Override
-                public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
-                    if (isBroken) {
-                        throw new IllegalStateException("a fault of the ledger");
-                    }
-                    return Mono.create(sink -> sent.add(new Sent(now(), beat, sink)));
-                }
+    private final AtomicInteger unavailable = new AtomicInteger();
+    private boolean haveNamesFailed;
+    private EmbeddedPermitPool pool = newPool();
+    private SliceNode node = node(OutagePolicy.FAIL_CLOSED);
 
-                @Override
-                public Disposable onFreePermits(Runnable listener) {
-                    wakeUps.add(listener);
-                    return () -> wakeUps.remove(listener);
+    private EmbeddedPermitPool newPool() {
+        return new EmbeddedPermitPool(
+                "pool", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, time, PoolListener.NONE);
+    }
+
+    private SliceNode node(OutagePolicy outages) {
+        SliceLedger network = new SliceLedger() {
+            @Override
+            public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
+                if (isBroken) {
+                    throw new IllegalStateException("a fault of the ledger");
                 }
-            },
-            TERM,
-            () -> "node-" + names.getAndIncrement(),
-            time,
-            time);
+                return Mono.create(sink -> sent.add(new Sent(now(), beat, sink)));
+            }
+
+            @Override
+            public Disposable onFreePermits(Runnable listener) {
+                wakeUps.add(listener);
+                return () -> wakeUps.remove(listener);
+            }
+        };
+        return new SliceNode(pool, TenantShares.EQUAL, network, TERM, outages, this::newName, time, time);
+    }
+
+    private String newName() {
+        if (haveNamesFailed) {
+            throw new AssertionError("no name");
+        }
+        return "node-" + names.getAndIncrement();
+    }
+
+    private void with(OutagePolicy outages) {
+        pool = newPool();
+        node = node(outages);
+        for (int i = 0; i < PERMITS; i++) {
+            ask("a");
+        }
+    }
 
     private long now() {
         return time.now(TimeUnit.MILLISECONDS);
@@ -87,7 +106,7 @@ class SliceNodeTest {
 
     private void ask(String tenant) {
         pool.acquire(PermitRequest.of(tenant).withEventLoop(Runnable::run).withMaxWait(Duration.ofHours(1)))
-                .subscribe(held -> {}, error -> {});
+                .subscribe(held -> {}, error -> unavailable.incrementAndGet());
         time.runDue();
     }
 
@@ -306,5 +325,84 @@ class SliceNodeTest {
         pass(Duration.ofMillis(7));
         answer();
         assertThat(node.status().roundTrip()).isEqualTo(Duration.ofMillis(7));
+    }
+
+    @Test
+    void after_an_error_in_a_step_heartbeats_go_on() {
+        begin();
+        haveNamesFailed = true;
+        pass(TERM.ttl());
+        haveNamesFailed = false;
+        int before = sent.size();
+        pass(SliceNode.BEATS);
+        assertThat(sent).hasSize(before + 1);
+    }
+
+    @Test
+    void its_status_says_with_how_many_permits_it_goes_on_without_answers() {
+        with(OutagePolicy.reserve(2, 0.2));
+        begin();
+        int reserve = PERMITS / 10;
+        assertThat(node.status().permits()).isEqualTo(slice() + reserve);
+        assertThat(node.status().poolPermits()).isEqualTo(PERMITS);
+        assertThat(node.status().isOutage()).isFalse();
+        pass(TERM.ttl());
+        SliceStatus status = node.status();
+        assertThat(status.isInForce()).isTrue();
+        assertThat(status.isOutage()).isTrue();
+        assertThat(status.permits()).isEqualTo(reserve);
+        assertThat(status.failure()).isEqualTo("TimeoutException: no answer within 300 ms");
+    }
+
+    @Test
+    void an_answer_that_is_too_late_to_give_a_slice_does_not_end_an_outage() {
+        with(OutagePolicy.reserve(2, 0.2));
+        begin();
+        Duration afterTheTerm = Duration.ofNanos(TERM.nanos()).plusMillis(5);
+        pass(afterTheTerm.minus(SliceNode.PATIENCE));
+        int before = sent.size();
+        Duration left = SliceNode.PATIENCE;
+        while (sent.size() == before) {
+            pass(SOON);
+            left = left.minus(SOON);
+        }
+        pass(left);
+        assertThat(sent).as("the last one in the term").hasSize(before + 1);
+        answer();
+        pass(SOON);
+        assertThat(node.status().isOutage()).isTrue();
+        assertThat(unavailable).hasValue(0);
+    }
+
+    @Test
+    void an_outage_ends_with_an_answer_also_for_a_node_that_needs_no_permits() {
+        pool = newPool();
+        node = node(OutagePolicy.reserve(2, 0.2));
+        node.start();
+        pass(TERM.ttl().multipliedBy(2));
+        assertThat(node.status().isOutage()).isTrue();
+        for (int i = 1; i <= 80; i++) {
+            otherNodeBeats(i);
+            answer();
+            pass(SliceNode.BEATS);
+        }
+        assertThat(node.status().target()).as("the reserve").isOne();
+        assertThat(node.status().isOutage()).isFalse();
+    }
+
+    @Test
+    void while_policies_differ_the_reserve_is_that_of_the_smallest_pool() {
+        with(OutagePolicy.reserve(2, 0.4));
+        begin();
+        assertThat(node.status().permits()).isEqualTo(slice() + 2);
+        limitOfOtherNode = 5;
+        otherNodeBeats(61);
+        pass(SliceNode.BEATS);
+        answer();
+        pass(SliceNode.BEATS);
+        answer();
+        assertThat(last().beat().limit()).isEqualTo(3);
+        assertThat(node.status().permits()).isEqualTo(slice() + 1);
+        assertThat(node.status().poolPermits()).isEqualTo(5);
     }
 }

@@ -29,7 +29,7 @@ import reactor.core.publisher.MonoSink;
 final class TroubledGateways {
 
     static final int PERMITS = 12;
-    private static final int GATEWAYS = 3;
+    static final int GATEWAYS = 3;
     private static final int CONNECTIONS = 10;
     private static final int MOST_HOLD_MILLIS = 400;
     private static final SliceTerm TERM = SliceTerm.USUAL;
@@ -47,11 +47,12 @@ final class TroubledGateways {
     private int unavailable;
     private long usedMillis;
 
-    TroubledGateways(long seed) {
+    /** @param outages what gateways grant while Redis does not answer */
+    TroubledGateways(long seed, OutagePolicy outages) {
         random = new SplittableRandom(seed);
         redis = new SimulatedRedis(random.split());
         for (int i = 0; i < GATEWAYS; i++) {
-            Gateway gateway = new Gateway();
+            Gateway gateway = new Gateway(outages);
             gateways.add(gateway);
             after(random.nextInt(200), gateway.node::start);
             for (int c = 0; c < CONNECTIONS; c++) {
@@ -166,10 +167,10 @@ final class TroubledGateways {
         private long cutUntil;
         private boolean isOnOldSide;
 
-        Gateway() {
+        Gateway(OutagePolicy outages) {
             pool = new EmbeddedPermitPool(
                     "pool", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, time, PoolListener.NONE);
-            node = new SliceNode(pool, TenantShares.EQUAL, this, TERM, () -> "node-" + names++, time, time);
+            node = new SliceNode(pool, TenantShares.EQUAL, this, TERM, outages, () -> "node-" + names++, time, time);
         }
 
         @Override

@@ -19,19 +19,36 @@ class TroubledGatewaysTest {
         long unavailable = 0;
         int full = 0;
         for (long seed = 0; seed < SEEDS; seed++) {
-            TroubledGateways gateways = new TroubledGateways(seed);
-            assertThat(gateways.run(CHAOS)).as("in use, seed %d", seed).isLessThanOrEqualTo(TroubledGateways.PERMITS);
-            assertThat(gateways.calm(CALM, CALM))
-                    .as("used in the end, seed %d", seed)
-                    .isGreaterThan(0.9);
-            assertThat(gateways.mostInUse()).as("in use, seed %d", seed).isLessThanOrEqualTo(TroubledGateways.PERMITS);
-            assertThat(gateways.longestSilence())
-                    .as("longest time without an answer, seed %d", seed)
-                    .isLessThan(PoolSettings.DEFAULT_MAX_WAIT.plusSeconds(1));
+            TroubledGateways gateways = run(seed, OutagePolicy.FAIL_CLOSED);
             unavailable += gateways.unavailable();
             full += gateways.mostInUse() == TroubledGateways.PERMITS ? 1 : 0;
         }
         assertThat(unavailable).as("requests that found no slice").isGreaterThan(10L * SEEDS);
         assertThat(full).as("runs that used the whole pool").isGreaterThan(SEEDS * 9 / 10);
+    }
+
+    @Test
+    void a_reserve_of_each_gateway_serves_all_the_time_and_never_more_are_in_use() {
+        OutagePolicy reserve = OutagePolicy.reserve(TroubledGateways.GATEWAYS, 0.5);
+        int full = 0;
+        for (long seed = 0; seed < SEEDS; seed++) {
+            TroubledGateways gateways = run(seed, reserve);
+            assertThat(gateways.unavailable()).as("refused, seed %d", seed).isZero();
+            full += gateways.mostInUse() == TroubledGateways.PERMITS ? 1 : 0;
+        }
+        assertThat(full).as("runs that used the whole pool").isGreaterThan(SEEDS * 9 / 10);
+    }
+
+    private static TroubledGateways run(long seed, OutagePolicy outages) {
+        TroubledGateways gateways = new TroubledGateways(seed, outages);
+        assertThat(gateways.run(CHAOS)).as("in use, seed %d", seed).isLessThanOrEqualTo(TroubledGateways.PERMITS);
+        assertThat(gateways.calm(CALM, CALM))
+                .as("used in the end, seed %d", seed)
+                .isGreaterThan(0.9);
+        assertThat(gateways.mostInUse()).as("in use, seed %d", seed).isLessThanOrEqualTo(TroubledGateways.PERMITS);
+        assertThat(gateways.longestSilence())
+                .as("longest time without an answer, seed %d", seed)
+                .isLessThan(PoolSettings.DEFAULT_MAX_WAIT.plusSeconds(1));
+        return gateways;
     }
 }

@@ -190,6 +190,7 @@ final class FairgateGauges implements MeterBinder, PolicyParticipant {
                 pool,
                 slice -> slice.roundTrip().toNanos() / 1e9);
         addSlice(rows, Meter.SLICE_IN_FORCE, tags, pool, slice -> slice.isInForce() ? 1 : 0);
+        addSlice(rows, Meter.SLICE_OUTAGE, tags, pool, slice -> slice.isOutage() ? 1 : 0);
         addSlice(rows, Meter.SLICE_RECOVERING, tags, pool, slice -> slice.isRecovering() ? 1 : 0);
         addSlice(rows, Meter.SLICE_EPOCH, tags, pool, SliceStatus::epoch);
     }

@@ -159,6 +159,11 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return counter(Meter.JOURNAL_FAILURES, Tags.empty());
     }
 
+    /** Registered at the start, so that the first one shows as an increase. */
+    public Counter quotaUncharged() {
+        return counter(Meter.QUOTA_UNCHARGED, Tags.empty());
+    }
+
     public void leaseEnded(TenantId tenant, String how) {
         count(Meter.LEASES_ENDED, Tags.of("tenant", tag(tenant), "how", how));
     }

@@ -38,6 +38,9 @@ public enum Meter {
     SLICE_IN_FORCE(
             gauge("fairgate.slice.in.force", "1 or 0", "pool"),
             "With a pool in Redis: 1 while this gateway may grant permits, 0 while Redis has not answered for too long."),
+    SLICE_OUTAGE(
+            gauge("fairgate.slice.outage", "1 or 0", "pool"),
+            "With a pool in Redis: 1 while Redis has not answered for too long, and this gateway grants what its outage policy allows."),
     SLICE_RECOVERING(
             gauge("fairgate.slice.recovering", "1 or 0", "pool"),
             "With a pool in Redis: 1 while no gateway gets more permits, because Redis is new or has lost what it kept."),
@@ -75,6 +78,10 @@ public enum Meter {
             counter("fairgate.records.lost", "records", "log"),
             "Records of the audit log or the access log that were lost, because the log was written too slowly or could"
                     + " not be written."),
+    QUOTA_UNCHARGED(
+            counter("fairgate.quota.uncharged", "requests"),
+            "With quotas in Redis and the outage policy fail-open: requests that passed and were not charged, because Redis did not"
+                    + " answer."),
     JOURNAL_FAILURES(
             counter("fairgate.quota.journal.failures", "failures"),
             "How often the usage journal became impossible to write; until it can be written again, usage is kept in"

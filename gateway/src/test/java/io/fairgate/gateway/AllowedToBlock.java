@@ -18,6 +18,8 @@ public final class AllowedToBlock implements BlockHoundIntegration {
                 // error thrown while it is acquired would leave it broken: the next thread would park for ever.
                 .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "remove")
                 .allowBlockingCallsInside("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", "size")
+                // Random bytes of the system, for handshakes of TLS: the system does not wait for them.
+                .allowBlockingCallsInside("java.security.SecureRandom", "nextBytes")
                 // Held for a few steps. An error here would leave the lock of the connection closed for ever.
                 .allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "incrementWriters")
                 .allowBlockingCallsInside("io.lettuce.core.protocol.SharedLock", "doExclusive");

@@ -106,6 +106,44 @@ class CommandLineTest {
                 .hasLineCount(1);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --spring.data.redis.timeout=1s            | timeout: unknown setting
+            --spring.data.redis.ssl.bundle=none       | there is no such bundle
+            --fairgate.redis.outage=reserve           | fairgate.redis.gateways: missing
+            --fairgate.leases.enabled=true            | leases are not in Redis
+            --fairgate.leases.throttle.enabled=true   | leases are not in Redis
+            """)
+    void check_finds_mistakes_in_the_settings_of_redis(String option, String message, CapturedOutput output)
+            throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
+        assertThat(Fairgate.run("check", file, "--fairgate.backend=redis", option))
+                .isEqualTo(1);
+        assertThat(output.getErr()).contains(message);
+    }
+
+    @Test
+    void check_does_not_connect_to_redis(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
+        assertThat(Fairgate.run("check", file, "--fairgate.backend=redis", "--spring.data.redis.port=1"))
+                .isZero();
+        assertThat(output.getErr()).isEmpty();
+    }
+
+    @Test
+    void check_finds_mistakes_in_the_settings_of_leases_and_opens_no_port(CapturedOutput output) throws IOException {
+        String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 1"));
+        assertThat(Fairgate.run("check", file, "--fairgate.leases.enabled=true", "--fairgate.leases.port=1"))
+                .isZero();
+        assertThat(Fairgate.run(
+                        "check",
+                        file,
+                        "--fairgate.leases.throttle.enabled=true",
+                        "--fairgate.leases.throttle.default-tenant=nobody"))
+                .isEqualTo(1);
+        assertThat(output.getErr()).contains("fairgate.leases.throttle.default-tenant");
+    }
+
     @Test
     void check_warns_of_unusual_settings(CapturedOutput output) throws IOException {
         String file = file(TestPolicy.onePool("http://127.0.0.1:9", "permits: 8")

@@ -75,7 +75,7 @@ public final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String[] options = GatewayRun.apart(SpringOptions.checked(command, unmatched));
+        String[] options = GatewayRun.apart(SpringOptions.checked(command, unmatched), "--fairgate.backend=embedded");
         requirePositive("--quiet-seconds", quietSeconds);
         requirePositive("--noisy-seconds", noisySeconds);
         PrintWriter out = command.commandLine().getOut();

@@ -5,6 +5,7 @@ import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.http.RouteTable.Route;
 import io.fairgate.gateway.lease.receipt.ReceiptKeys;
 import io.fairgate.gateway.lease.receipt.Receipts;
+import io.fairgate.gateway.policy.CheckOnly;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.Leases;
@@ -129,6 +130,7 @@ public class LeaseConfiguration {
         }
 
         @Bean
+        @ConditionalOnMissingBean(CheckOnly.class)
         LeaseApiServer leaseApiServer(
                 LeaseSettings settings,
                 LeaseRegister register,

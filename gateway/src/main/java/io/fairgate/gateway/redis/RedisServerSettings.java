@@ -9,6 +9,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 
@@ -163,8 +165,17 @@ public record RedisServerSettings(
     }
 
     RedisAddress address(SslBundles bundles) {
-        SslOptions options = ssl.bundle() == null ? SslOptions.create() : options(bundles.getBundle(ssl.bundle()));
+        SslOptions options = ssl.bundle() == null ? SslOptions.create() : options(bundle(ssl.bundle(), bundles));
         return new RedisAddress(uris(), cluster != null, options);
+    }
+
+    private static SslBundle bundle(String name, SslBundles bundles) {
+        try {
+            return bundles.getBundle(name);
+        } catch (NoSuchSslBundleException missing) {
+            throw new InvalidConfigurationPropertyValueException(
+                    PREFIX + ".ssl.bundle", name, "there is no such bundle (expected: a name below spring.ssl.bundle)");
+        }
     }
 
     private List<RedisURI> uris() {

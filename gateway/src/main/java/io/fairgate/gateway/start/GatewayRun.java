@@ -1,6 +1,7 @@
 package io.fairgate.gateway.start;
 
 import io.fairgate.gateway.log.RecordOutput;
+import io.fairgate.gateway.policy.CheckOnly;
 import io.fairgate.gateway.policy.PolicySource;
 import io.fairgate.policy.Policy;
 import java.util.ArrayList;
@@ -42,18 +43,20 @@ public final class GatewayRun {
         return run(application(defaults), springOptions);
     }
 
-    /** Creates the whole gateway with all its settings, but opens no port and no journal, and logs nothing. */
+    /** Creates the whole gateway with all its settings, but opens no port and no journal, and logs nothing but a failure of the start. */
     public ConfigurableApplicationContext startWithoutServing(String... springOptions) {
         SpringApplication application = application(Map.of());
-        application.addInitializers(context -> ((GenericApplicationContext) context)
-                .registerBean(ReactiveWebServerFactory.class, () -> handler -> new NoServer()));
+        application.addInitializers(context -> {
+            GenericApplicationContext checked = (GenericApplicationContext) context;
+            checked.registerBean(ReactiveWebServerFactory.class, () -> handler -> new NoServer());
+            checked.registerBean(CheckOnly.class, CheckOnly::new);
+        });
         String[] options = apart(
                 springOptions,
                 "--management.server.port=-1",
-                "--fairgate.leases.enabled=false",
-                "--fairgate.leases.throttle.enabled=false",
                 "--fairgate.access-log=false",
                 "--logging.level.root=off",
+                "--logging.level.org.springframework.boot.SpringApplication=error",
                 "--logging.level.io.fairgate.gateway=off",
                 "--logging.level.io.fairgate.audit=off");
         return run(application, options);
@@ -61,17 +64,14 @@ public final class GatewayRun {
 
     /**
      * Adds options that keep a process apart from gateways that serve: whatever the given options or {@code application.yml} say, it
-     * does not open a file of theirs, and has pools of its own.
+     * does not open a file of theirs.
      *
      * @param more further options, which override the given ones
      */
     public static String[] apart(String[] options, String... more) {
         List<String> all = new ArrayList<>(Arrays.asList(options));
         List<String> own = new ArrayList<>(List.of(
-                "--fairgate.quotas.journal=",
-                "--fairgate.log-files.directory=",
-                "--fairgate.leases.fencing-file=",
-                "--fairgate.backend=embedded"));
+                "--fairgate.quotas.journal=", "--fairgate.log-files.directory=", "--fairgate.leases.fencing-file="));
         own.addAll(Arrays.asList(more));
         for (String option : own) {
             all.removeIf(given -> given.startsWith(option.substring(0, option.indexOf('=') + 1)));

@@ -46,7 +46,10 @@ public final class RedisProcess implements AutoCloseable {
         }
         command.add(RedisExecProvider.defaultProvider().get().getPath());
         command.addAll(options);
-        command.addAll(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1"));
+        if (!options.contains("--port")) {
+            command.addAll(List.of("--port", Integer.toString(port)));
+        }
+        command.addAll(List.of("--bind", "127.0.0.1"));
         // A replica writes what it gets, and a server reads that at its start.
         command.addAll(List.of("--dir", folder.toString()));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -61,6 +64,16 @@ public final class RedisProcess implements AutoCloseable {
         RedisProcess node = new RedisProcess(freePort(), options);
         node.answer("CLUSTER ADDSLOTSRANGE 0 16383");
         return node;
+    }
+
+    /** A server with TLS alone; both files are PEM. */
+    public static RedisProcess withTls(Path certificate, Path key) throws IOException {
+        int port = freePort();
+        List<String> options = new ArrayList<>(List.of("--save", ""));
+        options.addAll(List.of("--port", "0", "--tls-port", Integer.toString(port), "--tls-auth-clients", "no"));
+        options.addAll(List.of("--tls-cert-file", certificate.toString(), "--tls-key-file", key.toString()));
+        options.addAll(List.of("--tls-ca-cert-file", certificate.toString()));
+        return new RedisProcess(port, options);
     }
 
     /** A server that sends what it has to a new replica at once. */

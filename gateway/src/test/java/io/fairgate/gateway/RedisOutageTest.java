@@ -97,7 +97,7 @@ class RedisOutageTest {
                     .contains("\"DOWN\"", "this gateway goes on with 1 of 8 permits");
         });
         assertThat(output.getErr() + output.getOut())
-                .contains("Pool pool: no answer of Redis for ", "this gateway goes on with 1 permits (reserve).");
+                .contains("Pool pool: no answer of Redis for ", "this gateway goes on with 1 of 8 permits (reserve).");
     }
 
     @Test
@@ -106,6 +106,7 @@ class RedisOutageTest {
                 "optimistic",
                 PERMITS,
                 () -> eventually(() -> assertThat(slice("permits")).isEqualTo(4)));
-        assertThat(output.getErr() + output.getOut()).contains("this gateway goes on with 4 permits (optimistic).");
+        assertThat(output.getErr() + output.getOut())
+                .contains("this gateway goes on with 4 of 8 permits (optimistic).");
     }
 }

@@ -12,6 +12,7 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Settings of pools in Redis with which the gateway does not start. */
 class SharedPoolSettingsTest {
@@ -37,11 +38,11 @@ class SharedPoolSettingsTest {
             backend=rediss                         | fairgate.backend
             redis.failover=-1s                     | fairgate.redis.failover: PT-1S (expected: >= 0)
             redis.outage=open                      | fairgate.redis.outage
-            redis.outage=reserve                   | fairgate.redis.gateways: missing (expected: the number of gateways, 1 or more)
-            redis.gateways=0                       | fairgate.redis.gateways: 0 (expected: the number of gateways, 1 or more)
-            redis.gateways=2                       | fairgate.redis.gateways: 2 (expected: none with fairgate.redis.outage=fail-closed)
-            redis.reserve=0                        | fairgate.redis.reserve: 0.0 (expected: above 0, at most 1)
-            redis.reserve=0.3                      | fairgate.redis.reserve: 0.3 (expected: none without fairgate.redis.outage=reserve)
+            redis.outage=reserve                   | fairgate.redis.gateways: missing (expected: with fairgate.redis.outage=reserve the most gateways that run at once
+            redis.gateways=0                       | fairgate.redis.gateways: 0 (expected: 1 or more)
+            redis.gateways=2                       | fairgate.redis.gateways: 2 (expected: no value with fairgate.redis.outage=fail-closed
+            redis.reserve=0                        | fairgate.redis.reserve: 0.0 (expected: a fraction of the pool above 0
+            redis.reserve=0.3                      | fairgate.redis.reserve: 0.3 (expected: no value without fairgate.redis.outage=reserve)
             redis.quota-outage=open                | fairgate.redis.quota-outage
             redis.failovr=1s                       | did you mean redis.failover?
             leases.enabled=true                    | fairgate.leases.enabled: true (expected: false with fairgate.backend=redis
@@ -53,6 +54,13 @@ class SharedPoolSettingsTest {
                 ? new String[] {"--fairgate." + option}
                 : new String[] {"--fairgate.backend=redis", "--fairgate." + option};
         assertThat(refusal(options)).contains(message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outage=optimistic", "quota-outage=fail-open"})
+    void a_policy_for_outages_is_refused_without_redis(String option) {
+        assertThat(refusal("--fairgate.redis." + option))
+                .contains(": set with fairgate.backend=embedded (expected: no value, or fairgate.backend=redis)");
     }
 
     @ParameterizedTest

@@ -20,23 +20,26 @@ public final class RedisPools implements PoolFactory, AutoCloseable {
 
     private final RedisConnections connections;
     private final Duration failover;
-    private final OutagePolicy outages;
+    private final OutagePolicy outagePolicy;
     private final Scheduler heartbeats = Schedulers.newSingle("fairgate-heartbeats", true);
 
     /**
      * @param failover how long a server of Redis that was replaced may go on to accept writes
-     * @param outages what this process grants while Redis does not answer; the same in all processes
+     * @param outagePolicy what this process grants while Redis does not answer; the same in all processes
      */
-    public RedisPools(RedisConnections connections, Duration failover, OutagePolicy outages) {
+    public RedisPools(RedisConnections connections, Duration failover, OutagePolicy outagePolicy) {
         this.connections = connections;
         this.failover = failover;
-        this.outages = outages;
+        this.outagePolicy = outagePolicy;
     }
 
-    /** The pool grants nothing until Redis has answered; if Redis is new, that is some seconds later. */
+    /**
+     * The pool grants nothing until Redis has answered, or until the policy for outages lets it, 1.4 to 3 s later. If Redis is new, the pool
+     * gets its slice some seconds later.
+     */
     @Override
     public PermitPool newPool(String name, PoolSettings settings, TenantShares shares, PoolListener listener) {
-        return RedisPermitPool.start(name, settings, shares, listener, connections, failover, outages, heartbeats);
+        return RedisPermitPool.start(name, settings, shares, listener, connections, failover, outagePolicy, heartbeats);
     }
 
     @Override

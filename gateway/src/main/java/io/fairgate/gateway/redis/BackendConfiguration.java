@@ -1,11 +1,14 @@
 package io.fairgate.gateway.redis;
 
 import io.fairgate.gateway.lease.LeaseSettings;
+import io.fairgate.gateway.policy.CheckOnly;
 import io.fairgate.redis.RedisPools;
+import io.fairgate.redis.connection.RedisAddress;
 import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.redis.quota.RedisQuotas;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.metrics.FairgateMeters;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
@@ -41,31 +44,43 @@ public class BackendConfiguration {
         }
 
         @Bean
-        RedisConnections redisConnections(RedisServerSettings settings, SslBundles bundles) {
-            return new RedisConnections(settings.address(bundles));
+        RedisAddress redisAddress(RedisServerSettings settings, SslBundles bundles) {
+            return settings.address(bundles);
         }
 
-        @Bean
-        RedisPools redisPools(RedisConnections connections, BackendSettings settings) {
-            return new RedisPools(
-                    connections,
-                    settings.redis().failover().value(),
-                    settings.redis().outages());
-        }
+        /** What connects to Redis. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnMissingBean(CheckOnly.class)
+        static class Connected {
 
-        @Bean
-        RedisQuotas redisQuotas(RedisConnections connections, BackendSettings settings, FairgateMeters meters) {
-            return RedisQuotas.start(connections, settings.redis().quotaOutages(meters.quotaUncharged()::increment));
-        }
+            @Bean
+            RedisConnections redisConnections(RedisAddress address) {
+                return new RedisConnections(address);
+            }
 
-        @Bean
-        QuotaHealth quotasHealthIndicator(RedisQuotas quotas, BackendSettings settings) {
-            return new QuotaHealth(quotas, settings.redis().quotaOutage());
-        }
+            @Bean
+            RedisPools redisPools(RedisConnections connections, BackendSettings settings) {
+                return new RedisPools(
+                        connections,
+                        settings.redis().failover().value(),
+                        settings.redis().outagePolicy());
+            }
 
-        @Bean
-        SliceHealth slicesHealthIndicator(PermitPools pools) {
-            return new SliceHealth(pools);
+            @Bean
+            RedisQuotas redisQuotas(RedisConnections connections, BackendSettings settings, FairgateMeters meters) {
+                return RedisQuotas.start(
+                        connections, settings.redis().quotaOutagePolicy(meters.quotaUncharged()::increment));
+            }
+
+            @Bean
+            QuotaHealth quotasHealthIndicator(RedisQuotas quotas, BackendSettings settings) {
+                return new QuotaHealth(quotas, settings.redis().quotaOutage());
+            }
+
+            @Bean
+            SliceHealth slicesHealthIndicator(PermitPools pools) {
+                return new SliceHealth(pools);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@ package io.fairgate.gateway.redis;
 import io.fairgate.redis.quota.QuotaOutagePolicy;
 import io.fairgate.redis.slice.OutagePolicy;
 import io.fairgate.spring.settings.DurationSetting;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -28,16 +29,36 @@ public record BackendSettings(
         REDIS
     }
 
+    /** @throws IllegalArgumentException naming a policy for outages of Redis that has no meaning without Redis */
+    public BackendSettings {
+        if (backend == Backend.EMBEDDED) {
+            requireNone("outage", redis.outage() != PoolOutage.FAIL_CLOSED);
+            requireNone("quota-outage", redis.quotaOutage() != QuotaOutage.FAIL_CLOSED);
+        }
+    }
+
+    private static void requireNone(String setting, boolean isSet) {
+        if (isSet) {
+            throw new IllegalArgumentException("%s%s: set with %s=embedded (expected: no value, or %s=redis)"
+                    .formatted(Redis.PREFIX, setting, PROPERTY, PROPERTY));
+        }
+    }
+
     /** What a gateway grants of a pool while Redis does not answer. */
-    public enum Outage {
+    public enum PoolOutage {
+        /** Nothing. */
         FAIL_CLOSED,
+        /** Permits that it keeps for itself all the time. */
         RESERVE,
+        /** Its part of the pool, by the number of gateways. */
         OPTIMISTIC
     }
 
     /** What happens to requests with enforced quotas while Redis does not answer. */
     public enum QuotaOutage {
+        /** They are refused. */
         FAIL_CLOSED,
+        /** They are served and not charged. */
         FAIL_OPEN
     }
 
@@ -47,38 +68,44 @@ public record BackendSettings(
      * @param failover how long a server of Redis that was replaced by another may go on to accept writes
      * @param outage the policy of pools while Redis does not answer
      * @param quotaOutage the policy of quotas while Redis does not answer
-     * @param gateways how many gateways share the pools: with {@code reserve} the most, with {@code optimistic} the fewest
-     * @param reserve the part of a pool that all reserves together are
+     * @param gateways the most gateways that run at the same time; a pool is divided by at least this number
+     * @param reserve the fraction of a pool for the reserves of all gateways together
      */
     public record Redis(
             @DefaultValue("1s") DurationSetting failover,
-            @DefaultValue("fail-closed") Outage outage,
+            @DefaultValue("fail-closed") PoolOutage outage,
             @DefaultValue("fail-closed") QuotaOutage quotaOutage,
             @Nullable Integer gateways,
             @Nullable Double reserve) {
 
         private static final String PREFIX = "fairgate.redis.";
+        private static final String OUTAGE = PREFIX + "outage=";
         private static final double USUAL_RESERVE = 0.2;
 
         /** @throws IllegalArgumentException naming a setting that is out of range, missing or without meaning */
         public Redis {
             require(!failover.value().isNegative(), "failover", failover.value(), ">= 0");
             require(
-                    gateways == null ? outage != Outage.RESERVE : gateways >= 1,
+                    gateways != null || outage != PoolOutage.RESERVE,
                     "gateways",
-                    gateways == null ? "missing" : gateways,
-                    "the number of gateways, 1 or more");
-            require(reserve == null || (reserve > 0 && reserve <= 1), "reserve", reserve, "above 0, at most 1");
+                    "missing",
+                    "with %sreserve the most gateways that run at once, 1 or more".formatted(OUTAGE));
+            require(gateways == null || gateways >= 1, "gateways", gateways, "1 or more");
             require(
-                    gateways == null || outage != Outage.FAIL_CLOSED,
+                    gateways == null || outage != PoolOutage.FAIL_CLOSED,
                     "gateways",
                     gateways,
-                    "none with %soutage=fail-closed".formatted(PREFIX));
+                    "no value with %sfail-closed; it belongs to reserve and optimistic".formatted(OUTAGE));
             require(
-                    reserve == null || outage == Outage.RESERVE,
+                    reserve == null || (reserve > 0 && reserve <= 1),
                     "reserve",
                     reserve,
-                    "none without %soutage=reserve".formatted(PREFIX));
+                    "a fraction of the pool above 0 and at most 1, such as 0.2");
+            require(
+                    reserve == null || outage == PoolOutage.RESERVE,
+                    "reserve",
+                    reserve,
+                    "no value without %sreserve".formatted(OUTAGE));
         }
 
         private static void require(boolean isRight, String setting, @Nullable Object found, String expected) {
@@ -88,17 +115,17 @@ public record BackendSettings(
             }
         }
 
-        OutagePolicy outages() {
+        OutagePolicy outagePolicy() {
             return switch (outage) {
                 case FAIL_CLOSED -> OutagePolicy.FAIL_CLOSED;
                 case RESERVE ->
-                    OutagePolicy.reserve(gateways == null ? 1 : gateways, reserve == null ? USUAL_RESERVE : reserve);
+                    OutagePolicy.reserve(Objects.requireNonNull(gateways), reserve == null ? USUAL_RESERVE : reserve);
                 case OPTIMISTIC -> OutagePolicy.optimistic(gateways == null ? 0 : gateways);
             };
         }
 
         /** @param uncharged runs for each request that passes and is not charged */
-        QuotaOutagePolicy quotaOutages(Runnable uncharged) {
+        QuotaOutagePolicy quotaOutagePolicy(Runnable uncharged) {
             return quotaOutage == QuotaOutage.FAIL_OPEN
                     ? QuotaOutagePolicy.failOpen(uncharged)
                     : QuotaOutagePolicy.FAIL_CLOSED;

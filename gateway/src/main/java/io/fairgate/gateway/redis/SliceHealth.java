@@ -9,10 +9,13 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
 /**
- * Whether this gateway has its part of each pool. Down while Redis does not answer, also when an outage policy grants permits. Readiness does not depend on it unless
- * an operator adds it: when Redis is lost, it is mostly lost for all gateways.
+ * Whether this gateway has its part of each pool. Down while Redis does not answer, also when an outage policy grants permits. Readiness does
+ * not depend on it unless an operator adds it: when Redis is lost, it is mostly lost for all gateways.
  */
 final class SliceHealth implements HealthIndicator {
+
+    /** More than it takes from one heartbeat to the next. */
+    private static final Duration SOON = Duration.ofSeconds(1);
 
     private final PermitPools pools;
 
@@ -35,12 +38,17 @@ final class SliceHealth implements HealthIndicator {
         return health.build();
     }
 
+    private static String redis(Duration sinceAnswer) {
+        return sinceAnswer.compareTo(SOON) < 0
+                ? "Redis answers again, but has no permits for this gateway yet"
+                : "no answer of Redis for " + DurationText.of(Duration.ofSeconds(sinceAnswer.toSeconds()));
+    }
+
     private static String text(SliceStatus slice, int all) {
         if (!slice.isInForce() || slice.isOutage()) {
-            Duration silence = Duration.ofSeconds(slice.sinceAnswer().toSeconds());
-            return "no answer of Redis for %s: %s%s"
+            return "%s: %s%s"
                     .formatted(
-                            DurationText.of(silence),
+                            redis(slice.sinceAnswer()),
                             slice.isOutage()
                                     ? "this gateway goes on with %d of %d permits".formatted(slice.permits(), all)
                                     : "requests are refused (backend-lost)",

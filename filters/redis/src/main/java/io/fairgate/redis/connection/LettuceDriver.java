@@ -16,7 +16,6 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -127,8 +126,10 @@ final class LettuceDriver implements RedisDriver {
     @Override
     public void close() {
         long patience = CONNECT_TIMEOUT.toMillis();
-        CompletableFuture<Void> ended = client.shutdownAsync(0, patience, TimeUnit.MILLISECONDS);
-        Mono.fromFuture(ended).timeout(CONNECT_TIMEOUT).onErrorComplete().block();
+        var unused = client.shutdownAsync(0, patience, TimeUnit.MILLISECONDS)
+                .completeOnTimeout(null, patience, TimeUnit.MILLISECONDS)
+                .exceptionally(failed -> null)
+                .join();
         resources.shutdown(0, patience, TimeUnit.MILLISECONDS).awaitUninterruptibly(patience);
     }
 }

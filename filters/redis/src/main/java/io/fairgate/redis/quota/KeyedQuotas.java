@@ -50,17 +50,21 @@ final class KeyedQuotas {
      *
      * @param charges whether the call would have charged the quotas
      */
-    void withoutAnswer(Throwable why, QuotaOutagePolicy outages, boolean charges, Sinks.One<QuotaDecision> result) {
-        if (enforced > 0 && outages.isOpen()) {
-            if (charges) {
-                outages.passedUncharged();
-            }
-            result.tryEmitValue(QuotaDecision.UNLIMITED);
-        } else if (enforced > 0) {
+    void withoutAnswer(
+            Throwable why, QuotaOutagePolicy outagePolicy, boolean charges, Sinks.One<QuotaDecision> result) {
+        if (enforced > 0 && !outagePolicy.isOpen()) {
             result.tryEmitError(why);
-        } else {
-            result.tryEmitValue(QuotaDecision.UNLIMITED);
+            return;
         }
+        result.tryEmitValue(QuotaDecision.UNLIMITED);
+        if (charges && letsPass(outagePolicy)) {
+            outagePolicy.passedUncharged();
+        }
+    }
+
+    /** Whether a request passes that would otherwise be refused without an answer. */
+    boolean letsPass(QuotaOutagePolicy outagePolicy) {
+        return enforced > 0 && outagePolicy.isOpen();
     }
 
     QuotasUnavailableException unreadable() {

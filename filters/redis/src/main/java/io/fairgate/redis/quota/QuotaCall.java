@@ -44,6 +44,7 @@ abstract class QuotaCall {
      * The ledger has not answered. A settlement is sent again nevertheless, and told only when it is not sent any more.
      *
      * @param isSent whether the call may have an effect; it will be answered then, unless the ledger is away for too long
+     * @param isOutage whether the ledger does not answer at all; false when too many calls wait for it
      */
-    abstract void failed(Throwable why, boolean isSent);
+    abstract void failed(Throwable why, boolean isSent, boolean isOutage);
 }

@@ -87,9 +87,11 @@ final class QuotaCalls {
 
     void submit(QuotaCall call) {
         Throwable lost = null;
+        boolean isTooSlow = false;
         synchronized (this) {
             if (call.what != What.SETTLE) {
                 lost = failure != null ? failure : waiting.size() >= MOST_WAITING ? tooMany() : null;
+                isTooSlow = lost != null && failure == null;
             }
             if (lost == null) {
                 call.waitsUntil = now() + patience.toNanos();
@@ -99,7 +101,10 @@ final class QuotaCalls {
         if (lost == null) {
             sendNext();
         } else {
-            fail(List.of(call), lost, false);
+            if (isTooSlow) {
+                report.tooSlow(1);
+            }
+            fail(List.of(call), lost, false, !isTooSlow);
         }
     }
 
@@ -114,7 +119,8 @@ final class QuotaCalls {
             send(next);
         }
         if (!late.isEmpty()) {
-            fail(late, new TimeoutException("waited for %d ms".formatted(PATIENCE.toMillis())), false);
+            report.tooSlow(late.size());
+            fail(late, new TimeoutException("waited for %d ms".formatted(PATIENCE.toMillis())), false, false);
         }
     }
 
@@ -205,11 +211,11 @@ final class QuotaCalls {
         }
     }
 
-    private void fail(List<QuotaCall> calls, Throwable why, boolean isSent) {
+    private void fail(List<QuotaCall> calls, Throwable why, boolean isSent, boolean isOutage) {
         QuotasUnavailableException told = new QuotasUnavailableException(why);
         for (QuotaCall call : calls) {
             try {
-                call.failed(told, isSent);
+                call.failed(told, isSent, isOutage);
             } catch (RuntimeException e) {
                 report.fault(e);
             }
@@ -233,8 +239,8 @@ final class QuotaCalls {
             notifyAll();
         }
         report.failed(error);
-        fail(sent, error, true);
-        fail(notSent, error, false);
+        fail(sent, error, true, true);
+        fail(notSent, error, false, true);
         if (isLast) {
             abandon(batch, error);
         } else {
@@ -269,7 +275,7 @@ final class QuotaCalls {
         List<QuotaCall> settlements =
                 batch.calls().stream().filter(call -> call.what == What.SETTLE).toList();
         report.abandoned(settlements.size());
-        fail(settlements, error, true);
+        fail(settlements, error, true, true);
         for (QuotaCall call : batch.calls()) {
             if (call.what != What.SETTLE) {
                 tell(call, QuotaAnswer.NOT_KNOWN);

@@ -3,6 +3,7 @@ package io.fairgate.redis.quota;
 import io.fairgate.redis.connection.FailureText;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -17,6 +18,7 @@ final class QuotaLog {
     private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
 
     private final String meanwhile;
+    private final AtomicLong late = new AtomicLong();
 
     /** The latest failure since the last answer. */
     private volatile @Nullable String failure;
@@ -51,6 +53,16 @@ final class QuotaLog {
     void abandoned(int settlements) {
         if (settlements > 0) {
             log.warn("Redis has not answered for too long: {} charges stay as they were estimated.", settlements);
+        }
+    }
+
+    /** Calls that have not been sent, because too many wait. Logs the 1st, 10th, 100th and so on, as a flood may last. */
+    void tooSlow(int calls) {
+        long before = late.getAndAdd(calls);
+        if (Long.toString(before).length() < Long.toString(before + calls).length() || before == 0) {
+            log.warn(
+                    "Redis does not answer calls to quotas soon enough; requests that have enforced quotas were refused, {} until now.",
+                    before + calls);
         }
     }
 

@@ -17,7 +17,7 @@ public final class QuotaOutagePolicy {
     /**
      * They pass, and are not charged, also not when Redis answers again.
      *
-     * @param uncharged runs for each of them, on any thread; must be quick
+     * @param uncharged runs once for each of them, on any thread; must not block, and must not throw
      */
     public static QuotaOutagePolicy failOpen(Runnable uncharged) {
         return new QuotaOutagePolicy(true, uncharged);

@@ -137,22 +137,25 @@ final class RedisCharge implements QuotaCharge {
         }
 
         @Override
-        void failed(Throwable why, boolean isSent) {
-            end(why, isSent, backend.outages);
+        void failed(Throwable why, boolean isSent, boolean isOutage) {
+            end(why, isSent, isOutage ? backend.outagePolicy : QuotaOutagePolicy.FAIL_CLOSED);
         }
 
-        private void end(Throwable why, boolean isSent, QuotaOutagePolicy outages) {
+        /** A request that passes without a charge is not charged later, even if Redis has made the charge. */
+        private void end(Throwable why, boolean isSent, QuotaOutagePolicy outagePolicy) {
             boolean isSettled;
             synchronized (RedisCharge.this) {
                 isSettled = state == State.SETTLED;
                 if (state == State.ASKED && !isSent) {
                     state = State.OPEN;
+                } else if (state == State.ASKED && keyed.letsPass(outagePolicy)) {
+                    state = State.SETTLED;
                 }
             }
             if (isSettled && !isSent) {
                 givenBack.tryEmitEmpty();
             }
-            keyed.withoutAnswer(why, outages, true, result);
+            keyed.withoutAnswer(why, outagePolicy, !isSettled, result);
         }
     }
 
@@ -202,7 +205,7 @@ final class RedisCharge implements QuotaCharge {
         }
 
         @Override
-        void failed(Throwable why, boolean isSent) {
+        void failed(Throwable why, boolean isSent, boolean isOutage) {
             done.tryEmitError(why);
         }
     }

@@ -33,17 +33,17 @@ import reactor.core.scheduler.Scheduler;
 public final class RedisQuotas implements Quotas, AutoCloseable {
 
     final QuotaCalls calls;
-    final QuotaOutagePolicy outages;
+    final QuotaOutagePolicy outagePolicy;
 
     /**
      * Quotas in Redis, which connects.
      *
-     * @param outages what happens to requests while Redis does not answer
+     * @param outagePolicy what happens to requests while Redis does not answer
      */
-    public static RedisQuotas start(RedisConnections redis, QuotaOutagePolicy outages) {
+    public static RedisQuotas start(RedisConnections redis, QuotaOutagePolicy outagePolicy) {
         RedisQuotas quotas = new RedisQuotas(
                 new RedisQuotaLedger(redis, MonotonicScheduler.INSTANCE, InstantSource.system()),
-                outages,
+                outagePolicy,
                 MonotonicScheduler.INSTANCE,
                 UUID.randomUUID().toString());
         quotas.calls.start();
@@ -55,9 +55,9 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
      *
      * @param gateway a name that no other gateway has or had
      */
-    RedisQuotas(QuotaLedger ledger, QuotaOutagePolicy outages, Scheduler time, String gateway) {
-        this.outages = outages;
-        this.calls = new QuotaCalls(ledger, new QuotaLog(outages.isOpen()), time, gateway);
+    RedisQuotas(QuotaLedger ledger, QuotaOutagePolicy outagePolicy, Scheduler time, String gateway) {
+        this.outagePolicy = outagePolicy;
+        this.calls = new QuotaCalls(ledger, new QuotaLog(outagePolicy.isOpen()), time, gateway);
     }
 
     @Override
@@ -65,7 +65,7 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         requireUnits(units);
         return quotas.isEmpty()
                 ? Mono.just(QuotaDecision.UNLIMITED)
-                : Mono.defer(() -> submitted(new Check(keyed(quotas), units, outages), check -> check.decided));
+                : Mono.defer(() -> submitted(new Check(keyed(quotas), units, outagePolicy), check -> check.decided));
     }
 
     @Override
@@ -89,11 +89,11 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
     private static final class Check extends QuotaCall {
 
         private final Sinks.One<QuotaDecision> decided = Sinks.one();
-        private final QuotaOutagePolicy outages;
+        private final QuotaOutagePolicy outagePolicy;
 
-        Check(KeyedQuotas keyed, long units, QuotaOutagePolicy outages) {
+        Check(KeyedQuotas keyed, long units, QuotaOutagePolicy outagePolicy) {
             super(What.CHECK, keyed, units);
-            this.outages = outages;
+            this.outagePolicy = outagePolicy;
         }
 
         @Override
@@ -108,8 +108,8 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         }
 
         @Override
-        void failed(Throwable why, boolean isSent) {
-            keyed.withoutAnswer(why, outages, false, decided);
+        void failed(Throwable why, boolean isSent, boolean isOutage) {
+            keyed.withoutAnswer(why, isOutage ? outagePolicy : QuotaOutagePolicy.FAIL_CLOSED, false, decided);
         }
     }
 
@@ -124,14 +124,14 @@ public final class RedisQuotas implements Quotas, AutoCloseable {
         @Override
         void answered(QuotaAnswer answer) {
             if (answer.outcome() == Outcome.UNREADABLE) {
-                failed(keyed.unreadable(), false);
+                failed(keyed.unreadable(), false, false);
             } else if (answer.outcome() != Outcome.NOTHING) {
                 balances.tryEmitValue(keyed.inOrderOfSet(answer));
             }
         }
 
         @Override
-        void failed(Throwable why, boolean isSent) {
+        void failed(Throwable why, boolean isSent, boolean isOutage) {
             balances.tryEmitError(why);
         }
     }

@@ -28,6 +28,18 @@ record LatestAnswer(
                 permits, target, poolPermits, nodes, epoch, isRecovering, sentAt, roundTrip, grantsUntil, true);
     }
 
+    /** The pool has become too small for an outage. */
+    LatestAnswer withoutOutage() {
+        return new LatestAnswer(
+                0, target, poolPermits, nodes, epoch, isRecovering, sentAt, roundTrip, grantsUntil, false);
+    }
+
+    /** After an answer that gives no slice: the outage goes on. */
+    LatestAnswer withoutSlice(long epoch, boolean isRecovering, long sentAt, long roundTrip) {
+        return new LatestAnswer(
+                permits, target, poolPermits, nodes, epoch, isRecovering, sentAt, roundTrip, grantsUntil, isOutage);
+    }
+
     SliceStatus status(long now, @Nullable String failure) {
         boolean isInForce = isOutage || now - grantsUntil < 0;
         return new SliceStatus(

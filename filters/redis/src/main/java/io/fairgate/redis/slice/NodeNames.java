@@ -1,5 +1,6 @@
 package io.fairgate.redis.slice;
 
+import java.util.Collection;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -13,6 +14,14 @@ final class NodeNames implements Supplier<String> {
     /** @param node no other node has the same */
     NodeNames(UUID node) {
         this.node = node;
+    }
+
+    /** How many nodes have these names; after the end of a term, the former name of a node is in the ledger for a while. */
+    static int nodes(Collection<String> names) {
+        return (int) names.stream()
+                .map(name -> name.substring(0, Math.max(0, name.lastIndexOf('-'))))
+                .distinct()
+                .count();
     }
 
     @Override

@@ -1,8 +1,10 @@
 package io.fairgate.redis.slice;
 
+import java.time.Duration;
+
 /**
- * Whether a node goes on without its ledger, and with how many permits. All times are nanoseconds of the node's clock. Not for use by
- * several threads at once.
+ * Whether a node goes on without its ledger, and with how many permits; and its reserve for that. All times are nanoseconds of the node's
+ * clock. Not for use by several threads at once.
  */
 final class Outage {
 
@@ -10,17 +12,30 @@ final class Outage {
     private static final long EARLY =
             SliceNode.PATIENCE.plus(SliceNode.BEATS.multipliedBy(2)).toNanos();
 
+    /** How long a number of nodes is remembered, and again as long: nodes that are cut off before this one are still counted. */
+    private static final long REMEMBERED = Duration.ofMinutes(1).toNanos();
+
     private final OutagePolicy policy;
     private final SliceTerm term;
 
     private int size;
+    /** The reserve in use: it grows only when the ledger has room for it. */
+    private int reserve;
+    /** The most nodes in the last minute or less, and in the minute before. */
     private int nodes;
-    private boolean isOn;
-    /** The part of the node in the latest outage: later it may know fewer nodes, because others have not come back. */
-    private int part;
 
-    private int first;
-    private long restAt;
+    private int nodesBefore;
+    private long countedSince;
+
+    private boolean isOn;
+    /** The part of the node in the latest outage. */
+    private int lastPart;
+    /** The permits until the slices of the others have ended. */
+    private int untilOthersEnd;
+
+    private long othersEndAt;
+    private boolean isAnswered;
+    private long answeredAt;
     private boolean hasEnded;
     private long endedAt;
 
@@ -36,9 +51,24 @@ final class Outage {
         size = permits;
     }
 
-    /** @param live how many nodes the ledger knows */
-    void nodes(int live) {
-        nodes = live;
+    /**
+     * The ledger has answered.
+     *
+     * @param live how many nodes it knows
+     * @param hasRoom whether all slices fit into what the ledger divides
+     */
+    void answered(int live, boolean hasRoom, long now) {
+        if (now - countedSince >= REMEMBERED) {
+            nodesBefore = nodes;
+            nodes = live;
+            countedSince = now;
+        }
+        nodes = Math.max(nodes, live);
+        reserve = hasRoom ? policy.reserve(size) : reserve();
+    }
+
+    private int knownNodes() {
+        return Math.max(nodes, nodesBefore);
     }
 
     /** The permits that the ledger divides. */
@@ -48,16 +78,22 @@ final class Outage {
 
     /** The permits that this node always has, beside its slice. */
     int reserve() {
-        return policy.reserve(size);
+        return Math.min(reserve, policy.reserve(size));
     }
 
+    /** The permits without answers of the ledger. A node that never had one has its reserve all the same. */
     private int alone() {
-        return policy.alone(size, nodes);
+        return policy.isOptimistic() || knownNodes() == 0 ? policy.alone(size, knownNodes()) : reserve();
     }
 
-    /** Whether the node must go on by itself now, or does so already. */
+    /** Whether the node must go on by itself now, does so already, or must stop to. */
     boolean isDue(long now, long grantsUntil) {
-        return alone() > 0 && now - grantsUntil >= -EARLY;
+        return (isOn || alone() > 0) && now - grantsUntil >= -EARLY;
+    }
+
+    /** Whether there is anything that the node may grant by itself. */
+    boolean isPossible() {
+        return alone() > 0;
     }
 
     boolean isOn() {
@@ -73,23 +109,44 @@ final class Outage {
     int permits(long now, long grantsUntil, int slice) {
         if (!isOn) {
             isOn = true;
-            part = alone();
-            first = Math.min(slice + reserve(), alone());
-            restAt = grantsUntil - term.grantNanos() + term.ttl().toNanos();
+            isAnswered = false;
+            lastPart = alone();
+            untilOthersEnd = Math.min(slice + reserve(), alone());
+            othersEndAt = grantsUntil - term.grantNanos() + term.ttl().toNanos();
         }
-        return now - restAt < 0 ? first : alone();
+        return now - othersEndAt < 0 ? Math.min(untilOthersEnd, alone()) : alone();
     }
 
     /**
-     * Whether the node goes on by itself although there is an answer: the answer came too late to give a slice, or the node gets none yet,
-     * because the slices from before the outage have not ended, or no slice grows after lost writes.
+     * The slice that the node would like to have. What runs here by an optimistic policy must be in the ledger before others get more, so it
+     * asks for that at least.
+     *
+     * @param target what it should have
+     * @param inFlight beside the reserve
+     */
+    int wanted(int target, int inFlight) {
+        return policy.isOptimistic() ? Math.max(target, Math.min(inFlight, alone())) : target;
+    }
+
+    /**
+     * Whether the node goes on by itself although there is an answer: the answer came too late to give a slice; or nodes get nothing after
+     * lost writes; or the node gets nothing for a term at most, because the slices from before the outage have not ended.
      *
      * @param slice what the node has by the answer
      * @param target what it should have
      * @param grantsUntil when the slice of the answer ends
      */
-    boolean outlasts(int slice, int target, long now, long grantsUntil) {
-        return now - grantsUntil >= 0 || (slice == 0 && target > 0);
+    boolean outlasts(SliceAnswer answer, int slice, int target, long now, long grantsUntil) {
+        if (now - grantsUntil >= 0) {
+            return true;
+        }
+        if (!isAnswered) {
+            isAnswered = true;
+            answeredAt = now;
+        }
+        return answer.isRecovering()
+                ? policy.isOptimistic() || (slice == 0 && target > 0)
+                : slice == 0 && target > 0 && now - answeredAt < term.ttl().toNanos();
     }
 
     void end(long now) {
@@ -99,11 +156,14 @@ final class Outage {
     }
 
     /**
-     * The target that the node may have now. For a while after an outage, an optimistic node takes no more than its part: others may still
-     * go on by themselves.
+     * The target that the node may have now, beside its reserve, also while that has no room yet: so the ledger gets room for it. In an outage, and for a while after it, an optimistic node takes no more than
+     * its part: others may still go on by themselves, and what runs there must have room in the ledger.
+     *
+     * @param target of all permits of the pool
      */
     int bounded(int target, long now) {
-        hasEnded = hasEnded && now - endedAt < term.ttl().toNanos();
-        return policy.isOptimistic() && hasEnded ? Math.min(target, part) : target;
+        hasEnded = hasEnded && now - endedAt < 2 * term.ttl().toNanos();
+        int most = policy.isOptimistic() && (isOn || hasEnded) ? Math.min(lastPart, alone()) : divided();
+        return Math.max(0, Math.min(target - policy.reserve(size), most));
     }
 }

@@ -1,50 +1,57 @@
 package io.fairgate.redis.slice;
 
+import java.util.Locale;
+
 /**
  * What a process grants of a pool while Redis does not answer.
  *
  * <ul>
  *   <li>{@link #FAIL_CLOSED}: nothing. The pool is never exceeded.
- *   <li>{@link #reserve}: some permits that only this process ever uses. The pool is never exceeded, and the permits that one process
- *       keeps are of no use to the others.
+ *   <li>{@link #reserve}: some permits that only this process ever uses. The pool is not exceeded, and the permits that one process keeps
+ *       are of no use to the others.
  *   <li>{@link #optimistic}: its part of the pool, divided by the number of processes. While Redis is lost for all of them, the pool is
  *       not exceeded. While it is lost for some only, these have their parts beside the whole pool of the others.
  * </ul>
  *
- * <p>All processes that share a pool must have the same policy.
+ * <p>All processes that share a pool must have the same policy. Immutable.
  */
 public final class OutagePolicy {
 
+    private enum Kind {
+        FAIL_CLOSED,
+        RESERVE,
+        OPTIMISTIC
+    }
+
     /** Grants nothing. */
-    public static final OutagePolicy FAIL_CLOSED = new OutagePolicy("fail-closed", 0, 0);
+    public static final OutagePolicy FAIL_CLOSED = new OutagePolicy(Kind.FAIL_CLOSED, 0, 0);
 
-    private static final String OPTIMISTIC = "optimistic";
-
-    private final String name;
+    private final Kind kind;
     private final int gateways;
-    private final double part;
+    private final double fraction;
 
-    private OutagePolicy(String name, int gateways, double part) {
-        this.name = name;
+    private OutagePolicy(Kind kind, int gateways, double fraction) {
+        this.kind = kind;
         this.gateways = gateways;
-        this.part = part;
+        this.fraction = fraction;
     }
 
     /**
      * Each process keeps some permits for itself, always: the same number in all of them, which is at least 1 if that is at most half of the
-     * pool. A pool that is too small for this has no reserve, and grants nothing while Redis does not answer.
+     * pool. A pool for which this gives 0 has no reserve, and grants nothing while Redis does not answer.
      *
      * @param gateways the most processes that share a pool at once, at least 1
-     * @param part of the pool that all reserves together are at most, above 0 and at most 1
+     * @param fraction of the pool for all reserves together, above 0 and at most 1; exceeded where each process keeps 1 permit of a small
+     *     pool, but by no more than half of the pool
      * @throws IllegalArgumentException when a number is out of range
      */
-    public static OutagePolicy reserve(int gateways, double part) {
-        if (gateways < 1 || !(part > 0 && part <= 1)) {
+    public static OutagePolicy reserve(int gateways, double fraction) {
+        if (gateways < 1 || !(fraction > 0 && fraction <= 1)) {
             throw new IllegalArgumentException(
-                    "reserve of %s of a pool for %d gateways (expected: a part above 0 and at most 1, and 1 gateway or more)"
-                            .formatted(part, gateways));
+                    "reserve of %s of a pool for %d gateways (expected: a fraction above 0 and at most 1, and 1 gateway or more)"
+                            .formatted(fraction, gateways));
         }
-        return new OutagePolicy("reserve", gateways, part);
+        return new OutagePolicy(Kind.RESERVE, gateways, fraction);
     }
 
     /**
@@ -58,13 +65,16 @@ public final class OutagePolicy {
         if (gateways < 0) {
             throw new IllegalArgumentException("gateways: %d (expected: >= 0)".formatted(gateways));
         }
-        return new OutagePolicy(OPTIMISTIC, gateways, 0);
+        return new OutagePolicy(Kind.OPTIMISTIC, gateways, 0);
     }
 
     /** The permits of a pool of this size that each process keeps for itself. */
     int reserve(int permits) {
-        int most = (int) (permits * part / Math.max(1, gateways));
-        return part > 0 && most == 0 && 2L * gateways <= permits ? 1 : most;
+        if (kind != Kind.RESERVE) {
+            return 0;
+        }
+        int most = (int) (permits * fraction / gateways);
+        return most == 0 && 2L * gateways <= permits ? 1 : most;
     }
 
     /** The permits of a pool of this size that the ledger divides. */
@@ -79,16 +89,25 @@ public final class OutagePolicy {
      */
     int alone(int permits, int nodes) {
         int all = Math.max(gateways, nodes);
-        return isOptimistic() && all > 0 ? permits / all : reserve(permits);
+        return switch (kind) {
+            case FAIL_CLOSED -> 0;
+            case RESERVE -> reserve(permits);
+            case OPTIMISTIC -> all == 0 ? 0 : permits / all;
+        };
+    }
+
+    /** Whether the policy grants nothing of a pool of this size, although it is to grant something. */
+    boolean isTooSmall(int permits) {
+        return gateways > 0 && alone(permits, gateways) == 0;
     }
 
     boolean isOptimistic() {
-        return name.equals(OPTIMISTIC);
+        return kind == Kind.OPTIMISTIC;
     }
 
     /** As operators write it. */
     @Override
     public String toString() {
-        return name;
+        return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -43,7 +43,7 @@ public final class RedisPermitPool implements PermitPool {
      * A pool in Redis, which begins to send heartbeats.
      *
      * @param failover how long a server of Redis that was replaced may go on to accept writes
-     * @param outages what this process grants while Redis does not answer
+     * @param outagePolicy what this process grants while Redis does not answer
      * @param heartbeats the thread of the heartbeats
      */
     public static RedisPermitPool start(
@@ -53,7 +53,7 @@ public final class RedisPermitPool implements PermitPool {
             PoolListener listener,
             RedisConnections redis,
             Duration failover,
-            OutagePolicy outages,
+            OutagePolicy outagePolicy,
             Scheduler heartbeats) {
         SliceTerm term = SliceTerm.USUAL;
         SliceLedger ledger = new RedisLedger(name, new SliceScripts(term, failover.toMillis()), redis);
@@ -64,7 +64,7 @@ public final class RedisPermitPool implements PermitPool {
                 listener,
                 ledger,
                 term,
-                outages,
+                outagePolicy,
                 new NodeNames(UUID.randomUUID()),
                 MonotonicScheduler.INSTANCE,
                 heartbeats);
@@ -84,14 +84,14 @@ public final class RedisPermitPool implements PermitPool {
             PoolListener listener,
             SliceLedger ledger,
             SliceTerm term,
-            OutagePolicy outages,
+            OutagePolicy outagePolicy,
             Supplier<String> names,
             Scheduler time,
             Scheduler heartbeats) {
         shares.requireFit(settings.permits());
         TenantShares here = shares.withCapsForReservations(settings.permits());
         local = new EmbeddedPermitPool(name, settings, here, time, listener);
-        node = new SliceNode(local, shares, ledger, term, outages, names, time, heartbeats);
+        node = new SliceNode(local, shares, ledger, term, outagePolicy, names, time, heartbeats);
         node.start();
     }
 

@@ -54,7 +54,7 @@ final class SliceAgent {
     /**
      * The next heartbeat. The node has nothing on its way, or has given up waiting for the answer.
      *
-     * @param limit the size of the pool in the node's policy
+     * @param limit the permits that the ledger divides, by the policy of the node
      * @param inUse the permits that requests and unrecorded leases hold
      * @param demand what the node tells the other nodes
      */

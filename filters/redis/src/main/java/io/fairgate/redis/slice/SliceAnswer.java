@@ -9,6 +9,7 @@ import java.util.Map;
  * @param now the state of the ledger after the heartbeat
  * @param slice the permits that the node may use until its term ends
  * @param isRecovering whether no slice grows at the moment
+ * @param hasRoom whether all slices and leases together are at most what is divided: a node with a smaller limit may have come
  * @param tokens of the leases of the heartbeat, by id; those that are missing have ended
  * @param demands what each live node told last, by its name; empty when the heartbeat was not recorded
  */
@@ -18,6 +19,7 @@ record SliceAnswer(
         LedgerVersion now,
         int slice,
         boolean isRecovering,
+        boolean hasRoom,
         Map<String, Long> tokens,
         Map<String, String> demands) {
 

@@ -20,10 +20,11 @@ final class SliceLog {
     private static final int MOST_LOGGED = 10;
 
     private final String pool;
-    private final String outages;
+    private final OutagePolicy outagePolicy;
     private int permits;
     private boolean isInForce;
     private boolean isOutage;
+    private int permitsOfOutage;
     private boolean isRecovering;
     private int poolPermits;
 
@@ -33,17 +34,29 @@ final class SliceLog {
     /** The latest failure since the last answer. */
     private volatile @Nullable String failure;
 
-    /** @param outages what happens while Redis does not answer */
-    SliceLog(String pool, int permits, String outages) {
+    /** @param outagePolicy what happens while Redis does not answer */
+    SliceLog(String pool, int permits, OutagePolicy outagePolicy) {
         this.pool = pool;
-        this.outages = outages;
+        this.outagePolicy = outagePolicy;
         this.permits = permits;
         this.poolPermits = permits;
+        warnIfTooSmall();
     }
 
     /** The size of the pool in the policy of this node. */
     void permits(int permits) {
         this.permits = permits;
+        warnIfTooSmall();
+    }
+
+    private void warnIfTooSmall() {
+        if (outagePolicy.isTooSmall(permits)) {
+            log.warn(
+                    "Pool {}: {} permits are too few for a part of each gateway; requests are refused while Redis does not answer, in spite of the policy {}.",
+                    pool,
+                    permits,
+                    outagePolicy);
+        }
     }
 
     void answered() {
@@ -79,14 +92,16 @@ final class SliceLog {
 
     void now(SliceStatus slice) {
         if (slice.isOutage()) {
-            if (!isOutage) {
+            if (!isOutage || slice.permits() != permitsOfOutage) {
+                permitsOfOutage = slice.permits();
                 log.warn(
-                        "Pool {}: no answer of Redis for {} ms ({}); this gateway goes on with {} permits ({}).",
+                        "Pool {}: no answer of Redis for {} ms ({}); this gateway goes on with {} of {} permits ({}).",
                         pool,
                         slice.sinceAnswer().toMillis(),
                         reason(),
                         slice.permits(),
-                        outages);
+                        slice.poolPermits(),
+                        outagePolicy);
             }
         } else if (slice.isInForce()) {
             if (!isInForce || isOutage) {

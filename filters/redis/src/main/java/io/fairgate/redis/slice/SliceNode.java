@@ -31,6 +31,9 @@ import reactor.core.scheduler.Scheduler;
  *   <li>The ledger answers, and the pool is bounded by the slice; then the end of the slice is moved. In this order, because the
  *       slice may have ended meanwhile, and the next one may be smaller.
  * </ol>
+ *
+ * <p>Without an answer for most of the term, the node goes on by itself ({@link Outage}): the pool is bounded by the permits of the policy,
+ * the slice gets no end, and the heartbeats go on.
  */
 final class SliceNode {
 
@@ -62,10 +65,10 @@ final class SliceNode {
     private NodeShare share = NodeShare.NONE;
     /** What the tenants asked for when the last heartbeat began. */
     private Map<TenantId, Double> wanted = Map.of();
-    /** The permits of the slice that the pool may use, and the bound of the pool, which may have a reserve besides. */
+    /** The permits of the slice that the pool may use. */
+    private int usable;
+    /** The bound of the pool: these and the reserve, or the permits of an outage. */
     private int bound;
-
-    private int limited;
     /** When the slice ends. */
     private long grantsUntil;
 
@@ -76,6 +79,7 @@ final class SliceNode {
     /** When the latest heartbeat was sent, and how long the last answer took. */
     private long sentAt;
 
+    private int limitSent;
     private long roundTrip;
     private boolean isAtWork;
     private boolean isBeatDue;
@@ -88,11 +92,11 @@ final class SliceNode {
     private final Mono<Void> stopped = Mono.defer(this::lastBeat).cache();
 
     /**
-     * Has the pool grant nothing until the ledger has answered.
+     * Has the pool grant nothing until the ledger has answered, or an outage has begun.
      *
      * @param shares the shares of the tenants in all nodes together
-     * @param outages what the node grants while the ledger does not answer
-     * @param names a name that no other node has and had, each time
+     * @param outagePolicy what the node grants while the ledger does not answer
+     * @param names a name that no other node has and had, each time: that of the node, a hyphen and a number
      * @param time the clock of the pool
      * @param heartbeats the thread of the heartbeats
      */
@@ -101,13 +105,13 @@ final class SliceNode {
             TenantShares shares,
             SliceLedger ledger,
             SliceTerm term,
-            OutagePolicy outages,
+            OutagePolicy outagePolicy,
             Supplier<String> names,
             Scheduler time,
             Scheduler heartbeats) {
         this.agent = new SliceAgent(term, names);
         this.permits = pool.settings().permits();
-        this.outage = new Outage(outages, term, permits);
+        this.outage = new Outage(outagePolicy, term, permits);
         this.division = new ClusterShares(shares);
         this.ledger = ledger;
         this.time = time;
@@ -116,7 +120,7 @@ final class SliceNode {
         this.owed = new OwedPermits(now());
         this.lastBeat = now() - BEATS.toNanos();
         this.latest = new LatestAnswer(0, 0, permits, 0, 0, false, now(), 0, now(), false);
-        this.report = new SliceLog(pool.name(), permits, outages.toString());
+        this.report = new SliceLog(pool.name(), permits, outagePolicy);
         this.slice = pool.share(() -> run(this::beatSoon));
         // Requests wait for the first answer, and not for ever.
         this.grantsUntil = now() + term.grantNanos();
@@ -260,16 +264,34 @@ final class SliceNode {
         } else if (agent.slice(now()) > target()) {
             limit(target(), this::send);
         } else {
-            send(bound);
+            send(usable);
         }
     }
 
     private void goOnWithoutAnswers() {
+        if (!outage.isPossible()) {
+            stopWithoutAnswers();
+            return;
+        }
         int alone = outage.permits(now(), grantsUntil, agent.slice(now()));
         next(slice.limit(alone), inFlight -> {
             slice.endsAt(Long.MAX_VALUE);
-            limited = alone;
+            bound = alone;
             latest = latest.withOutage(alone);
+            int used = Math.max(0, Math.max(alone, inFlight) - outage.reserve());
+            agent.aimAt(outage.wanted(target(), Math.max(0, inFlight - outage.reserve())));
+            send(used);
+        });
+    }
+
+    /** The pool has become too small for the policy. */
+    private void stopWithoutAnswers() {
+        outage.end(now());
+        next(slice.limit(0), inFlight -> {
+            slice.endsAt(grantsUntil);
+            bound = 0;
+            usable = 0;
+            latest = latest.withoutOutage();
             send(inFlight);
         });
     }
@@ -285,7 +307,7 @@ final class SliceNode {
         } else {
             Map<String, NodeDemand> all = new HashMap<>(demands());
             all.put(agent.node(), demand());
-            share = division.of(outage.divided(), agent.node(), all);
+            share = division.of(smallest(), agent.node(), all);
         }
         agent.aimAt(target());
         owe();
@@ -299,6 +321,11 @@ final class SliceNode {
         return told.of(agent.demands());
     }
 
+    /** How many nodes share the pool, this one included. */
+    private int nodes() {
+        return NodeNames.nodes(demands().keySet());
+    }
+
     /** The smallest size of the pool in the policies of all nodes. */
     private int smallest() {
         return demands().entrySet().stream()
@@ -308,14 +335,14 @@ final class SliceNode {
     }
 
     private void owe() {
-        owed.update(now(), share, agent.slice(now()));
+        owed.update(now(), share, agent.slice(now()) + outage.reserve());
     }
 
     private void limit(int most, IntConsumer step) {
         int reserve = outage.reserve();
         next(slice.limit(most + reserve), inFlight -> {
-            limited = most + reserve;
-            bound = most;
+            bound = most + reserve;
+            usable = most;
             // The target may be lower by now: the node must promise no less than the bound.
             step.accept(Math.max(most, inFlight - reserve));
         });
@@ -323,7 +350,8 @@ final class SliceNode {
 
     private void send(int inFlight) {
         sentAt = now();
-        Heartbeat beat = agent.beat(sentAt, outage.divided(), inFlight, demand().text());
+        limitSent = outage.divided();
+        Heartbeat beat = agent.beat(sentAt, limitSent, inFlight, demand().text());
         owe();
         next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, NO_ANSWER, timers), this::answered);
     }
@@ -337,9 +365,14 @@ final class SliceNode {
             isBeatDueAfterwards = true; // Only now it knows what it needs.
         }
         slice.weigh(share.parts(), share.groupParts()).subscribe();
+        if (answer.outcome() == SliceAnswer.Outcome.RECORDED) {
+            outage.answered(nodes(), answer.hasRoom() && limitSent <= outage.divided(), now());
+        }
         boolean isBack = outage.isOn();
-        if (isBack && outage.outlasts(agent.slice(now()), share.target(), now(), agent.grantsUntil())) {
+        if (isBack && outage.outlasts(answer, agent.slice(now()), target(), now(), agent.grantsUntil())) {
+            latest = latest.withoutSlice(answer.now().epoch(), answer.isRecovering(), lastBeat, roundTrip);
             report.answered();
+            report.now(status());
             finish();
             return;
         }
@@ -348,8 +381,8 @@ final class SliceNode {
             aim();
         }
         int most = Math.min(agent.kept(now()), target());
-        if (most + outage.reserve() == limited) {
-            bound = most;
+        if (most + outage.reserve() == bound) {
+            usable = most;
             bounded(answer);
         } else {
             limit(most, inFlight -> bounded(answer));
@@ -360,13 +393,12 @@ final class SliceNode {
         owe();
         grantsUntil = agent.grantsUntil();
         slice.endsAt(grantsUntil);
-        outage.nodes(demands().size());
         int reserve = outage.reserve();
         latest = new LatestAnswer(
-                bound + reserve,
+                usable + reserve,
                 target() + reserve,
                 smallest(),
-                demands().size(),
+                nodes(),
                 answer.now().epoch(),
                 answer.isRecovering(),
                 lastBeat,

@@ -15,7 +15,7 @@ import java.util.Map;
 record SliceScripts(SliceTerm term, long failoverMillis) {
 
     /** In the answer to a heartbeat. */
-    private static final int FIRST_LEASE = 6;
+    private static final int FIRST_LEASE = 7;
 
     /** The server's clock and identity, as all scripts begin but in tests. */
     static final String CLOCK = read("clock.lua");
@@ -97,7 +97,7 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
     /** @param answer of the script, with integers as {@code Long}, and text as {@code String} */
     static SliceAnswer answer(Heartbeat beat, List<Object> answer) {
         Map<String, Long> tokens = new HashMap<>();
-        int demandsFrom = FIRST_LEASE + 2 * number(answer, 5);
+        int demandsFrom = FIRST_LEASE + 2 * number(answer, 6);
         for (int i = FIRST_LEASE; i < demandsFrom; i += 2) {
             tokens.put((String) answer.get(i), (Long) answer.get(i + 1));
         }
@@ -111,6 +111,7 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
                 new LedgerVersion((Long) answer.get(1), (Long) answer.get(2)),
                 number(answer, 3),
                 number(answer, 4) == 1,
+                number(answer, 5) == 1,
                 tokens,
                 demands);
     }

@@ -18,6 +18,10 @@
  * from when it <em>executed</em> the heartbeat, on a clock that follows the one of Redis but never goes back and never leaps. So a node
  * has stopped before the ledger gives its slice to others. A node whose term has ended begins again as another node.
  *
+ * <p><b>Outages.</b> Before a slice ends without an answer, the node goes on with the permits of its {@link
+ * io.fairgate.redis.slice.OutagePolicy}. A reserve is never in the ledger: the ledger divides the permits without the reserves of all
+ * nodes.
+ *
  * <p><b>Leases</b> outlive nodes. A heartbeat moves the permits of a new lease from the slice to a record of its own, and repeats this
  * until it is answered; the ledger does it once.
  *

@@ -1,12 +1,13 @@
 -- A heartbeat. ARGV from 7: node, sequence, kept, wanted, limit, last (0 or 1), demand, then id, permits, ttl, token of each lease.
--- Answers outcome (RECORDED, STALE or ENDED), epoch, version, slice, recovering (0 or 1), the number of its leases, id, token of
+-- Answers outcome (RECORDED, STALE or ENDED), epoch, version, slice, recovering (0 or 1), whether all slices and leases are within the
+-- smallest limit (0 or 1), the number of its leases, id, token of
 -- each of them, then node, demand of each live node.
 local name, sequence, kept, wanted, limit, isLast, demand =
   ARGV[7], tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11]), ARGV[12] == '1', ARGV[13]
 
 local function answer(outcome, slice)
   save()
-  return { outcome, epoch, version, slice, isRecovering() and 1 or 0, 0 }
+  return { outcome, epoch, version, slice, isRecovering() and 1 or 0, 0, 0 }
 end
 
 begin()
@@ -73,17 +74,17 @@ node.limit = limit
 saveNode(name, node)
 redis.call('HSET', DEMANDS, name, demand)
 version = version + 1
+local used = leased
+local least = limit
+for _, each in pairs(nodes) do
+  used = used + each.slice
+  if not each.ended and each.limit < least then
+    least = each.limit
+  end
+end
 if isLast then
   endNode(name, node)
 elseif not isRecovering() then
-  local used = leased
-  local least = limit
-  for _, each in pairs(nodes) do
-    used = used + each.slice
-    if not each.ended and each.limit < least then
-      least = each.limit
-    end
-  end
   local growth = math.min(wanted - kept, least - used)
   if growth > 0 then
     node.slice = kept + growth
@@ -92,7 +93,8 @@ elseif not isRecovering() then
 end
 isMoreFree = isMoreFree or node.slice < before
 local answered = answer('RECORDED', node.slice)
-answered[6] = #tokens / 2
+answered[6] = used <= least and 1 or 0
+answered[7] = #tokens / 2
 for i = 1, #tokens do
   answered[#answered + 1] = tokens[i]
 end

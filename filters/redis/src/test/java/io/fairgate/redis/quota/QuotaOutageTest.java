@@ -12,11 +12,15 @@ import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.TestTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 /** Quotas that let requests pass while Redis does not answer. */
@@ -81,17 +85,53 @@ class QuotaOutageTest {
         assertThat(uncharged).hasValue(0);
     }
 
-    @Test
-    void a_charge_that_redis_has_made_without_telling_is_given_back_when_its_request_has_ended() {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_charge_that_redis_has_made_without_telling_is_given_back(boolean endsFirst) {
         near.isAnswerLost = true;
         QuotaCharge charge = quotas.newCharge(QUOTAS, 1);
         assertThat(answer(charge.charge(), QuotaCalls.PATIENCE).allowed()).isTrue();
         assertThat(uncharged).hasValue(1);
-        CompletableFuture<Void> settled = charge.settle(1).toFuture();
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        if (endsFirst) {
+            settled = charge.settle(1).toFuture();
+        }
         near.isAnswerLost = false;
         time.advanceBy(QuotaCalls.LONGEST_PAUSE);
+        assertThat(charge.isCharged()).isFalse();
+        assertThat(left()).isEqualTo(3);
+        if (!endsFirst) {
+            settled = charge.settle(1).toFuture();
+        }
         assertThat(settled).isDone();
         assertThat(left()).isEqualTo(3);
+    }
+
+    @Test
+    void a_request_whose_client_has_left_is_not_counted() {
+        near.isAnswerLost = true;
+        QuotaCharge charge = quotas.newCharge(QUOTAS, 1);
+        charge.charge().subscribe(decision -> {}, failed -> {});
+        charge.settle(0).subscribe();
+        time.advanceBy(QuotaCalls.PATIENCE);
+        assertThat(uncharged).hasValue(0);
+    }
+
+    @Test
+    void calls_that_wait_for_too_long_or_are_too_many_while_redis_answers_are_refused() {
+        CompletableFuture<QuotaDecision> first = quotas.check(QUOTAS, 1).toFuture();
+        List<CompletableFuture<QuotaDecision>> many = new ArrayList<>();
+        for (int i = 0; i < QuotaCalls.MOST_WAITING; i++) {
+            many.add(quotas.newCharge(QUOTAS, 1).charge().toFuture());
+        }
+        CompletableFuture<QuotaDecision> tooMany =
+                quotas.newCharge(QUOTAS, 1).charge().toFuture();
+        assertThat(tooMany).isCompletedExceptionally();
+        near.oneWay = QuotaCalls.PATIENCE.multipliedBy(2).dividedBy(5);
+        time.advanceBy(QuotaCalls.PATIENCE.multipliedBy(3));
+        assertThat(first.join().allowed()).isTrue();
+        assertThat(many.get(many.size() - 1)).isCompletedExceptionally();
+        assertThat(uncharged).hasValue(0);
     }
 
     @Test

@@ -318,7 +318,7 @@ class SharedQuotasTest {
                 }
 
                 @Override
-                void failed(Throwable why, boolean isSent) {
+                void failed(Throwable why, boolean isSent, boolean isOutage) {
                     answers.incrementAndGet();
                     throw new IllegalStateException("a caller");
                 }

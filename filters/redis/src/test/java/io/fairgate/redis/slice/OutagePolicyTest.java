@@ -56,16 +56,34 @@ class OutagePolicyTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {0, -0.1, 1.01, Double.NaN})
-    void a_part_that_is_none_is_refused(double part) {
+    void a_fraction_out_of_range_is_refused(double part) {
         assertThatThrownBy(() -> OutagePolicy.reserve(2, part))
                 .hasMessage(
-                        "reserve of %s of a pool for 2 gateways (expected: a part above 0 and at most 1, and 1 gateway or more)"
+                        "reserve of %s of a pool for 2 gateways (expected: a fraction above 0 and at most 1, and 1 gateway or more)"
                                 .formatted(part));
     }
 
     @Test
-    void numbers_of_gateways_that_cannot_be_are_refused() {
+    void a_number_of_gateways_out_of_range_is_refused() {
         assertThatThrownBy(() -> OutagePolicy.reserve(0, 0.5)).hasMessageContaining("for 0 gateways");
         assertThatThrownBy(() -> OutagePolicy.optimistic(-1)).hasMessage("gateways: -1 (expected: >= 0)");
+    }
+
+    @Test
+    void a_pool_is_too_small_for_a_policy_that_would_grant_nothing_of_it() {
+        assertThat(OutagePolicy.reserve(2, 0.2).isTooSmall(3)).isTrue();
+        assertThat(OutagePolicy.reserve(2, 0.2).isTooSmall(4)).isFalse();
+        assertThat(OutagePolicy.optimistic(4).isTooSmall(3)).isTrue();
+        assertThat(OutagePolicy.optimistic(0).isTooSmall(1))
+                .as("of an unknown number")
+                .isFalse();
+        assertThat(OutagePolicy.FAIL_CLOSED.isTooSmall(1)).isFalse();
+    }
+
+    @Test
+    void its_text_is_the_setting_of_an_operator() {
+        assertThat(OutagePolicy.FAIL_CLOSED).hasToString("fail-closed");
+        assertThat(OutagePolicy.reserve(1, 1)).hasToString("reserve");
+        assertThat(OutagePolicy.optimistic(0)).hasToString("optimistic");
     }
 }

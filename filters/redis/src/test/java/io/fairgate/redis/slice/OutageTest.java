@@ -3,7 +3,9 @@ package io.fairgate.redis.slice;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.redis.slice.SimulatedGateways.Measured;
+import io.fairgate.shares.ShareSettings;
 import io.fairgate.shares.TenantShares;
+import io.fairgate.tenant.TenantId;
 import io.fairgate.testkit.Holds;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -134,5 +136,106 @@ class OutageTest {
         Measured alone = gateways.measure(SOON, WHILE);
         assertThat(alone.utilization()).isGreaterThan(0.95);
         assertThat(alone.mostInUse()).isEqualTo(PERMITS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void what_still_runs_by_an_optimistic_policy_is_in_the_ledger_before_others_get_more(boolean isEmpty) {
+        TenantShares oneToFour = TenantShares.EQUAL.withMember(TenantId.of("b"), ShareSettings.ofWeight(4));
+        gateways = new SimulatedGateways(PERMITS, oneToFour, 2, OutagePolicy.optimistic(0));
+        gateways.connect("a", 0, 20, Holds.constant(WHILE));
+        gateways.connect("b", 1, 20, SHORT);
+        used(SOON, WHILE);
+        lose();
+        used(SOON, WHILE);
+        regain(isEmpty);
+        assertThat(gateways.mostInUse(WHILE.multipliedBy(2))).isEqualTo(PERMITS);
+    }
+
+    @Test
+    void optimistic_gateways_that_lose_the_ledger_one_after_the_other_have_their_parts_together() {
+        load(OutagePolicy.optimistic(0));
+        gateways.cutOff(1);
+        gateways.measure(SOON, SOON);
+        gateways.cutOff(0);
+        gateways.measure(Duration.ZERO, SOON);
+        assertThat(gateways.mostInUse(WHILE)).isEqualTo(PERMITS);
+        gateways.connect(0);
+        gateways.measure(Duration.ZERO, SECOND);
+        gateways.cutOff(0);
+        gateways.measure(Duration.ZERO, SOON);
+        assertThat(gateways.mostInUse(WHILE))
+                .as("after a moment with the ledger")
+                .isEqualTo(PERMITS);
+    }
+
+    @Test
+    void an_optimistic_gateway_that_is_back_gives_its_part_up_soon_to_one_that_was_never_cut_off() {
+        gateways = gateways(OutagePolicy.optimistic(0));
+        gateways.connect("a", 0, 20, SHORT);
+        gateways.connect("b", 1, 20, Holds.constant(WHILE.multipliedBy(3)));
+        used(SOON, WHILE);
+        gateways.cutOff(0);
+        gateways.measure(SOON, SOON);
+        gateways.connect(0);
+        gateways.measure(Duration.ZERO, SOON);
+        assertThat(gateways.mostInUse(SOON)).isLessThanOrEqualTo(PERMITS);
+    }
+
+    @Test
+    void a_reserve_that_grows_waits_until_the_slices_of_others_have_room_for_it() {
+        gateways = new SimulatedGateways(7, TenantShares.EQUAL, 4, OutagePolicy.reserve(4, 0.2));
+        for (int i = 0; i < 4; i++) {
+            gateways.connect("tenant-" + i, i, i == 0 ? 20 : 1, Holds.constant(SOON));
+        }
+        gateways.measure(SOON, WHILE);
+        for (int i = 0; i < 4; i++) {
+            gateways.reload(i, 8);
+            gateways.connect("tenant-" + i, i, 20, Holds.constant(SOON));
+        }
+        assertThat(gateways.mostInUse(WHILE)).isLessThanOrEqualTo(8);
+        assertThat(gateways.mostInUse(WHILE)).isEqualTo(8);
+    }
+
+    @Test
+    void a_pool_that_becomes_too_small_in_an_outage_grants_nothing_more() {
+        gateways = new SimulatedGateways(4, TenantShares.EQUAL, 2, OutagePolicy.reserve(2, 0.2));
+        gateways.connect("a", 0, 20, SHORT);
+        gateways.connect("b", 1, 20, SHORT);
+        gateways.measure(SOON, SOON);
+        gateways.cutOff(0);
+        gateways.measure(SOON, SOON);
+        assertThat(gateways.unavailable()).isZero();
+        gateways.reload(0, 3);
+        gateways.reload(1, 3);
+        gateways.measure(SECOND, SECOND);
+        assertThat(gateways.mostInUse(SOON)).isEqualTo(3);
+        assertThat(gateways.unavailable()).as("at the gateway that is cut off").isPositive();
+    }
+
+    @Test
+    void an_optimistic_gateway_takes_its_part_of_a_pool_that_has_become_smaller_in_the_outage() {
+        load(OutagePolicy.optimistic(0));
+        lose();
+        used(SOON, SOON);
+        gateways.reload(0, 4);
+        gateways.reload(1, 4);
+        gateways.measure(SECOND, SECOND);
+        assertThat(gateways.mostInUse(SOON)).isEqualTo(4);
+        gateways.connect(0);
+        assertThat(gateways.mostInUse(SOON)).as("one is back").isEqualTo(4);
+    }
+
+    @Test
+    void an_idle_optimistic_gateway_keeps_its_part_in_a_recovery() {
+        gateways = gateways(OutagePolicy.optimistic(0));
+        gateways.connect("b", 1, 20, SHORT);
+        gateways.measure(SOON, SOON);
+        lose();
+        gateways.measure(SOON, SOON);
+        regain(true);
+        gateways.measure(Duration.ZERO, SECOND);
+        gateways.connect("a", 0, 20, SHORT);
+        assertThat(gateways.measure(SECOND, SECOND).of("a")).isGreaterThan(0.4);
     }
 }

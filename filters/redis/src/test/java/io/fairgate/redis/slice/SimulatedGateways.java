@@ -37,7 +37,9 @@ final class SimulatedGateways {
     private final NearLedger ledger = new NearLedger(time, CALL);
     private final Set<Integer> cutOff = new HashSet<>();
     private final int permits;
+    private final TenantShares shares;
     private final List<EmbeddedPermitPool> pools = new ArrayList<>();
+    private final List<SliceNode> nodes = new ArrayList<>();
     private final Map<String, Double> used = new HashMap<>();
     private long measuredFrom;
     private int inUse;
@@ -51,12 +53,14 @@ final class SimulatedGateways {
 
     SimulatedGateways(int permits, TenantShares shares, int gateways, OutagePolicy outages) {
         this.permits = permits;
-        PoolSettings settings = PoolSettings.ofPermits(permits).withMaxWait(Duration.ofHours(1));
+        this.shares = shares;
         for (int i = 0; i < gateways; i++) {
             String name = "gateway-" + i + "-";
-            EmbeddedPermitPool pool = new EmbeddedPermitPool("pool", settings, shares, time, PoolListener.NONE);
+            EmbeddedPermitPool pool =
+                    new EmbeddedPermitPool("pool", settings(permits), shares, time, PoolListener.NONE);
             pools.add(pool);
             SliceNode node = new SliceNode(pool, shares, ledgerOf(i), TERM, outages, () -> name + terms++, time, time);
+            nodes.add(node);
             after(SliceNode.BEATS.multipliedBy(i).dividedBy(gateways), node::start);
         }
         time.advanceBy(Duration.ofSeconds(6));
@@ -164,12 +168,31 @@ final class SimulatedGateways {
         cutOff.remove(gateway);
     }
 
+    /** The policy of a gateway has another size of the pool from now on. */
+    void reload(int gateway, int permits) {
+        pools.get(gateway)
+                .reconfigure(settings(permits), shares)
+                .doOnSubscribe(begun -> nodes.get(gateway).reconfigure(permits, shares))
+                .subscribe();
+    }
+
+    private static PoolSettings settings(int permits) {
+        return PoolSettings.ofPermits(permits).withMaxWait(Duration.ofHours(1));
+    }
+
     /** The ledger loses what it kept. */
     void flushLedger() {
         ledger.state = new LedgerState();
     }
 
     // ---- what is measured ----
+
+    /** The most permits in use at once in a time that begins now. */
+    int mostInUse(Duration time) {
+        mostInUse = inUse;
+        this.time.advanceBy(time);
+        return mostInUse;
+    }
 
     /** Requests that errored since the beginning, because their gateway had no slice. */
     int unavailable() {

@@ -27,6 +27,7 @@ class SliceAgentTest {
                 new LedgerVersion(epoch, to.sequence()),
                 slice,
                 false,
+                true,
                 tokens,
                 Map.of(to.node(), to.demand(), "other", "its demand"));
     }
@@ -95,7 +96,7 @@ class SliceAgentTest {
         have(4);
         agent.beat(TERM.nanos(), LIMIT, 0, "");
         agent.answered(
-                new SliceAnswer(Outcome.RECORDED, 1, new LedgerVersion(1, 2), 9, false, Map.of(), Map.of()),
+                new SliceAnswer(Outcome.RECORDED, 1, new LedgerVersion(1, 2), 9, false, true, Map.of(), Map.of()),
                 TERM.nanos() + 1);
         assertThat(agent.node()).isEqualTo("node-1");
         assertThat(agent.slice(TERM.nanos() + 1)).isZero();
@@ -106,7 +107,9 @@ class SliceAgentTest {
         have(4);
         Heartbeat beat = agent.beat(1, LIMIT, 0, "");
         agent.answered(
-                new SliceAnswer(Outcome.ENDED, beat.sequence(), LedgerVersion.NONE, 0, false, Map.of(), Map.of()), 2);
+                new SliceAnswer(
+                        Outcome.ENDED, beat.sequence(), LedgerVersion.NONE, 0, false, false, Map.of(), Map.of()),
+                2);
         assertThat(agent.slice(2)).isZero();
         assertThat(agent.node()).isEqualTo("node-1");
     }
@@ -220,7 +223,9 @@ class SliceAgentTest {
         agent.answered(answer(agent.beat(0, LIMIT, 0, "mine"), 1), 1);
         Heartbeat late = agent.beat(2, LIMIT, 0, "mine");
         agent.answered(
-                new SliceAnswer(Outcome.STALE, late.sequence(), LedgerVersion.NONE, 0, false, Map.of(), Map.of()), 3);
+                new SliceAnswer(
+                        Outcome.STALE, late.sequence(), LedgerVersion.NONE, 0, false, false, Map.of(), Map.of()),
+                3);
         assertThat(agent.demands()).containsKey("other");
     }
 }

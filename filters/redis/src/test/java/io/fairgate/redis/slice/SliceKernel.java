@@ -41,10 +41,10 @@ final class SliceKernel {
         begin(state, beat.seen(), wall, server);
         Node node = state.nodes.get(beat.node());
         if (node != null && node.hasEnded() && has(Guard.ENDED_NODES)) {
-            return answer(state, beat, Outcome.ENDED, Map.of());
+            return answer(state, beat, Outcome.ENDED, false, Map.of());
         }
         if (node != null && beat.sequence() <= node.sequence() && has(Guard.SEQUENCE)) {
-            return answer(state, beat, Outcome.STALE, Map.of());
+            return answer(state, beat, Outcome.STALE, false, Map.of());
         }
         if (node == null || node.hasEnded()) {
             node = new Node(0, 0, 0, beat.limit(), false, false);
@@ -53,7 +53,7 @@ final class SliceKernel {
         if (kept(state, beat) > node.slice() && !state.isRecovering() && has(Guard.KEPT_IS_EVIDENCE)) {
             if (asserts) {
                 end(state, beat.node(), node);
-                return answer(state, beat, Outcome.ENDED, Map.of());
+                return answer(state, beat, Outcome.ENDED, false, Map.of());
             }
             asserts = true;
             lost(state, 0);
@@ -62,12 +62,13 @@ final class SliceKernel {
         Node recorded = new Node(beat.kept(), beat.sequence(), state.clock + ttl, beat.limit(), asserts, false);
         state.nodes.put(beat.node(), recorded);
         state.demands.put(beat.node(), beat.demand());
+        boolean hasRoom = state.used() <= limit(state);
         if (beat.isLast()) {
             end(state, beat.node(), recorded);
         }
         grow(state, beat);
         state.version++;
-        return answer(state, beat, Outcome.RECORDED, tokens);
+        return answer(state, beat, Outcome.RECORDED, hasRoom, tokens);
     }
 
     /** Extends a lease, and returns whether it is held now. */
@@ -217,7 +218,8 @@ final class SliceKernel {
                 .orElse(0);
     }
 
-    private SliceAnswer answer(LedgerState state, Heartbeat beat, Outcome outcome, Map<String, Long> tokens) {
+    private SliceAnswer answer(
+            LedgerState state, Heartbeat beat, Outcome outcome, boolean hasRoom, Map<String, Long> tokens) {
         Node node = state.nodes.get(beat.node());
         int slice = outcome == Outcome.RECORDED && node != null ? node.slice() : 0;
         return new SliceAnswer(
@@ -226,6 +228,7 @@ final class SliceKernel {
                 new LedgerVersion(state.epoch, state.version),
                 slice,
                 state.isRecovering(),
+                hasRoom,
                 tokens,
                 outcome == Outcome.RECORDED ? state.demands : Map.of());
     }

@@ -35,7 +35,7 @@ class SliceNodeTest {
 
     private final TestTime time = new TestTime();
     private final SliceKernel kernel = new SliceKernel(TERM, 700, Set.of());
-    private final LedgerState ledger = new LedgerState();
+    private LedgerState ledger = new LedgerState();
     private final List<Sent> sent = new ArrayList<>();
     private final List<Runnable> wakeUps = new ArrayList<>();
     private boolean isBroken;
@@ -381,7 +381,7 @@ class SliceNodeTest {
         node.start();
         pass(TERM.ttl().multipliedBy(2));
         assertThat(node.status().isOutage()).isTrue();
-        for (int i = 1; i <= 80; i++) {
+        for (int i = 1; i <= 3; i++) {
             otherNodeBeats(i);
             answer();
             pass(SliceNode.BEATS);
@@ -404,5 +404,36 @@ class SliceNodeTest {
         assertThat(last().beat().limit()).isEqualTo(3);
         assertThat(node.status().permits()).isEqualTo(slice() + 1);
         assertThat(node.status().poolPermits()).isEqualTo(5);
+    }
+
+    @Test
+    void in_an_outage_that_goes_on_with_an_empty_ledger_its_status_says_that_redis_answers_and_recovers() {
+        with(OutagePolicy.optimistic(2));
+        begin();
+        pass(TERM.ttl());
+        ledger = new LedgerState();
+        for (int i = 1; i <= 5; i++) {
+            pass(SliceNode.BEATS);
+            otherNodeBeats(i);
+            answer();
+        }
+        SliceStatus status = node.status();
+        assertThat(status.isOutage()).isTrue();
+        assertThat(status.isRecovering()).isTrue();
+        assertThat(status.sinceAnswer()).isLessThanOrEqualTo(SliceNode.BEATS);
+        assertThat(status.failure()).isNull();
+    }
+
+    @Test
+    void its_status_says_that_it_grants_nothing_when_the_pool_becomes_too_small_in_an_outage() {
+        with(OutagePolicy.reserve(2, 0.2));
+        begin();
+        pass(TERM.ttl());
+        assertThat(node.status().isOutage()).isTrue();
+        node.reconfigure(3, TenantShares.EQUAL);
+        pass(SliceNode.PATIENCE.multipliedBy(2));
+        assertThat(node.status().isOutage()).isFalse();
+        assertThat(node.status().isInForce()).isFalse();
+        assertThat(node.status().permits()).isZero();
     }
 }

@@ -135,7 +135,7 @@ final class SmallCluster {
     /** At the end of a term the node takes no notice of an answer. */
     private static void endTerm(SliceAgent node) {
         node.answered(
-                new SliceAnswer(SliceAnswer.Outcome.STALE, -1, LedgerVersion.NONE, 0, false, Map.of(), Map.of()),
+                new SliceAnswer(SliceAnswer.Outcome.STALE, -1, LedgerVersion.NONE, 0, false, false, Map.of(), Map.of()),
                 TERM.nanos());
     }
 
@@ -160,6 +160,7 @@ final class SmallCluster {
                 answer.now(),
                 answer.slice(),
                 answer.isRecovering(),
+                answer.hasRoom(),
                 answer.tokens(),
                 answer.demands());
     }

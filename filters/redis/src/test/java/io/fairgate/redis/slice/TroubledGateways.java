@@ -52,7 +52,7 @@ final class TroubledGateways {
         random = new SplittableRandom(seed);
         redis = new SimulatedRedis(random.split());
         for (int i = 0; i < GATEWAYS; i++) {
-            Gateway gateway = new Gateway(outages);
+            Gateway gateway = new Gateway("node-" + i + "-", outages);
             gateways.add(gateway);
             after(random.nextInt(200), gateway.node::start);
             for (int c = 0; c < CONNECTIONS; c++) {
@@ -167,10 +167,10 @@ final class TroubledGateways {
         private long cutUntil;
         private boolean isOnOldSide;
 
-        Gateway(OutagePolicy outages) {
+        Gateway(String name, OutagePolicy outages) {
             pool = new EmbeddedPermitPool(
                     "pool", PoolSettings.ofPermits(PERMITS), TenantShares.EQUAL, time, PoolListener.NONE);
-            node = new SliceNode(pool, TenantShares.EQUAL, this, TERM, outages, () -> "node-" + names++, time, time);
+            node = new SliceNode(pool, TenantShares.EQUAL, this, TERM, outages, () -> name + names++, time, time);
         }
 
         @Override

@@ -159,7 +159,7 @@ public final class FairgateMeters implements PolicyParticipant, PermitPools.Watc
         return counter(Meter.JOURNAL_FAILURES, Tags.empty());
     }
 
-    /** Registered at the start, so that the first one shows as an increase. */
+    /** Requests that passed uncharged while Redis did not answer. Registered at the start, so that the first one shows as an increase. */
     public Counter quotaUncharged() {
         return counter(Meter.QUOTA_UNCHARGED, Tags.empty());
     }

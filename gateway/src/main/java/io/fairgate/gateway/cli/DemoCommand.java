@@ -75,7 +75,13 @@ public final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String[] options = GatewayRun.apart(SpringOptions.checked(command, unmatched), "--fairgate.backend=embedded");
+        String[] options = GatewayRun.apart(
+                SpringOptions.checked(command, unmatched),
+                "--fairgate.backend=embedded",
+                "--fairgate.redis.outage=fail-closed",
+                "--fairgate.redis.quota-outage=fail-closed",
+                "--fairgate.redis.gateways=",
+                "--fairgate.redis.reserve=");
         requirePositive("--quiet-seconds", quietSeconds);
         requirePositive("--noisy-seconds", noisySeconds);
         PrintWriter out = command.commandLine().getOut();

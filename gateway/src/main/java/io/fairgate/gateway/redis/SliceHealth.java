@@ -38,17 +38,21 @@ final class SliceHealth implements HealthIndicator {
         return health.build();
     }
 
-    private static String redis(Duration sinceAnswer) {
-        return sinceAnswer.compareTo(SOON) < 0
+    private static String redis(SliceStatus slice) {
+        boolean isAnswered = slice.epoch() > 0
+                && slice.failure() == null
+                && slice.sinceAnswer().compareTo(SOON) < 0;
+        return isAnswered
                 ? "Redis answers again, but has no permits for this gateway yet"
-                : "no answer of Redis for " + DurationText.of(Duration.ofSeconds(sinceAnswer.toSeconds()));
+                : "no answer of Redis for "
+                        + DurationText.of(Duration.ofSeconds(slice.sinceAnswer().toSeconds()));
     }
 
     private static String text(SliceStatus slice, int all) {
         if (!slice.isInForce() || slice.isOutage()) {
             return "%s: %s%s"
                     .formatted(
-                            redis(slice.sinceAnswer()),
+                            redis(slice),
                             slice.isOutage()
                                     ? "this gateway goes on with %d of %d permits".formatted(slice.permits(), all)
                                     : "requests are refused (backend-lost)",

@@ -95,6 +95,19 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit) {
         }
     }
 
+    /** The same without the first permits, which are served beside the slice; of all tenants by the same fraction. */
+    NodeDemand without(int permits) {
+        double all = sum();
+        if (permits == 0 || all == 0) {
+            return this;
+        }
+        Map<TenantId, Double> rest = new HashMap<>();
+        if (all > permits) {
+            wanted.forEach((tenant, n) -> rest.put(tenant, n * (all - permits) / all));
+        }
+        return new NodeDemand(rest, owed, limit);
+    }
+
     private double sum() {
         return wanted.values().stream().mapToDouble(Double::doubleValue).sum();
     }

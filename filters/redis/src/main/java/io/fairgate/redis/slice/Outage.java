@@ -56,15 +56,16 @@ final class Outage {
      *
      * @param live how many nodes it knows
      * @param hasRoom whether all slices fit into what the ledger divides
+     * @param limitSent what it was told to divide, at most
      */
-    void answered(int live, boolean hasRoom, long now) {
-        if (now - countedSince >= REMEMBERED) {
+    void answered(int live, boolean hasRoom, int limitSent, long now) {
+        if (nodes == 0 || now - countedSince >= REMEMBERED) {
             nodesBefore = nodes;
             nodes = live;
             countedSince = now;
         }
         nodes = Math.max(nodes, live);
-        reserve = hasRoom ? policy.reserve(size) : reserve();
+        reserve = hasRoom && limitSent <= divided() ? policy.reserve(size) : reserve();
     }
 
     private int knownNodes() {
@@ -74,6 +75,11 @@ final class Outage {
     /** The permits that the ledger divides. */
     int divided() {
         return policy.divided(size, nodes);
+    }
+
+    /** The permits that each node serves beside its slice, as soon as the ledger has room for them. */
+    int reserveToCome() {
+        return policy.reserve(size);
     }
 
     /** The permits that this node always has, beside its slice. */
@@ -101,8 +107,8 @@ final class Outage {
     }
 
     /**
-     * The permits of the node during the outage. Other nodes may have more than their parts until their slices have ended, so that this
-     * node takes no more than its slice until then.
+     * The permits of the node during the outage. Other nodes may have more than their parts until their slices have ended, so that an
+     * optimistic node takes no more than its slice until then; and if there is an answer before, others may have been answered in time.
      *
      * @param slice the slice that is about to end
      */
@@ -111,10 +117,11 @@ final class Outage {
             isOn = true;
             isAnswered = false;
             lastPart = alone();
-            untilOthersEnd = Math.min(slice + reserve(), alone());
+            untilOthersEnd = policy.isOptimistic() ? Math.min(slice, alone()) : alone();
             othersEndAt = grantsUntil - term.grantNanos() + term.ttl().toNanos();
         }
-        return now - othersEndAt < 0 ? Math.min(untilOthersEnd, alone()) : alone();
+        boolean mayOthersGoOn = now - othersEndAt < 0 || (isAnswered && answeredAt - othersEndAt < 0);
+        return mayOthersGoOn ? Math.min(untilOthersEnd, alone()) : alone();
     }
 
     /**
@@ -145,7 +152,7 @@ final class Outage {
             answeredAt = now;
         }
         return answer.isRecovering()
-                ? policy.isOptimistic() || (slice == 0 && target > 0)
+                ? slice == 0 && (policy.isOptimistic() || target > 0)
                 : slice == 0 && target > 0 && now - answeredAt < term.ttl().toNanos();
     }
 
@@ -156,14 +163,11 @@ final class Outage {
     }
 
     /**
-     * The target that the node may have now, beside its reserve, also while that has no room yet: so the ledger gets room for it. In an outage, and for a while after it, an optimistic node takes no more than
-     * its part: others may still go on by themselves, and what runs there must have room in the ledger.
-     *
-     * @param target of all permits of the pool
+     * The target that the node may have now. In an outage, and for a while after it, an optimistic node takes no more than its part: others may
+     * still go on by themselves, and what runs there must have room in the ledger.
      */
     int bounded(int target, long now) {
         hasEnded = hasEnded && now - endedAt < 2 * term.ttl().toNanos();
-        int most = policy.isOptimistic() && (isOn || hasEnded) ? Math.min(lastPart, alone()) : divided();
-        return Math.max(0, Math.min(target - policy.reserve(size), most));
+        return policy.isOptimistic() && (isOn || hasEnded) ? Math.min(target, Math.min(lastPart, alone())) : target;
     }
 }

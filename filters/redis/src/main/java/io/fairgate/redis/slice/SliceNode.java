@@ -307,7 +307,8 @@ final class SliceNode {
         } else {
             Map<String, NodeDemand> all = new HashMap<>(demands());
             all.put(agent.node(), demand());
-            share = division.of(smallest(), agent.node(), all);
+            all.replaceAll((name, told) -> told.without(outage.reserveToCome()));
+            share = division.of(outage.divided(), agent.node(), all);
         }
         agent.aimAt(target());
         owe();
@@ -335,7 +336,7 @@ final class SliceNode {
     }
 
     private void owe() {
-        owed.update(now(), share, agent.slice(now()) + outage.reserve());
+        owed.update(now(), share, agent.slice(now()));
     }
 
     private void limit(int most, IntConsumer step) {
@@ -366,7 +367,7 @@ final class SliceNode {
         }
         slice.weigh(share.parts(), share.groupParts()).subscribe();
         if (answer.outcome() == SliceAnswer.Outcome.RECORDED) {
-            outage.answered(nodes(), answer.hasRoom() && limitSent <= outage.divided(), now());
+            outage.answered(nodes(), answer.hasRoom(), limitSent, now());
         }
         boolean isBack = outage.isOn();
         if (isBack && outage.outlasts(answer, agent.slice(now()), target(), now(), agent.grantsUntil())) {

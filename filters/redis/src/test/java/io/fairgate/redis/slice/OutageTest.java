@@ -238,4 +238,43 @@ class OutageTest {
         gateways.connect("a", 0, 20, SHORT);
         assertThat(gateways.measure(SECOND, SECOND).of("a")).isGreaterThan(0.4);
     }
+
+    @Test
+    void gateways_reach_their_targets_beside_an_idle_one_with_a_reserve() {
+        gateways = new SimulatedGateways(100, TenantShares.EQUAL, 3, OutagePolicy.reserve(3, 0.5));
+        gateways.connect("a", 0, 100, SHORT);
+        gateways.measure(SOON, SOON);
+        gateways.connect("b", 1, 100, SHORT);
+        Measured measured = gateways.measure(SOON, WHILE);
+        assertThat(measured.of("b")).isBetween(0.48, 0.52);
+        assertThat(measured.utilization())
+                .as("without the reserve of the idle one")
+                .isBetween(0.8, 0.84);
+        assertThat(measured.mostInUse()).isLessThanOrEqualTo(84);
+    }
+
+    @Test
+    void a_reserve_grows_also_beside_idle_gateways() {
+        gateways = new SimulatedGateways(7, TenantShares.EQUAL, 4, OutagePolicy.reserve(4, 0.2));
+        gateways.connect("a", 0, 20, SHORT);
+        gateways.connect("b", 1, 20, SHORT);
+        gateways.measure(SOON, SOON);
+        for (int i = 0; i < 4; i++) {
+            gateways.reload(i, 8);
+        }
+        gateways.measure(SOON, SOON);
+        gateways.cutOff(0);
+        gateways.cutOff(1);
+        assertThat(gateways.measure(SOON, WHILE).utilization())
+                .as("2 reserves of 7")
+                .isBetween(0.27, 0.29);
+    }
+
+    @Test
+    void what_a_reserve_serves_is_no_claim_to_a_slice() {
+        gateways = new SimulatedGateways(100, TenantShares.EQUAL, 2, OutagePolicy.reserve(2, 0.2));
+        gateways.connect("a", 0, 10, SHORT);
+        gateways.connect("b", 1, 200, SHORT);
+        assertThat(gateways.measure(SOON, WHILE).utilization()).isGreaterThan(0.97);
+    }
 }

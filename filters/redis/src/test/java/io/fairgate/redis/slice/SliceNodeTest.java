@@ -436,4 +436,15 @@ class SliceNodeTest {
         assertThat(node.status().isInForce()).isFalse();
         assertThat(node.status().permits()).isZero();
     }
+
+    @Test
+    void without_an_answer_since_its_start_a_node_has_its_reserve_before_requests_are_refused() {
+        with(OutagePolicy.reserve(2, 0.2));
+        node.start();
+        pass(Duration.ofNanos(TERM.grantNanos()));
+        assertThat(node.status().isOutage()).isTrue();
+        assertThat(node.status().permits()).isOne();
+        assertThat(pool.inFlight().block()).isOne();
+        assertThat(unavailable).hasValue(0);
+    }
 }

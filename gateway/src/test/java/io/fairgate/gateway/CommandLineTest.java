@@ -158,7 +158,7 @@ class CommandLineTest {
                         "check",
                         file,
                         "--fairgate.leases.throttle.enabled=true",
-                        "--fairgate.leases.throttle.default-tenant=nobody"))
+                        "--fairgate.leases.throttle.default-tenant=unlisted"))
                 .isEqualTo(1);
         assertThat(output.getErr()).contains("fairgate.leases.throttle.default-tenant");
     }

@@ -92,7 +92,7 @@ final class Outage {
         return policy.isOptimistic() || knownNodes() == 0 ? policy.alone(size, knownNodes()) : reserve();
     }
 
-    /** Whether the node must go on by itself now, does so already, or must stop to. */
+    /** Whether the node must begin or continue to grant by itself, or must stop that. */
     boolean isDue(long now, long grantsUntil) {
         return (isOn || alone() > 0) && now - grantsUntil >= -EARLY;
     }
@@ -125,8 +125,8 @@ final class Outage {
     }
 
     /**
-     * The slice that the node would like to have. What runs here by an optimistic policy must be in the ledger before others get more, so it
-     * asks for that at least.
+     * The slice that the node asks for in an outage. An optimistic node asks at least for the permits that its requests hold, so that the ledger
+     * does not give them to others.
      *
      * @param target what it should have
      * @param inFlight beside the reserve

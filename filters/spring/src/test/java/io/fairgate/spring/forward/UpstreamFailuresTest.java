@@ -32,7 +32,7 @@ class UpstreamFailuresTest {
             .set("fairgate.upstream-body-idle", "300ms")
             .set("fairgate.policy.pools.pool.on-client-left", "close")
             .route("impatient", "Path=/impatient/**")
-            .metadata("response-timeout", 200)
+            .metadata("response-timeout", 1_000) // on a busy machine, a request takes a while to arrive
             .route("patient", "Path=/patient/**")
             .metadata("response-timeout", -1)
             .route("unreadable", "Path=/unreadable/**")
@@ -120,7 +120,7 @@ class UpstreamFailuresTest {
     void a_timeout_of_the_route_is_used_in_the_place_of_the_general_one(String path, String status) throws Exception {
         Observation observed = gateways.observe(
                 request -> {
-                    Thread.sleep(400);
+                    Thread.sleep(path.startsWith("/impatient") ? 2_000 : 400);
                     RecordingUpstream.OK.answer(request);
                 },
                 client -> client.send(request("GET", path)).response());

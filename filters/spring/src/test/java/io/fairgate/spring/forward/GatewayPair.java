@@ -47,6 +47,8 @@ final class GatewayPair implements BeforeAllCallback, AfterEachCallback, AfterAl
             "fairgate.policy.tenants.plans.plan.weight=1",
             "fairgate.policy.tenants.members.a.plan=plan",
             "fairgate.policy.pools.pool.permits=16",
+            // An event loop may stand still for seconds on a busy machine.
+            "fairgate.policy.pools.pool.max-wait=60s",
             WEBFLUX + "httpclient.pool.type=fixed",
             WEBFLUX + "httpclient.pool.max-connections=1",
             WEBFLUX + "httpclient.connect-timeout=2000",

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Ten thousand clients that leave before the headers of their answers: they leave no meter, no sample, no timer and no
  * object behind.
  */
+@Tag("long")
 class LeaversTest {
 
     private static final String POLICY = """

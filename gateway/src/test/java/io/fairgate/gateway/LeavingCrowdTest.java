@@ -10,6 +10,7 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Twenty clients, most of which leave at some moment, and an upstream that does not notice: it never works on more requests than
  * the pool has permits. At the end nothing is in flight, nothing waits and no buffer is lost (the fixture checks that).
  */
+@Tag("long")
 class LeavingCrowdTest {
 
     private static final int PERMITS = 4;

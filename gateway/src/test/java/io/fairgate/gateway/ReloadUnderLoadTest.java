@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A thousand files, good and bad, while requests run: no request fails, the upstream never has more at once than the
  * largest pool allows, and every unit that was used is written down.
  */
+@Tag("long")
 class ReloadUnderLoadTest {
 
     private static final int RELOADS = 1_000;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
  * groups and classes of requests, and tenants that move while they wait and hold. The scan adds up all accounts each time, so a
  * sum that drifted would show.
  */
+@Tag("long")
 class HeapAgainstScanTest {
 
     private static final int LIVES = 20_000;

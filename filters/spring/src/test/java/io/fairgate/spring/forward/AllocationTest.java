@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.SpringApplication;
@@ -31,6 +32,7 @@ import reactor.netty.DisposableServer;
  * How much memory a request takes that passes an identity, a permit and two quotas, and one that is refused at each of
  * these: what was reached, and a tenth more. It hardly varies from run to run, so a change that gives this away is red.
  */
+@Tag("long")
 class AllocationTest {
 
     private static final String WEBFLUX = "spring.cloud.gateway.server.webflux.";

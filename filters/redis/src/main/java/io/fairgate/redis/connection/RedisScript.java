@@ -13,6 +13,9 @@ import reactor.core.publisher.Mono;
 /** A script, which Redis keeps: mostly only its digest is sent. Immutable. */
 public final class RedisScript {
 
+    /** What a script with a clock of its own begins with: the server's clock in milliseconds, and the identity of the server. */
+    public static final String CLOCK = read(RedisScript.class, "clock.lua");
+
     private final String text;
     private final String digest;
 

@@ -21,6 +21,10 @@ record LeaseClaim(String id, int permits, long ttlMillis, long token) {
         return token == 0;
     }
 
+    LeaseClaim lasting(long forMillis) {
+        return new LeaseClaim(id, permits, forMillis, token);
+    }
+
     LeaseClaim recorded(long as) {
         return new LeaseClaim(id, permits, ttlMillis, as);
     }

@@ -10,7 +10,7 @@ final class Outage {
 
     /** An outage begins that long before the end of a slice. In this time at least one heartbeat begins, so that no request is refused. */
     private static final long EARLY =
-            SliceNode.PATIENCE.plus(SliceNode.BEATS.multipliedBy(2)).toNanos();
+            SliceNode.PATIENCE.plus(HeartbeatTimer.BEATS.multipliedBy(2)).toNanos();
 
     /** How long a number of nodes is remembered, and again as long: nodes that are cut off before this one are still counted. */
     private static final long REMEMBERED = Duration.ofMinutes(1).toNanos();

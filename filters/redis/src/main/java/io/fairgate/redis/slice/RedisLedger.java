@@ -11,10 +11,15 @@ import reactor.core.publisher.Mono;
  */
 final class RedisLedger implements SliceLedger {
 
-    private static final RedisScript HEARTBEAT = new RedisScript(SliceScripts.heartbeat(SliceScripts.CLOCK));
+    private static final RedisScript HEARTBEAT = new RedisScript(SliceScripts.heartbeat(RedisScript.CLOCK));
+    private static final RedisScript EXTEND = new RedisScript(SliceScripts.extend(RedisScript.CLOCK));
+    private static final RedisScript RELEASE = new RedisScript(SliceScripts.release(RedisScript.CLOCK));
 
     /** For a server that does not let scripts read its identity: lost writes are then known by versions only. */
     private static final String UNKNOWN_SERVER = "";
+
+    /** Names of leases are unique. */
+    private static final long ANY_TOKEN = 0;
 
     private final RedisConnections redis;
     private final SliceScripts scripts;
@@ -33,6 +38,18 @@ final class RedisLedger implements SliceLedger {
         return HEARTBEAT
                 .call(redis, keys, scripts.arguments(beat, UNKNOWN_SERVER))
                 .map(answer -> SliceScripts.answer(beat, answer));
+    }
+
+    @Override
+    public Mono<Boolean> extend(String lease, long ttlMillis) {
+        return EXTEND.call(redis, keys, scripts.extend(lease, ANY_TOKEN, ttlMillis, LedgerVersion.NONE, UNKNOWN_SERVER))
+                .map(SliceScripts::isHeld);
+    }
+
+    @Override
+    public Mono<Void> release(String lease) {
+        return RELEASE.call(redis, keys, scripts.release(lease, ANY_TOKEN, LedgerVersion.NONE, UNKNOWN_SERVER))
+                .then();
     }
 
     /** Without hints, as when an ACL forbids them, heartbeats find free permits. */

@@ -31,12 +31,14 @@ import reactor.core.scheduler.Scheduler;
  *
  * <p>{@link #settings}, totals, standings and snapshots are those of this process: their permits are the size of the whole pool, what
  * is in flight and waits is here. They are answered without the ledger, and so is the end of {@link #close}. Permits that are
- * {@linkplain #restore restored} count here only.
+ * {@linkplain #restore restored} count here only, and so do those that are {@linkplain #acquire acquired}, until {@link LeasePermits}
+ * records them.
  */
 public final class RedisPermitPool implements PermitPool {
 
     private final EmbeddedPermitPool local;
     private final SliceNode node;
+    private final LeasePermits leases;
     private final Sinks.Empty<Void> closed = Sinks.empty();
 
     /**
@@ -92,7 +94,13 @@ public final class RedisPermitPool implements PermitPool {
         TenantShares here = shares.withCapsForReservations(settings.permits());
         local = new EmbeddedPermitPool(name, settings, here, time, listener);
         node = new SliceNode(local, shares, ledger, term, outagePolicy, names, time, heartbeats);
+        leases = new LeasePermits(node);
         node.start();
+    }
+
+    /** Keeps leases of permits of this pool in the ledger, so that they outlive this process. */
+    public LeasePermits leases() {
+        return leases;
     }
 
     @Override

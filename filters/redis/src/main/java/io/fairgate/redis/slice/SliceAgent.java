@@ -136,6 +136,16 @@ final class SliceAgent {
         unrecorded.put(lease.id(), lease);
     }
 
+    /** Whether the lease is part of the slice until the ledger has recorded it. */
+    boolean isMoving(String id) {
+        return unrecorded.containsKey(id);
+    }
+
+    /** The ledger keeps the lease for this time: if the node has to assert it, it says so. */
+    void lasts(String id, long ttlMillis) {
+        recorded.computeIfPresent(id, (same, lease) -> lease.lasting(ttlMillis));
+    }
+
     /** A lease that this node knows to have ended: it asserts it no more. */
     void forget(String id) {
         recorded.remove(id);
@@ -163,11 +173,6 @@ final class SliceAgent {
     /** When the node must grant nothing more, unless another answer comes before. */
     long grantsUntil() {
         return grantsUntil;
-    }
-
-    /** The permits that requests may hold; 0 when the term has ended. */
-    int kept(long now) {
-        return isOver(now) ? 0 : slice - moving();
     }
 
     /** The permits of leases that are not recorded yet. */

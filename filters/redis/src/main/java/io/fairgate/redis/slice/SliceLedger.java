@@ -10,6 +10,16 @@ interface SliceLedger {
     Mono<SliceAnswer> heartbeat(Heartbeat beat);
 
     /**
+     * Has a lease last for {@code ttlMillis} from now at least.
+     *
+     * @return false when the ledger has no such lease. Errors when it may have lost that, and nodes may assert it
+     */
+    Mono<Boolean> extend(String lease, long ttlMillis);
+
+    /** Ends a lease, also one that a heartbeat on its way would record. */
+    Mono<Void> release(String lease);
+
+    /**
      * Has {@code listener} called, on any thread, when the ledger may have free permits, until this is disposed. A call may be missing.
      */
     Disposable onFreePermits(Runnable listener);

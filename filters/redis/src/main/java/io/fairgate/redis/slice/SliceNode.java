@@ -32,16 +32,13 @@ import reactor.core.scheduler.Scheduler;
  *       slice may have ended meanwhile, and the next one may be smaller.
  * </ol>
  *
+ * <p>The permits of a recorded lease are not in the slice, and stay in flight in the pool: its bound is the slice and these. When the
+ * lease ends, the bound goes down before the permits are released.
+ *
  * <p>Without an answer for most of the term, the node goes on by itself ({@link Outage}): the pool is bounded by the permits of the policy,
  * the slice gets no end, and the heartbeats go on.
  */
 final class SliceNode {
-
-    /** Between two heartbeats, when nothing happens. */
-    static final Duration BEATS = Duration.ofMillis(100);
-
-    /** The least time between two heartbeats. */
-    static final Duration LEAST_BETWEEN_BEATS = Duration.ofMillis(5);
 
     /** How long a node waits for an answer before it sends the next heartbeat. */
     static final Duration PATIENCE = Duration.ofMillis(300);
@@ -55,6 +52,8 @@ final class SliceNode {
     private final Scheduler time;
     private final Scheduler timers;
     private final Scheduler.Worker thread;
+    private final HeartbeatTimer heartbeats;
+    private final HostedLeases leases;
     private final OwedPermits owed;
     private final SliceLog report;
     private final Outage outage;
@@ -67,7 +66,7 @@ final class SliceNode {
     private Map<TenantId, Double> wanted = Map.of();
     /** The permits of the slice that the pool may use. */
     private int usable;
-    /** The bound of the pool: these and the reserve, or the permits of an outage. */
+    /** The bound of the pool: these, the reserve and the leases; or in an outage the permits of the policy and the leases. */
     private int bound;
     /** When the slice ends. */
     private long grantsUntil;
@@ -75,16 +74,12 @@ final class SliceNode {
     /** For other threads. */
     private volatile LatestAnswer latest;
 
-    private long lastBeat;
     /** When the latest heartbeat was sent, and how long the last answer took. */
     private long sentAt;
 
     private int limitSent;
     private long roundTrip;
-    private boolean isAtWork;
-    private boolean isBeatDue;
-    private boolean isBeatDueAfterwards;
-    private boolean isStopped;
+    private volatile boolean isStopped;
     private final Disposable.Swap hints = Disposables.swap();
     /** Whether a hint waits for the worker: others that come meanwhile say the same. */
     private final AtomicBoolean isHinted = new AtomicBoolean();
@@ -117,11 +112,12 @@ final class SliceNode {
         this.time = time;
         this.timers = heartbeats;
         this.thread = heartbeats.createWorker();
+        this.heartbeats = new HeartbeatTimer(thread, this::now, this::beat);
+        this.leases = new HostedLeases(agent);
         this.owed = new OwedPermits(now());
-        this.lastBeat = now() - BEATS.toNanos();
         this.latest = new LatestAnswer(0, 0, permits, 0, 0, false, now(), 0, now(), false);
         this.report = new SliceLog(pool.name(), permits, outagePolicy);
-        this.slice = pool.share(() -> run(this::beatSoon));
+        this.slice = pool.share(() -> run(this.heartbeats::soon));
         // Requests wait for the first answer, and not for ever.
         this.grantsUntil = now() + term.grantNanos();
         slice.endsAt(grantsUntil);
@@ -135,7 +131,7 @@ final class SliceNode {
     /** Begins to send heartbeats. */
     void start() {
         hints.update(ledger.onFreePermits(this::hint));
-        run(this::beatAgain);
+        run(heartbeats::start);
     }
 
     /** Follows a changed size and changed shares of the pool. */
@@ -144,7 +140,7 @@ final class SliceNode {
             this.permits = permits;
             report.permits(permits);
             this.division = new ClusterShares(shares);
-            beatSoon();
+            heartbeats.soon();
         });
     }
 
@@ -176,26 +172,79 @@ final class SliceNode {
         return time.now(TimeUnit.NANOSECONDS);
     }
 
-    // ---- when a heartbeat is sent ----
+    // ---- leases ----
 
-    private void beatAgain() {
-        beat();
-        var unused = thread.schedule(this::beatAgain, BEATS.toNanos(), TimeUnit.NANOSECONDS);
+    /** As {@link LeasePermits#record}. */
+    Mono<Boolean> record(LeaseClaim claim, boolean isRestored) {
+        return Mono.create(sink -> run(() -> {
+            leases.add(claim, isRestored, sink);
+            heartbeats.atOnce(() -> {});
+        }));
     }
 
-    private void beatSoon() {
-        if (!isBeatDue) {
-            isBeatDue = true;
-            long delay = Math.max(0, lastBeat + LEAST_BETWEEN_BEATS.toNanos() - now());
-            var unused = thread.schedule(
-                    () -> {
-                        isBeatDue = false;
-                        beat();
-                    },
-                    delay,
-                    TimeUnit.NANOSECONDS);
+    /** As {@link LeasePermits#extend}. */
+    Mono<Boolean> extend(String id, long ttlMillis) {
+        return Mono.defer(() -> ledger.extend(id, ttlMillis))
+                .timeout(PATIENCE, timers)
+                .doOnNext(isHeld -> isExtended(id, ttlMillis));
+    }
+
+    void isExtended(String id, long ttlMillis) {
+        run(() -> agent.lasts(id, ttlMillis));
+    }
+
+    /** As {@link LeasePermits#end}. */
+    Mono<Void> end(String id, Runnable release) {
+        return Mono.when(leave(id, release), release(id)).then(Mono.create(sink -> afterBeat(sink::success)));
+    }
+
+    /** As {@link LeasePermits#leave}. */
+    Mono<Void> leave(String id, Runnable release) {
+        return Mono.create(sink -> {
+            Runnable released = () -> {
+                release.run();
+                sink.success();
+            };
+            if (thread.isDisposed()) {
+                released.run();
+            } else {
+                run(() -> remove(id, released));
+            }
+        });
+    }
+
+    private void remove(String id, Runnable release) {
+        int before = leases.permits();
+        if (!leases.remove(id, release)) {
+            return;
+        }
+        if (leases.permits() == before) {
+            release.run();
+            return;
+        }
+        bound = Math.max(0, bound - (before - leases.permits()));
+        // The bound first: otherwise the pool would grant the permits again.
+        var unused = slice.limit(bound).subscribe(inFlight -> release.run(), failed -> release.run());
+    }
+
+    /** Without an answer, the ledger is told again after the next heartbeat that is answered. */
+    private Mono<Void> release(String id) {
+        return Mono.defer(() -> ledger.release(id)).timeout(PATIENCE, timers).onErrorResume(failed -> {
+            run(() -> leases.releaseLater(id));
+            return Mono.empty();
+        });
+    }
+
+    /** The next heartbeat has the permits that are free now. After the end of the node there is none. */
+    private void afterBeat(Runnable ended) {
+        if (isStopped) {
+            ended.run();
+        } else {
+            run(() -> heartbeats.atOnce(ended));
         }
     }
+
+    // ---- hints ----
 
     private void hint() {
         if (isHinted.compareAndSet(false, true)) {
@@ -207,18 +256,16 @@ final class SliceNode {
         isHinted.set(false);
         aim();
         if (target() > agent.slice(now())) {
-            beatSoon();
+            heartbeats.soon();
         }
     }
 
     // ---- the steps of a heartbeat ----
 
     private void beat() {
-        if (isAtWork) {
-            isBeatDueAfterwards = true;
-        } else if (!isStopped) {
-            isAtWork = true;
-            lastBeat = now();
+        if (isStopped) {
+            heartbeats.ended();
+        } else {
             report.now(status());
             next(slice.asked(), this::asked);
         }
@@ -236,21 +283,13 @@ final class SliceNode {
             step.accept(value);
         } catch (RuntimeException | Error e) {
             report.fault(e);
-            finish();
+            heartbeats.ended();
         }
     }
 
     private void fail(Throwable error) {
         report.failed(error);
-        finish();
-    }
-
-    private void finish() {
-        isAtWork = false;
-        if (isBeatDueAfterwards) {
-            isBeatDueAfterwards = false;
-            beatSoon();
-        }
+        heartbeats.ended();
     }
 
     private void asked(Map<TenantId, Double> wanted) {
@@ -258,11 +297,13 @@ final class SliceNode {
         this.wanted.replaceAll((tenant, permits) -> Math.min(permits, NodeDemand.MOST_PERMITS));
         aim();
         if (isStopped) {
-            finish();
+            heartbeats.ended();
         } else if (outage.isDue(now(), grantsUntil)) {
             goOnWithoutAnswers();
         } else if (agent.slice(now()) > target()) {
             limit(target(), this::send);
+        } else if (leases.isRestoreUnrecorded()) {
+            limit(usable, this::send);
         } else {
             send(usable);
         }
@@ -274,9 +315,11 @@ final class SliceNode {
             return;
         }
         int alone = outage.permits(now(), grantsUntil, agent.slice(now()));
-        next(slice.limit(alone), inFlight -> {
+        int leased = leases.permits();
+        bound = alone + leased;
+        next(slice.limit(bound), all -> {
+            int inFlight = all - leased;
             slice.endsAt(Long.MAX_VALUE);
-            bound = alone;
             latest = latest.withOutage(alone);
             int used = Math.max(0, Math.max(alone, inFlight) - outage.reserve());
             agent.aimAt(outage.wanted(target(), Math.max(0, inFlight - outage.reserve())));
@@ -287,12 +330,13 @@ final class SliceNode {
     /** The pool has become too small for the policy. */
     private void stopWithoutAnswers() {
         outage.end(now());
-        next(slice.limit(0), inFlight -> {
+        int leased = leases.permits();
+        bound = leased;
+        next(slice.limit(bound), inFlight -> {
             slice.endsAt(grantsUntil);
-            bound = 0;
             usable = 0;
             latest = latest.withoutOutage();
-            send(inFlight);
+            send(Math.max(0, inFlight - leased));
         });
     }
 
@@ -314,8 +358,9 @@ final class SliceNode {
         owe();
     }
 
+    /** What the slice should have. Leases that are recorded are not part of it. */
     private int target() {
-        return outage.bounded(share.target(), now());
+        return outage.bounded(Math.max(0, share.target() - leases.permits()), now());
     }
 
     private Map<String, NodeDemand> demands() {
@@ -336,22 +381,23 @@ final class SliceNode {
     }
 
     private void owe() {
-        owed.update(now(), share, agent.slice(now()));
+        owed.update(now(), share, agent.slice(now()) + leases.permits());
     }
 
     private void limit(int most, IntConsumer step) {
-        int reserve = outage.reserve();
-        next(slice.limit(most + reserve), inFlight -> {
-            bound = most + reserve;
+        int besideSlice = outage.reserve() + leases.permits();
+        bound = most + besideSlice;
+        next(slice.limit(bound), inFlight -> {
             usable = most;
             // The target may be lower by now: the node must promise no less than the bound.
-            step.accept(Math.max(most, inFlight - reserve));
+            step.accept(Math.max(most, inFlight - besideSlice));
         });
     }
 
     private void send(int inFlight) {
         sentAt = now();
         limitSent = outage.divided();
+        leases.move(sentAt, inFlight);
         Heartbeat beat = agent.beat(sentAt, limitSent, inFlight, demand().text());
         owe();
         next(Mono.defer(() -> ledger.heartbeat(beat)).timeout(PATIENCE, NO_ANSWER, timers), this::answered);
@@ -360,10 +406,13 @@ final class SliceNode {
     private void answered(SliceAnswer answer) {
         roundTrip = now() - sentAt;
         boolean isFirst = demands().isEmpty();
-        agent.answered(answer, now());
+        leases.answered(agent.answered(answer, now())).forEach(ended -> remove(ended.id(), ended.release()));
+        if (answer.outcome() == SliceAnswer.Outcome.RECORDED) {
+            leases.unreleased().forEach(id -> release(id).subscribe());
+        }
         aim();
         if (isFirst && target() > agent.slice(now())) {
-            isBeatDueAfterwards = true; // Only now it knows what it needs.
+            heartbeats.soon(); // Only now it knows what it needs.
         }
         slice.weigh(share.parts(), share.groupParts()).subscribe();
         if (answer.outcome() == SliceAnswer.Outcome.RECORDED) {
@@ -371,18 +420,18 @@ final class SliceNode {
         }
         boolean isBack = outage.isOn();
         if (isBack && outage.outlasts(answer, agent.slice(now()), target(), now(), agent.grantsUntil())) {
-            latest = latest.withoutSlice(answer.now().epoch(), answer.isRecovering(), lastBeat, roundTrip);
+            latest = latest.withoutSlice(answer.now().epoch(), answer.isRecovering(), heartbeats.lastBeat(), roundTrip);
             report.answered();
             report.now(status());
-            finish();
+            heartbeats.ended();
             return;
         }
         if (isBack) {
             outage.end(now());
             aim();
         }
-        int most = Math.min(agent.kept(now()), target());
-        if (most + outage.reserve() == bound) {
+        int most = Math.min(agent.slice(now()), target());
+        if (most + outage.reserve() + leases.permits() == bound) {
             usable = most;
             bounded(answer);
         } else {
@@ -402,12 +451,12 @@ final class SliceNode {
                 nodes(),
                 answer.now().epoch(),
                 answer.isRecovering(),
-                lastBeat,
+                heartbeats.lastBeat(),
                 roundTrip,
                 grantsUntil,
                 false);
         report.answered();
         report.now(status());
-        finish();
+        heartbeats.ended();
     }
 }

@@ -17,9 +17,6 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
     /** In the answer to a heartbeat. */
     private static final int FIRST_LEASE = 7;
 
-    /** The server's clock and identity, as all scripts begin but in tests. */
-    static final String CLOCK = read("clock.lua");
-
     /** Where the scripts publish that a call has made permits free. */
     static String channel(String pool) {
         return prefix(pool) + "free";
@@ -76,12 +73,23 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
         return all.toArray(String[]::new);
     }
 
-    /** The arguments of {@code extend} and {@code release}. */
-    String[] arguments(String leaseId, long token, LedgerVersion seen, String server) {
+    /** The arguments of {@code release}. */
+    String[] release(String leaseId, long token, LedgerVersion seen, String server) {
+        return onLease(leaseId, token, seen, server).toArray(String[]::new);
+    }
+
+    /** The arguments of {@code extend}. */
+    String[] extend(String leaseId, long token, long ttlMillis, LedgerVersion seen, String server) {
+        List<String> all = onLease(leaseId, token, seen, server);
+        all.add(Long.toString(ttlMillis));
+        return all.toArray(String[]::new);
+    }
+
+    private List<String> onLease(String leaseId, long token, LedgerVersion seen, String server) {
         List<String> all = new ArrayList<>(common(seen, server));
         all.add(leaseId);
         all.add(Long.toString(token));
-        return all.toArray(String[]::new);
+        return all;
     }
 
     private List<String> common(LedgerVersion seen, String server) {
@@ -114,6 +122,19 @@ record SliceScripts(SliceTerm term, long failoverMillis) {
                 number(answer, 5) == 1,
                 tokens,
                 demands);
+    }
+
+    /** @param answer of {@code extend} */
+    static boolean isHeld(List<Object> answer) {
+        return isHeld(number(answer, 0) == 1, number(answer, 3) == 1);
+    }
+
+    /** Throws {@link IllegalStateException} when nodes may assert the lease. */
+    static boolean isHeld(boolean isHeld, boolean isRecovering) {
+        if (!isHeld && isRecovering) {
+            throw new IllegalStateException("the ledger has lost writes, and its nodes assert what they know");
+        }
+        return isHeld;
     }
 
     private static int number(List<Object> answer, int index) {

@@ -22,6 +22,10 @@ final class LedgerState {
         Lease expiring(long at) {
             return new Lease(permits, at, ttl, token);
         }
+
+        Lease lasting(long ttlMillis) {
+            return new Lease(permits, expires, ttlMillis, token);
+        }
     }
 
     long clock;

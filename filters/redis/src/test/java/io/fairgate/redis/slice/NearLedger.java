@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -17,6 +18,7 @@ final class NearLedger implements SliceLedger {
 
     LedgerState state = new LedgerState();
     boolean isLost;
+    String server = "redis";
     private final SliceKernel kernel = new SliceKernel(SliceTerm.USUAL, 700, Set.of());
     private final List<Runnable> listeners = new ArrayList<>();
     private final Scheduler time;
@@ -37,18 +39,38 @@ final class NearLedger implements SliceLedger {
 
     @Override
     public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
+        return call(() -> kernel.heartbeat(state, beat, wall(), server));
+    }
+
+    private long wall() {
+        return time.now(TimeUnit.NANOSECONDS) / MILLI;
+    }
+
+    private <T> Mono<T> call(Supplier<T> script) {
         return Mono.create(sink -> later(() -> {
             if (isLost) {
                 sink.error(new IOException("connection reset"));
                 return;
             }
             int before = state.used();
-            SliceAnswer answer = kernel.heartbeat(state, beat, time.now(TimeUnit.NANOSECONDS) / MILLI, "redis");
+            T answer = script.get();
             if (state.used() < before) {
                 List.copyOf(listeners).forEach(this::later);
             }
             later(() -> sink.success(answer));
         }));
+    }
+
+    @Override
+    public Mono<Boolean> extend(String lease, long ttlMillis) {
+        return call(() -> kernel.extend(state, lease, 0, ttlMillis, LedgerVersion.NONE, wall(), server))
+                .map(isHeld -> SliceScripts.isHeld(isHeld, state.isRecovering()));
+    }
+
+    @Override
+    public Mono<Void> release(String lease) {
+        return call(() -> kernel.release(state, lease, 0, LedgerVersion.NONE, wall(), server))
+                .then();
     }
 
     @Override

@@ -20,7 +20,7 @@ final class RandomCalls {
         FLUSH
     }
 
-    record LeaseCall(String id, long token, LedgerVersion seen) {}
+    record LeaseCall(String id, long token, long ttlMillis, LedgerVersion seen) {}
 
     private static final int LIMIT = 20;
 
@@ -61,8 +61,8 @@ final class RandomCalls {
 
     LeaseCall lease() {
         String id = "lease-" + random.nextInt(Math.max(1, ids));
-        long token = tokens.getOrDefault(id, 7L) + (random.nextInt(10) == 0 ? 1 : 0);
-        return new LeaseCall(id, token, seen());
+        long token = random.nextInt(4) == 0 ? 0 : tokens.getOrDefault(id, 7L) + (random.nextInt(10) == 0 ? 1 : 0);
+        return new LeaseCall(id, token, 500 + random.nextLong(9_000), seen());
     }
 
     private LedgerVersion seen() {

@@ -52,7 +52,7 @@ class RedisPoolContractTest extends PermitPoolContract {
     /** As long as it takes until the next heartbeat has been answered. */
     @Override
     public void answer(TestTime time) {
-        time.advanceBy(SliceNode.LEAST_BETWEEN_BEATS.plus(CALL.multipliedBy(2)));
+        time.advanceBy(HeartbeatTimer.LEAST_BETWEEN_BEATS.plus(CALL.multipliedBy(2)));
     }
 
     @Nested

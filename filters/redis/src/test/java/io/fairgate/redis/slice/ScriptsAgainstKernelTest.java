@@ -3,6 +3,7 @@ package io.fairgate.redis.slice;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.redis.connection.RedisProcess;
+import io.fairgate.redis.connection.RedisScript;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
@@ -72,9 +73,8 @@ class ScriptsAgainstKernelTest {
         return SliceScripts.answer(beat, answer);
     }
 
-    private List<Object> onLease(String script, String id, long token, LedgerVersion seen) {
-        return redis.eval(
-                script, ScriptOutputType.MULTI, KEYS, SCRIPTS.arguments(id, token, seen, wall + "/" + identity));
+    private List<Object> onLease(String script, String[] arguments) {
+        return redis.eval(script, ScriptOutputType.MULTI, KEYS, arguments);
     }
 
     @ParameterizedTest
@@ -91,9 +91,12 @@ class ScriptsAgainstKernelTest {
                 }
                 case EXTEND -> {
                     RandomCalls.LeaseCall call = calls.lease();
-                    boolean held = kernel.extend(state, call.id(), call.token(), call.seen(), wall, identity);
-                    List<Object> answer =
-                            onLease(SliceScripts.extend(GIVEN_CLOCK), call.id(), call.token(), call.seen());
+                    boolean held = kernel.extend(
+                            state, call.id(), call.token(), call.ttlMillis(), call.seen(), wall, identity);
+                    List<Object> answer = onLease(
+                            SliceScripts.extend(GIVEN_CLOCK),
+                            SCRIPTS.extend(
+                                    call.id(), call.token(), call.ttlMillis(), call.seen(), wall + "/" + identity));
                     assertThat(answer)
                             .containsExactly(
                                     held ? 1L : 0L, state.epoch, state.version, state.isRecovering() ? 1L : 0L);
@@ -101,8 +104,9 @@ class ScriptsAgainstKernelTest {
                 case RELEASE -> {
                     RandomCalls.LeaseCall call = calls.lease();
                     boolean ends = kernel.release(state, call.id(), call.token(), call.seen(), wall, identity);
-                    List<Object> answer =
-                            onLease(SliceScripts.release(GIVEN_CLOCK), call.id(), call.token(), call.seen());
+                    List<Object> answer = onLease(
+                            SliceScripts.release(GIVEN_CLOCK),
+                            SCRIPTS.release(call.id(), call.token(), call.seen(), wall + "/" + identity));
                     assertThat(answer).containsExactly(ends ? 1L : 0L, state.epoch, state.version);
                 }
                 case HEARTBEAT -> {
@@ -179,7 +183,7 @@ class ScriptsAgainstKernelTest {
     void a_server_gives_its_own_clock_and_identity() {
         Heartbeat beat = new Heartbeat("n", 1, LedgerVersion.NONE, 0, 3, 10, List.of(), "", false);
         List<Object> answer = redis.eval(
-                SliceScripts.heartbeat(SliceScripts.CLOCK),
+                SliceScripts.heartbeat(RedisScript.CLOCK),
                 ScriptOutputType.MULTI,
                 KEYS,
                 SCRIPTS.arguments(beat, "unused"));
@@ -223,7 +227,7 @@ class ScriptsAgainstKernelTest {
         try (var limited = client.connect(uri)) {
             limited.sync()
                     .eval(
-                            SliceScripts.heartbeat(SliceScripts.CLOCK),
+                            SliceScripts.heartbeat(RedisScript.CLOCK),
                             ScriptOutputType.MULTI,
                             KEYS,
                             SCRIPTS.arguments(beat, "named"));

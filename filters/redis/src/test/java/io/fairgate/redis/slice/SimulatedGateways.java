@@ -61,7 +61,7 @@ final class SimulatedGateways {
             pools.add(pool);
             SliceNode node = new SliceNode(pool, shares, ledgerOf(i), TERM, outages, () -> name + terms++, time, time);
             nodes.add(node);
-            after(SliceNode.BEATS.multipliedBy(i).dividedBy(gateways), node::start);
+            after(HeartbeatTimer.BEATS.multipliedBy(i).dividedBy(gateways), node::start);
         }
         time.advanceBy(Duration.ofSeconds(6));
     }
@@ -143,7 +143,7 @@ final class SimulatedGateways {
     }
 
     private SliceLedger ledgerOf(int gateway) {
-        return new SliceLedger() {
+        return new LedgerWithoutLeases() {
             @Override
             public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
                 return Mono.defer(() -> cutOff.contains(gateway)

@@ -118,6 +118,7 @@ final class SimulatedLeases {
                                 server.state,
                                 lease.lease.id(),
                                 lease.lease.token(),
+                                lease.lease.ttlMillis(),
                                 LedgerVersion.NONE,
                                 server.wall(cluster.now()),
                                 server.identity),

@@ -57,7 +57,7 @@ final class SimulatedNode {
 
     /** The permits that the node's requests may hold now. */
     int usable(long now) {
-        return agent.kept(nanos(now));
+        return Math.max(0, agent.slice(nanos(now)) - agent.moving());
     }
 
     boolean canGrant(long now, int permits) {

@@ -132,7 +132,7 @@ class SliceAgentTest {
         have(5);
         LeaseClaim lease = new LeaseClaim("l", 2, 60_000, 0);
         agent.granted(lease);
-        assertThat(agent.kept(1)).as("for requests").isEqualTo(3);
+        assertThat(agent.slice(1) - agent.moving()).as("for requests").isEqualTo(3);
         Heartbeat beat = agent.beat(1, LIMIT, 2, "");
         assertThat(beat.kept()).isEqualTo(3);
         assertThat(beat.leases()).containsExactly(lease);

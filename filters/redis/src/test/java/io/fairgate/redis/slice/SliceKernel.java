@@ -71,32 +71,42 @@ final class SliceKernel {
         return answer(state, beat, Outcome.RECORDED, hasRoom, tokens);
     }
 
-    /** Extends a lease, and returns whether it is held now. */
-    boolean extend(LedgerState state, String id, long token, LedgerVersion seen, long wall, String server) {
+    /** Has a lease last for a time at least, and returns whether it is held now. */
+    boolean extend(
+            LedgerState state, String id, long token, long ttlMillis, LedgerVersion seen, long wall, String server) {
         begin(state, seen, wall, server);
         Lease lease = state.leases.get(id);
-        if (lease == null || lease.token() != token) {
+        if (lease == null || !isOf(lease, token)) {
             return false;
         }
-        state.leases.put(id, lease.expiring(state.clock + lease.ttl()));
+        state.leases.put(id, lease.lasting(ttlMillis).expiring(Math.max(lease.expires(), state.clock + ttlMillis)));
         state.version++;
         return true;
     }
 
     /**
-     * Ends a lease; one that has ended before, or has another token, is left alone.
+     * Ends a lease; one that has ended before, or has another token, is left alone. One that is unknown has ended.
      *
+     * @param token 0 for any
      * @return whether this call has ended it
      */
     boolean release(LedgerState state, String id, long token, LedgerVersion seen, long wall, String server) {
         begin(state, seen, wall, server);
         Lease lease = state.leases.get(id);
-        if (lease == null || lease.token() != token) {
+        if (lease == null) {
+            state.endedLeases.put(id, state.clock + remembered);
+            return false;
+        }
+        if (!isOf(lease, token)) {
             return false;
         }
         end(state, id);
         state.version++;
         return true;
+    }
+
+    private static boolean isOf(Lease lease, long token) {
+        return token == 0 || lease.token() == token;
     }
 
     private void begin(LedgerState state, LedgerVersion seen, long wall, String server) {

@@ -147,7 +147,7 @@ class SliceKernelTest {
             pass(1_000);
             beat("n", 4, 4);
         }
-        assertThat(kernel.extend(state, "l", token, LedgerVersion.NONE, wall, server))
+        assertThat(kernel.extend(state, "l", token, 60_000, LedgerVersion.NONE, wall, server))
                 .isTrue();
     }
 

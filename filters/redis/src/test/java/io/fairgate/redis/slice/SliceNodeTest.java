@@ -52,7 +52,7 @@ class SliceNodeTest {
     }
 
     private SliceNode node(OutagePolicy outages) {
-        SliceLedger network = new SliceLedger() {
+        SliceLedger network = new LedgerWithoutLeases() {
             @Override
             public Mono<SliceAnswer> heartbeat(Heartbeat beat) {
                 if (isBroken) {
@@ -115,13 +115,13 @@ class SliceNodeTest {
         node.start();
         time.runDue();
         answer();
-        pass(SliceNode.LEAST_BETWEEN_BEATS);
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS);
         answer();
-        pass(SliceNode.BEATS.minus(SliceNode.LEAST_BETWEEN_BEATS));
+        pass(HeartbeatTimer.BEATS.minus(HeartbeatTimer.LEAST_BETWEEN_BEATS));
         for (int i = 1; i <= 60; i++) {
             otherNodeBeats(i);
             answer();
-            pass(SliceNode.BEATS);
+            pass(HeartbeatTimer.BEATS);
         }
         answer();
         assertThat(slice()).isPositive();
@@ -156,7 +156,7 @@ class SliceNodeTest {
         assertThat(sent).hasSize(1);
         assertThat(last().beat().wanted()).isZero();
         answer();
-        pass(SliceNode.LEAST_BETWEEN_BEATS);
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS);
         assertThat(sent).hasSize(2);
         assertThat(last().beat().wanted()).isEqualTo(PERMITS);
     }
@@ -166,7 +166,7 @@ class SliceNodeTest {
         begin();
         int before = sent.size();
         for (int i = 0; i < 10; i++) {
-            pass(SliceNode.BEATS);
+            pass(HeartbeatTimer.BEATS);
             answer();
         }
         assertThat(sent).hasSize(before + 10);
@@ -175,11 +175,11 @@ class SliceNodeTest {
     @Test
     void after_a_heartbeat_without_an_answer_comes_another_one() {
         begin();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         int before = sent.size();
         pass(SliceNode.PATIENCE.minus(SOON));
         assertThat(sent).as("one call at a time").hasSize(before);
-        pass(SOON.plus(SliceNode.LEAST_BETWEEN_BEATS));
+        pass(SOON.plus(HeartbeatTimer.LEAST_BETWEEN_BEATS));
         assertThat(sent).hasSize(before + 1);
         assertThat(node.status().failure()).isEqualTo("TimeoutException: no answer within 300 ms");
         assertThat(last().beat().sequence())
@@ -190,13 +190,13 @@ class SliceNodeTest {
     void after_a_fault_and_after_no_answer_at_all_heartbeats_go_on() {
         begin();
         isBroken = true;
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         isBroken = false;
         int before = sent.size();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         assertThat(sent).hasSize(before + 1);
         last().sink().success();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         assertThat(sent).hasSize(before + 2);
     }
 
@@ -211,7 +211,7 @@ class SliceNodeTest {
         int before = sent.size();
         ask("a");
         assertThat(sent).as("too soon").hasSize(before);
-        pass(SliceNode.LEAST_BETWEEN_BEATS.minus(SOON));
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS.minus(SOON));
         assertThat(sent).hasSize(before + 1);
         assertThat(last().beat().wanted()).isGreaterThan(slice);
         answer();
@@ -221,12 +221,12 @@ class SliceNodeTest {
     @Test
     void a_heartbeat_that_is_due_during_another_one_follows_it() {
         begin();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         int before = sent.size();
         for (int i = 0; i <= slice(); i++) {
             ask("a");
         }
-        pass(SliceNode.LEAST_BETWEEN_BEATS.multipliedBy(2));
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS.multipliedBy(2));
         assertThat(sent).hasSize(before);
         answer();
         assertThat(sent).hasSize(before + 1);
@@ -235,7 +235,7 @@ class SliceNodeTest {
     @Test
     void free_permits_matter_only_below_the_target() {
         begin();
-        pass(SliceNode.LEAST_BETWEEN_BEATS);
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS);
         int before = sent.size();
         wakeUps.forEach(Runnable::run);
         time.runDue();
@@ -245,12 +245,12 @@ class SliceNodeTest {
     @Test
     void a_changed_size_is_told_soon() {
         begin();
-        pass(SliceNode.LEAST_BETWEEN_BEATS);
+        pass(HeartbeatTimer.LEAST_BETWEEN_BEATS);
         node.reconfigure(4, TenantShares.EQUAL);
         time.runDue();
         assertThat(last().beat().limit()).isEqualTo(4);
         answer();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         answer();
         assertThat(ledger.used()).isLessThanOrEqualTo(4);
     }
@@ -264,7 +264,7 @@ class SliceNodeTest {
         time.runDue();
         assertThat(last().beat().isLast()).isTrue();
         int before = sent.size();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         assertThat(sent).hasSize(before);
         answer();
         assertThat(ended).hasValue(1);
@@ -287,12 +287,12 @@ class SliceNodeTest {
         begin();
         limitOfOtherNode = 5;
         otherNodeBeats(61);
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         answer();
         for (int i = 0; i < PERMITS; i++) {
             ask("a");
         }
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         answer();
         assertThat(last().beat().wanted()).as("half of the smallest").isBetween(2, 3);
         assertThat(node.status().poolPermits()).isEqualTo(5);
@@ -321,7 +321,7 @@ class SliceNodeTest {
     void its_status_says_how_long_an_answer_took() {
         assertThat(node.status().roundTrip()).isZero();
         begin();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         pass(Duration.ofMillis(7));
         answer();
         assertThat(node.status().roundTrip()).isEqualTo(Duration.ofMillis(7));
@@ -334,7 +334,7 @@ class SliceNodeTest {
         pass(TERM.ttl());
         haveNamesFailed = false;
         int before = sent.size();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         assertThat(sent).hasSize(before + 1);
     }
 
@@ -384,7 +384,7 @@ class SliceNodeTest {
         for (int i = 1; i <= 3; i++) {
             otherNodeBeats(i);
             answer();
-            pass(SliceNode.BEATS);
+            pass(HeartbeatTimer.BEATS);
         }
         assertThat(node.status().target()).as("the reserve").isOne();
         assertThat(node.status().isOutage()).isFalse();
@@ -397,9 +397,9 @@ class SliceNodeTest {
         assertThat(node.status().permits()).isEqualTo(slice() + 2);
         limitOfOtherNode = 5;
         otherNodeBeats(61);
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         answer();
-        pass(SliceNode.BEATS);
+        pass(HeartbeatTimer.BEATS);
         answer();
         assertThat(last().beat().limit()).isEqualTo(3);
         assertThat(node.status().permits()).isEqualTo(slice() + 1);
@@ -413,14 +413,14 @@ class SliceNodeTest {
         pass(TERM.ttl());
         ledger = new LedgerState();
         for (int i = 1; i <= 5; i++) {
-            pass(SliceNode.BEATS);
+            pass(HeartbeatTimer.BEATS);
             otherNodeBeats(i);
             answer();
         }
         SliceStatus status = node.status();
         assertThat(status.isOutage()).isTrue();
         assertThat(status.isRecovering()).isTrue();
-        assertThat(status.sinceAnswer()).isLessThanOrEqualTo(SliceNode.BEATS);
+        assertThat(status.sinceAnswer()).isLessThanOrEqualTo(HeartbeatTimer.BEATS);
         assertThat(status.failure()).isNull();
     }
 

@@ -50,7 +50,11 @@ final class SmallCluster {
     }
 
     int usable() {
-        return nodes[0].kept(0) + nodes[1].kept(0);
+        return usable(nodes[0]) + usable(nodes[1]);
+    }
+
+    private static int usable(SliceAgent node) {
+        return Math.max(0, node.slice(0) - node.moving());
     }
 
     /** The steps that are possible now. */

@@ -159,7 +159,7 @@ final class TroubledGateways {
     }
 
     /** One gateway, and its way to Redis. */
-    private final class Gateway implements SliceLedger {
+    private final class Gateway implements LedgerWithoutLeases {
 
         private final EmbeddedPermitPool pool;
         private final SliceNode node;

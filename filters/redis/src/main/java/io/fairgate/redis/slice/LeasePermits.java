@@ -1,0 +1,66 @@
+package io.fairgate.redis.slice;
+
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+
+/**
+ * The permits of leases in the ledger of one pool. A lease there outlives the process whose pool granted it: its permits come back when any
+ * process ends it, and otherwise at its end. It has a name that no other lease of the pool has and had.
+ *
+ * <p>For any thread; nothing blocks. Answers come on any thread. A call that Redis does not answer errors with {@link
+ * java.util.concurrent.TimeoutException} or an exception of the connection.
+ */
+public final class LeasePermits {
+
+    private final SliceNode node;
+
+    LeasePermits(SliceNode node) {
+        this.node = node;
+    }
+
+    /**
+     * Moves permits that the pool of this process has granted from its slice to a lease of the ledger. The pool keeps them in flight. Takes
+     * effect also when it is cancelled. Waits for as long as Redis does not answer.
+     *
+     * @param ttl how long the ledger keeps the lease, from its answer on
+     * @param isRestored whether the pool has counted the permits although none were free; then this waits until the slice has room for them
+     * @return false when the lease has ended meanwhile
+     */
+    public Mono<Boolean> record(String lease, int permits, Duration ttl, boolean isRestored) {
+        return node.record(new LeaseClaim(lease, permits, millis(ttl), 0), isRestored);
+    }
+
+    /**
+     * Has the ledger keep a lease for {@code ttl} from now at least. Any process may call this.
+     *
+     * @return false when the ledger does not have the lease. Errors while it may get it back after lost writes
+     */
+    public Mono<Boolean> extend(String lease, Duration ttl) {
+        return node.extend(lease, millis(ttl));
+    }
+
+    /** Another process has had the ledger keep a lease of this pool for {@code ttl}: after lost writes, this one says so. */
+    public void isExtended(String lease, Duration ttl) {
+        node.isExtended(lease, millis(ttl));
+    }
+
+    /**
+     * Ends a lease. Any process may call this; that whose pool has granted the permits must call it too, with what releases them there.
+     * Completes when the permits can be granted again. If Redis cannot be reached, it completes without that, and Redis is told later. Takes
+     * effect also when it is cancelled.
+     *
+     * @param release releases the permits in the pool of this process; runs once, on any thread
+     */
+    public Mono<Void> end(String lease, Runnable release) {
+        return node.end(lease, release);
+    }
+
+    /** The pool of this process does not have the permits in flight any more; the ledger keeps the lease. */
+    public Mono<Void> leave(String lease, Runnable release) {
+        return node.leave(lease, release);
+    }
+
+    private static long millis(Duration ttl) {
+        return Math.max(1, ttl.toMillis());
+    }
+}

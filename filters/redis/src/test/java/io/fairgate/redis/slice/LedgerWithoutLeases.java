@@ -1,0 +1,17 @@
+package io.fairgate.redis.slice;
+
+import reactor.core.publisher.Mono;
+
+/** For tests whose pools have no leases. */
+interface LedgerWithoutLeases extends SliceLedger {
+
+    @Override
+    default Mono<Boolean> extend(String lease, long ttlMillis) {
+        throw new AssertionError("no leases here");
+    }
+
+    @Override
+    default Mono<Void> release(String lease) {
+        throw new AssertionError("no leases here");
+    }
+}

@@ -1,10 +1,12 @@
 package io.fairgate.redis;
 
+import io.fairgate.lease.LeasedPools;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PoolFactory;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.redis.connection.RedisConnections;
+import io.fairgate.redis.lease.RedisLeases;
 import io.fairgate.redis.slice.OutagePolicy;
 import io.fairgate.redis.slice.RedisPermitPool;
 import io.fairgate.shares.TenantShares;
@@ -40,6 +42,15 @@ public final class RedisPools implements PoolFactory, AutoCloseable {
     @Override
     public PermitPool newPool(String name, PoolSettings settings, TenantShares shares, PoolListener listener) {
         return RedisPermitPool.start(name, settings, shares, listener, connections, failover, outagePolicy, heartbeats);
+    }
+
+    /**
+     * Leases of permits of these pools, which all processes on the same Redis serve. To be closed before the pools.
+     *
+     * @param pools finds the pools of this process, which this has made, by their names
+     */
+    public RedisLeases newLeases(LeasedPools pools) {
+        return RedisLeases.start(pools, connections, failover, heartbeats);
     }
 
     @Override

@@ -2,6 +2,10 @@ package io.fairgate.redis.slice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseRequest;
+import io.fairgate.lease.LeaseTerm;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRequest;
@@ -16,6 +20,7 @@ import io.fairgate.redis.RedisPools;
 import io.fairgate.redis.connection.RedisAddress;
 import io.fairgate.redis.connection.RedisConnections;
 import io.fairgate.redis.connection.RedisProcess;
+import io.fairgate.redis.lease.RedisLeases;
 import io.fairgate.redis.quota.QuotaOutagePolicy;
 import io.fairgate.redis.quota.RedisQuotas;
 import io.fairgate.shares.TenantShares;
@@ -81,9 +86,28 @@ class RedisUserTest {
             PermitPool pool = pools.newPool(
                     "orders", PoolSettings.ofPermits(3).withMaxWait(LIMIT), TenantShares.EQUAL, PoolListener.NONE);
             awaitPermit(pool).release();
+            assertLeases(pools, pool);
             pool.close(Duration.ZERO).block(LIMIT);
             assertCharges(connections);
         }
+    }
+
+    private static void assertLeases(RedisPools pools, PermitPool pool) {
+        RedisLeases leases = pools.newLeases(name -> pool);
+        TenantId tenant = TenantId.of("a");
+        LeaseId id = LeaseId.random();
+        Duration ttl = Duration.ofMinutes(1);
+        assertThat(leases.open(id, tenant, "batch", new LeaseTerm(ttl, ttl)).block(LIMIT))
+                .isTrue();
+        assertThat(leases.acquire(id, LeaseRequest.of("orders", 1, ttl, ttl), status -> {})
+                        .block(LIMIT))
+                .isTrue();
+        assertThat(leases.extend(id, ttl).block(LIMIT)).isNotNull();
+        assertThat(leases.ids(tenant).collectList().block(LIMIT)).containsExactly(id);
+        assertThat(leases.count().block(LIMIT)).isEqualTo(new LeaseCount(1, 1, 0));
+        assertThat(leases.waiting("orders").block(LIMIT)).isNotNull();
+        assertThat(leases.release(id).block(LIMIT)).isTrue();
+        leases.close().block(LIMIT);
     }
 
     private static void assertCharges(RedisConnections connections) {

@@ -1,0 +1,113 @@
+package io.fairgate.redis.lease;
+
+import io.fairgate.lease.LeaseId;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Permits that a lease gets from the pools of this gateway all together: first it waits for them, then it has a claim for each pool. In the pools it is
+ * a lease of its own, so that nothing that is said of an earlier one is taken for it.
+ *
+ * <p>For any thread. Either it leaves, or its permits are claimed: whichever comes first.
+ */
+final class Hold {
+
+    final HostedLease lease;
+    final LeaseId inPools = LeaseId.random();
+    final Map<String, Integer> permits;
+
+    /** By pool. Guarded by this, as all that follows. */
+    private final Map<String, Claim> claims = new TreeMap<>();
+
+    private boolean isClaimed;
+    private boolean hasLeft;
+    private @Nullable Throwable why;
+    private boolean isBringing;
+    private Mono<Void> brought = Mono.empty();
+
+    Hold(HostedLease lease, Map<String, Integer> permits) {
+        this.lease = lease;
+        this.permits = Map.copyOf(permits);
+    }
+
+    /**
+     * It waits no longer.
+     *
+     * @param because what the calls that wait get; null when they get false
+     * @return false when its permits are claimed
+     */
+    synchronized boolean leave(@Nullable Throwable because) {
+        if (isClaimed) {
+            return false;
+        }
+        hasLeft = true;
+        why = because;
+        return true;
+    }
+
+    /** The pools have granted the permits; false when it has left. From then on they are being brought into the ledgers and the book. */
+    synchronized boolean claim(List<Claim> granted) {
+        if (hasLeft || isClaimed) {
+            return false;
+        }
+        isClaimed = true;
+        isBringing = true;
+        granted.forEach(claim -> claims.put(claim.pool(), claim));
+        return true;
+    }
+
+    synchronized boolean hasLeft() {
+        return hasLeft;
+    }
+
+    synchronized @Nullable Throwable why() {
+        return why;
+    }
+
+    synchronized boolean isWaiting() {
+        return !hasLeft && !isClaimed;
+    }
+
+    synchronized List<Claim> claims() {
+        return List.copyOf(claims.values());
+    }
+
+    /** True once for each claim. */
+    synchronized boolean remove(Claim claim) {
+        return claims.remove(claim.pool(), claim);
+    }
+
+    synchronized boolean isOver() {
+        return isClaimed && claims.isEmpty() && !isBringing;
+    }
+
+    /** Brings what the pools have decided into the book, also when no call waits for that. */
+    void bring(Mono<Void> decision) {
+        Mono<Void> once = decision.doFinally(end -> isBrought()).cache();
+        synchronized (this) {
+            isBringing = true;
+            brought = once;
+        }
+        var unused = once.subscribe(nothing -> {}, failed -> {});
+    }
+
+    private synchronized void isBrought() {
+        isBringing = false;
+    }
+
+    synchronized boolean isBringing() {
+        return isBringing;
+    }
+
+    /** Completes when the book has what the pools have decided; errors when that was in vain. */
+    Mono<Void> brought() {
+        return Mono.defer(() -> {
+            synchronized (this) {
+                return brought;
+            }
+        });
+    }
+}

@@ -97,7 +97,10 @@ class RedisUserTest {
         TenantId tenant = TenantId.of("a");
         LeaseId id = LeaseId.random();
         Duration ttl = Duration.ofMinutes(1);
-        assertThat(leases.open(id, tenant, "batch", new LeaseTerm(ttl, ttl)).block(LIMIT))
+        // Until the first recovery is over, calls error.
+        assertThat(leases.open(id, tenant, "batch", new LeaseTerm(ttl, ttl))
+                        .retryWhen(Retry.fixedDelay(600, Duration.ofMillis(100)))
+                        .block(LIMIT))
                 .isTrue();
         assertThat(leases.acquire(id, LeaseRequest.of("orders", 1, ttl, ttl), status -> {})
                         .block(LIMIT))

@@ -8,6 +8,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** The script of the book in a real Redis, on the clock of the test, and a network without delay, which can be cut. */
+/** The script of the book in a real Redis, on the clock of the test, and a network that can be cut. */
 final class NearBook implements BookCalls {
 
     private static final String GIVEN_CLOCK = """
@@ -34,6 +35,10 @@ final class NearBook implements BookCalls {
     long ahead = 1_760_000_000_000L;
 
     String server = "a";
+
+    /** How long a call is on its way to the server; its answer is there at once. */
+    Duration oneWay = Duration.ZERO;
+
     boolean isLost;
 
     /** Whether calls arrive and answers do not. */
@@ -80,7 +85,7 @@ final class NearBook implements BookCalls {
     @Override
     public Mono<List<Object>> call(List<String> arguments) {
         return Mono.create(sink -> {
-            var unused = time.createWorker().schedule(() -> {
+            Runnable arrival = () -> {
                 if (isLost) {
                     sink.error(new IOException("connection reset"));
                     return;
@@ -91,7 +96,8 @@ final class NearBook implements BookCalls {
                 if (!isAnswerLost && !isLostNow) {
                     sink.success(answer);
                 }
-            });
+            };
+            var unused = time.createWorker().schedule(arrival, oneWay.toNanos(), TimeUnit.NANOSECONDS);
         });
     }
 

@@ -394,6 +394,8 @@ class SharedLeasesTest {
     @Test
     void of_two_gateways_that_decide_at_the_same_moment_the_second_decides_anew() {
         LeaseId id = one.opened();
+        one.book.oneWay = Duration.ofMillis(1);
+        two.book.oneWay = Duration.ofMillis(1);
         CompletableFuture<Boolean> first = one.leases
                 .acquire(id, LeaseRequest.of("pool", 1, LONG, SharedLeases.TTL), status -> {})
                 .toFuture();

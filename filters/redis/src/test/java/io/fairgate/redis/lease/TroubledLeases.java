@@ -176,6 +176,7 @@ final class TroubledLeases {
     }
 
     private void step() {
+        gateway().book.oneWay = Duration.ofNanos(random.nextInt(20) == 0 ? 0 : random.nextInt(8_000_000));
         int n = random.nextInt(100);
         if (n < 25) {
             request(gateway());

@@ -39,7 +39,8 @@ import reactor.core.scheduler.Scheduler;
  * <p>A lease waits in the pools of the process that was asked first, and of another one when that has ended. A call at a third process looks
  * for the answer ten times a second. Each event goes to the listeners of one process: of that which was called, and of that which granted.
  *
- * <p>Times are those of Redis, in milliseconds. Its clock may leap: that ends no lease early by more than half a second.
+ * <p>Times are those of Redis, in milliseconds; a leap of its clock ends no lease early. A lease lasts longer by the time in which no process has
+ * called Redis.
  *
  * <p>For any thread; nothing blocks. A call errors with {@link io.fairgate.lease.LeasesUnavailableException} when Redis does not answer for 300 ms,
  * and so do all calls that wait for permits.

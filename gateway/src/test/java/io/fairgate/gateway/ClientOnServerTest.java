@@ -223,11 +223,11 @@ class ClientOnServerTest {
     @Test
     void a_lease_is_extended_far_beyond_its_first_time_to_live() throws Exception {
         start("permits: 1");
-        LeaseOptions brief = LeaseOptions.of("pool").withTtl(Duration.ofSeconds(2));
+        LeaseOptions brief = LeaseOptions.of("pool").withTtl(Duration.ofSeconds(4));
         CompletableFuture<String> result = client().withLease(brief, this::work).toFuture();
         Lease lease = awaitWork();
         long token = lease.token();
-        assertThat(b.acquire("next", "pool", "{\"maxWait\":\"7s\",\"ttl\":\"5m\"}")
+        assertThat(b.acquire("next", "pool", "{\"maxWait\":\"14s\",\"ttl\":\"5m\"}")
                         .status())
                 .as("after three and a half times its time")
                 .isEqualTo(202);

@@ -22,6 +22,9 @@ final class Hold {
     /** By pool. Guarded by this, as all that follows. */
     private final Map<String, Claim> claims = new TreeMap<>();
 
+    /** How many claims have not released their permits in the pools yet. */
+    private int unreleased;
+
     private boolean isClaimed;
     private boolean hasLeft;
     private @Nullable Throwable why;
@@ -56,7 +59,14 @@ final class Hold {
         isClaimed = true;
         isBringing = true;
         granted.forEach(claim -> claims.put(claim.pool(), claim));
+        unreleased = claims.size();
         return true;
+    }
+
+    /** The permits of one claim are released in its pool. True for the last one: until then the others are in flight. */
+    synchronized boolean released() {
+        unreleased--;
+        return unreleased == 0;
     }
 
     synchronized boolean hasLeft() {

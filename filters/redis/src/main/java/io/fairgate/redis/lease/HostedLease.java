@@ -32,7 +32,7 @@ final class HostedLease {
         }
     }
 
-    /** The hold that waits for these permits, or has just been granted them; a new one if there is none. */
+    /** Returns the hold that waits for these permits or has got them, and makes one if there is none. */
     synchronized Hold waitingFor(Map<String, Integer> permits) {
         for (Hold hold : holds) {
             if (!hold.hasLeft() && !hold.isOver() && hold.permits.equals(permits)) {

@@ -186,7 +186,7 @@ final class LocalLeases {
 
     private void release(Hold hold, String pool) {
         var unused = local.release(hold.inPools, pool).onErrorComplete().subscribe(done -> {}, failed -> {}, () -> {
-            if (hold.claims().isEmpty()) {
+            if (hold.released()) {
                 forget(hold);
             }
         });

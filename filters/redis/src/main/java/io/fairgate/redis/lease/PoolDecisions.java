@@ -36,7 +36,7 @@ final class PoolDecisions implements LeaseListener {
     private final LeaseEvents events;
     private final Scheduler time;
 
-    /** The leases that are just being restored: what becomes of them is told as it is. */
+    /** The holds that are being restored. Their events go to the listeners as they are. */
     private final Set<LeaseId> restoring = ConcurrentHashMap.newKeySet();
 
     PoolDecisions(
@@ -165,6 +165,7 @@ final class PoolDecisions implements LeaseListener {
     private Mono<Void> booked(Hold hold, @Nullable BookedLease lease, List<Claim> granted, long lasts) {
         if (lease != null && lease.grants().stream().anyMatch(grant -> isOf(grant, granted))) {
             hold.lease.knows(lease);
+            local.expires(lease, book.clock());
             publish(lease, book.clock(), granted);
             return Mono.empty();
         }
@@ -192,9 +193,9 @@ final class PoolDecisions implements LeaseListener {
                 });
     }
 
-    private void publish(BookedLease lease, long clock, List<Claim> fresh) {
+    private void publish(BookedLease lease, long clock, List<Claim> granted) {
         LeaseStatus status = lease.status(clock);
-        for (Claim claim : fresh) {
+        for (Claim claim : granted) {
             LeaseStatus.Held held = status.held(claim.pool());
             if (held != null) {
                 events.publish(listener -> listener.granted(status, held));

@@ -3,7 +3,7 @@
  * ended.
  *
  * <p><b>The book</b> in Redis has a record of each open lease: whose it is, what it holds and waits for, and when it expires. A gateway reads
- * the record, decides, and has it changed if nobody changed it meanwhile ({@code book.lua}). So the rules of leases are in Java, once, and
+ * the record, decides, and replaces it if it still has the same revision ({@code book.lua}). So the rules of leases are in Java, once, and
  * the script knows none of them. It keeps the time, and ends records that have expired.
  *
  * <p><b>Permits</b> are those of the pools ({@link io.fairgate.redis.slice}). A lease waits in the pools of one gateway, its <em>host</em>,

@@ -43,7 +43,7 @@ final class HeartbeatTimer {
 
     /**
      * @param clock in nanoseconds
-     * @param beat begins a heartbeat, whose end is told by {@link #ended}
+     * @param beat begins a heartbeat, and calls {@link #ended} at its end
      */
     HeartbeatTimer(Scheduler.Worker thread, LongSupplier clock, Runnable beat) {
         this.thread = thread;

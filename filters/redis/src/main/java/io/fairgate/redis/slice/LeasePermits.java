@@ -46,8 +46,8 @@ public final class LeasePermits {
 
     /**
      * Ends a lease. Any process may call this; that whose pool has granted the permits must call it too, with what releases them there.
-     * Completes when the permits can be granted again. If Redis cannot be reached, it completes without that, and Redis is told later. Takes
-     * effect also when it is cancelled.
+     * Completes when the permits can be granted again. While Redis cannot be reached, the call completes all the same, and the node tells Redis
+     * later. A call that is cancelled takes effect too.
      *
      * @param release releases the permits in the pool of this process; runs once, on any thread
      */

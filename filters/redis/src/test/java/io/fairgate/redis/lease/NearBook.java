@@ -1,13 +1,10 @@
 package io.fairgate.redis.lease;
 
 import io.fairgate.lease.LeaseId;
-import io.fairgate.redis.connection.RedisProcess;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
+import io.fairgate.redis.connection.SharedRedis;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,8 +23,7 @@ final class NearBook implements BookCalls {
             """;
     private static final String SCRIPT = BookCalls.script(GIVEN_CLOCK);
 
-    /** One server for all tests of this JVM; it ends with the JVM. */
-    private static final RedisCommands<String, String> REDIS = connect();
+    private static final RedisCommands<String, String> REDIS = SharedRedis.commands();
 
     private final Scheduler time;
 
@@ -51,17 +47,6 @@ final class NearBook implements BookCalls {
 
     NearBook(Scheduler time) {
         this.time = time;
-    }
-
-    private static RedisCommands<String, String> connect() {
-        try {
-            RedisProcess server = new RedisProcess();
-            return RedisClient.create(RedisURI.create("127.0.0.1", server.port()))
-                    .connect()
-                    .sync();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     static RedisCommands<String, String> redis() {

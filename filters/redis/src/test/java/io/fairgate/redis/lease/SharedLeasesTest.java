@@ -9,8 +9,10 @@ import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeasesUnavailableException;
 import io.fairgate.permit.PermitRefusedException;
+import io.fairgate.permit.PermitRequest;
 import io.fairgate.redis.lease.SharedLeases.Gateway;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -260,6 +262,18 @@ class SharedLeasesTest {
     }
 
     @Test
+    void a_release_whose_answer_is_lost_gives_the_permits_back() {
+        LeaseId id = one.holding(2);
+        one.book.losesAnswerOf = call -> call.contains("change");
+        CompletableFuture<Boolean> call = one.leases.release(id, "pool").toFuture();
+        pass(SECOND);
+        assertThat(SharedLeases.error(call)).isInstanceOf(LeasesUnavailableException.class);
+        assertThat(cluster.pools.leased("pool")).isZero();
+        assertThat(one.inFlight()).isZero();
+        answer(one.leases.release(id));
+    }
+
+    @Test
     void a_call_without_an_answer_errors_and_a_repeated_call_goes_on() {
         LeaseId id = one.opened();
         one.book.isAnswerLost = true;
@@ -377,8 +391,49 @@ class SharedLeasesTest {
     }
 
     @Test
+    void permits_of_one_pool_stay_in_flight_until_its_ledger_has_answered_also_when_those_of_another_are_released() {
+        LeaseId id = one.opened();
+        cluster.pools.delay("pool", Duration.ofMillis(40));
+        LeaseRequest both = new LeaseRequest(Map.of("pool", 1, "other", 1), LONG, SharedLeases.TTL);
+        CompletableFuture<Boolean> call = one.acquire(id, both);
+        for (int i = 0; i < 1_000 && cluster.pools.leased("other") == 0; i++) {
+            pass(Duration.ofMillis(1));
+        }
+        pass(Duration.ofMillis(5));
+        assertThat(cluster.pools.leased("other")).isOne();
+        assertThat(cluster.pools.leased("pool")).as("on its way").isZero();
+        one.leases.release(id).subscribe();
+        pass(Duration.ofMillis(10));
+        assertThat(answer(one.pool("other").inFlight())).isZero();
+        assertThat(one.pool("pool").inFlight().toFuture()).isCompletedWithValue(1);
+        pass(SECOND);
+        assertThat(one.inFlight()).isZero();
+        assertThat(cluster.pools.leased("pool")).isZero();
+        assertThat(SharedLeases.error(call)).isInstanceOf(LeaseGoneException.class);
+    }
+
+    @Test
+    void permits_of_a_lease_go_to_requests_of_its_gateway_only_by_a_new_slice() {
+        LeaseId id = one.holding(4);
+        List<String> served = new ArrayList<>();
+        one.pool("pool")
+                .withPermit(PermitRequest.of(SharedLeases.ACME), Mono.fromRunnable(() -> served.add("request")))
+                .subscribe();
+        cluster.pools.cut(one.own.values(), true);
+        one.leases.release(id).subscribe();
+        pass(Duration.ofMillis(20));
+        assertThat(one.inFlight()).as("released").isZero();
+        assertThat(served).as("without a slice").isEmpty();
+        cluster.pools.cut(one.own.values(), false);
+        pass(SECOND);
+        assertThat(served).hasSize(1);
+    }
+
+    @Test
     void a_caller_that_leaves_takes_nothing_from_the_lease_and_leaves_nothing_behind() {
         LeaseId id = one.opened();
+        one.book.oneWay = Duration.ofMillis(1);
+        two.book.oneWay = Duration.ofMillis(1);
         one.leases
                 .acquire(id, LeaseRequest.of("pool", 2, LONG, SharedLeases.TTL), status -> {})
                 .subscribe()

@@ -1,12 +1,9 @@
 package io.fairgate.redis.quota;
 
-import io.fairgate.redis.connection.RedisProcess;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
+import io.fairgate.redis.connection.SharedRedis;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -24,8 +21,7 @@ final class NearQuotas implements QuotaLedger {
     private static final String GIVEN_CLOCK = "local now = tonumber(ARGV[1])\n";
     private static final String SCRIPT = RedisQuotaLedger.script(GIVEN_CLOCK);
 
-    /** One server for all tests of this JVM; it ends with the JVM. */
-    private static final RedisCommands<String, String> REDIS = connect();
+    private static final RedisCommands<String, String> REDIS = SharedRedis.commands();
 
     private final Scheduler time;
     private final InstantSource wall;
@@ -50,17 +46,6 @@ final class NearQuotas implements QuotaLedger {
         this.wall = wall;
         this.known = new LedgerTime(time, own);
         this.oneWay = oneWay;
-    }
-
-    private static RedisCommands<String, String> connect() {
-        try {
-            RedisProcess server = new RedisProcess();
-            return RedisClient.create(RedisURI.create("127.0.0.1", server.port()))
-                    .connect()
-                    .sync();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     static RedisCommands<String, String> redis() {

@@ -22,7 +22,7 @@ final class NearLedger implements SliceLedger {
     private final SliceKernel kernel = new SliceKernel(SliceTerm.USUAL, 700, Set.of());
     private final List<Runnable> listeners = new ArrayList<>();
     private final Scheduler time;
-    private final Duration oneWay;
+    Duration oneWay;
 
     NearLedger(Scheduler time, Duration oneWay) {
         this.time = time;

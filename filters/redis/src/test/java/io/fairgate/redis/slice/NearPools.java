@@ -95,6 +95,11 @@ public final class NearPools {
         ledgers.values().forEach(ledger -> ledger.isLost = isLost);
     }
 
+    /** How long calls to the ledger of a pool, and their answers, are on their way. */
+    public void delay(String pool, Duration oneWay) {
+        Objects.requireNonNull(ledgers.get(pool)).oneWay = oneWay;
+    }
+
     /** The server of the ledgers has lost all that it had. */
     public void flush(String otherServer) {
         ledgers.values().forEach(ledger -> {

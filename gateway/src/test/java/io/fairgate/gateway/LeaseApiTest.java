@@ -214,16 +214,18 @@ class LeaseApiTest {
     }
 
     @Test
-    void a_full_queue_refuses_a_lease_like_a_request_and_uses_up_its_key() {
+    void a_full_queue_refuses_a_lease_like_a_request_and_its_call_may_be_repeated() {
         Answer all = A.acquire("full", "pool", "{\"permits\":4}");
         Answer waits = B.acquire("b1", "pool", "{}");
         Answer refused = B.acquire("b2", "pool", "{\"maxWait\":\"5s\"}");
         assertProblem(refused, 429, "tenant-queue-full");
         assertThat(refused.json()).containsKey("decision");
         assertThat(refused.field("Retry-After")).isNotEmpty();
-        assertProblem(B.acquire("b2", "pool", "{}"), 409, "lease-ended");
+        assertProblem(B.acquire("b2", "pool", "{}"), 429, "tenant-queue-full");
         release(A, all);
-        release(B, waits);
+        Answer served = B.acquire("b2", "pool", "{}");
+        assertThat(served.status()).as(served.body()).isEqualTo(201);
+        release(B, waits, served);
     }
 
     @Test

@@ -129,7 +129,7 @@ final class RunningGateway implements BeforeAllCallback, AfterEachCallback, Afte
         NettyLeaks.assertNone();
     }
 
-    private void awaitNothingLeft() {
+    void awaitNothingLeft() {
         for (ConfigurableApplicationContext context : contexts) {
             for (PermitPool pool : context.getBean(PermitPools.class).all()) {
                 awaitWaiting(pool.name(), 0);

@@ -22,4 +22,12 @@ public record HeldBefore(Map<String, Integer> permits, Duration heldFor, long to
         }
         LeaseTerm.requireBounded("held-for", heldFor);
     }
+
+    /** The term of a lease that holds these permits again, with a time to expiry within the bounds of their pools. */
+    public LeaseTerm bounded(LeaseTerm term, LeasedPools pools) {
+        Duration ttl = permits.keySet().stream()
+                .map(pool -> pools.bounds(pool).maxTtl())
+                .reduce(term.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
+        return new LeaseTerm(ttl, term.maxHold(), term.remembered());
+    }
 }

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
  * The status of a lease at one moment.
  *
  * @param serial grows with each lease that is opened; distinguishes it from an earlier lease with the same id
- * @param holder the name that the holder gave itself
  * @param held the permits that it holds, in the order of the grants
  * @param waiting the permits that it waits for; null when it does not wait
  * @param leftNanos the time until it expires
@@ -17,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 public record LeaseStatus(
         LeaseId id,
         long serial,
-        TenantId tenant,
-        String holder,
+        LeaseHolder holder,
         List<Held> held,
         @Nullable Waiting waiting,
         long leftNanos) {
@@ -48,6 +46,11 @@ public record LeaseStatus(
 
     public LeaseStatus {
         held = List.copyOf(held);
+    }
+
+    /** The tenant that its permits are counted for. */
+    public TenantId tenant() {
+        return holder.tenant();
     }
 
     /** The permits that it holds of a pool; null for none. */

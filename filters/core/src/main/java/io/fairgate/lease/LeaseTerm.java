@@ -9,8 +9,10 @@ import java.time.Duration;
  *     call for it; a lease with zero expires at once
  * @param maxHold the longest time that a lease can last with extensions, counted from its first grant, and before that from
  *     its opening
+ * @param remembered how long no other lease can have its id after its end; zero when its id is free at once. A lease that ends
+ *     without permits and without a place in a queue is not remembered
  */
-public record LeaseTerm(Duration ttl, Duration maxHold) {
+public record LeaseTerm(Duration ttl, Duration maxHold, Duration remembered) {
 
     /** The longest duration: far beyond any use, and many times its nanoseconds still fit a {@code long}. */
     public static final Duration LONGEST = Duration.ofDays(365);
@@ -19,6 +21,12 @@ public record LeaseTerm(Duration ttl, Duration maxHold) {
     public LeaseTerm {
         requireBounded("ttl", ttl);
         requireBounded("max-hold", maxHold);
+        requireBounded("remembered", remembered);
+    }
+
+    /** Its id is free as soon as it has ended. */
+    public LeaseTerm(Duration ttl, Duration maxHold) {
+        this(ttl, maxHold, Duration.ZERO);
     }
 
     /** Throws {@link IllegalArgumentException} when a duration is negative, or longer than {@link #LONGEST}. */

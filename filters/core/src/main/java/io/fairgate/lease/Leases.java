@@ -4,7 +4,8 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -38,27 +39,35 @@ public interface Leases {
     /**
      * Opens a lease without permits.
      *
-     * @param holder the name that the holder gives itself, for people to read
-     * @return false, and nothing has changed, when a lease with this id exists
+     * @return false, and nothing has changed, when a lease with this id exists. Errors with {@link LeaseEndedException} when
+     *     one has ended that is still remembered
      */
-    Mono<Boolean> open(LeaseId id, TenantId tenant, String holder, LeaseTerm term);
+    Mono<Boolean> open(LeaseId id, LeaseHolder holder, LeaseTerm term);
+
+    /** Acquires permits that cost nothing, without a look at the lease. */
+    default Mono<Boolean> acquire(LeaseId id, LeaseRequest request) {
+        return acquire(id, request, status -> null);
+    }
 
     /**
      * Acquires permits, or continues to wait for them: a repeated call for the same permits keeps the place in the queue of the
      * first call. Pools of which the lease holds permits already are left out.
      *
-     * @param check examines the lease before anything is requested; an exception of it becomes the error. The lease does not
-     *     change between the check and the request. A backend that finds that it did (by a revision number, for instance)
-     *     checks anew, so the check may run more than once, and the last run counts. It must be quick, and must not call the
-     *     leases
+     * @param payment examines the lease before anything is requested; an exception of it becomes the error. The lease does not
+     *     change between this and the request. A backend that finds that it did (by a revision number, for instance) asks
+     *     anew, so this may run more than once, and the last run counts. It must be quick, and must not call the leases.
+     *     What it returns is subscribed to once, when a pool has granted the permits and before the lease holds them: when
+     *     it errors, the permits go back, the lease waits no longer, and this error is the answer. The payment of a later
+     *     call takes the place of an earlier one; null leaves that in its place. A backend that many processes share may
+     *     lose a payment together with the process that was called
      * @return true when the lease holds the permits; false when it still waits, because {@link LeaseRequest#answerWithin} is
      *     over or several later calls wait for the same answer, or when the lease has given its place back.
      *     Errors with {@link LeaseGoneException} when the lease does not exist or ends meanwhile, with
      *     {@link PermitRefusedException} when a pool refuses, with {@link IllegalArgumentException} when a pool does not
-     *     exist, with {@link IllegalStateException} when the lease waits for other permits, and with what {@code check}
-     *     throws. After a cancellation the lease keeps waiting
+     *     exist, with {@link IllegalStateException} when the lease waits for other permits, and with the error of the
+     *     payment. After a cancellation the lease keeps waiting
      */
-    Mono<Boolean> acquire(LeaseId id, LeaseRequest request, Consumer<LeaseStatus> check);
+    Mono<Boolean> acquire(LeaseId id, LeaseRequest request, Function<LeaseStatus, @Nullable Mono<Void>> payment);
 
     /**
      * Makes a lease last for {@code ttl} from now on, within its maximum hold and the bounds of its pools. It may last for
@@ -89,11 +98,20 @@ public interface Leases {
      * a holder that has proof of what it held ({@link PermitPool#restore}). Its bounds count from the first grant, and its new
      * fencing token is larger than its old one. Cancelling it before the answer ends the lease.
      *
-     * @return false, and nothing has changed, when a lease with this id exists. Errors with {@link PermitRefusedException}
-     *     when a pool refuses, which is reported to the listeners; then there is no lease. Errors with
-     *     {@link IllegalArgumentException} when a pool does not exist
+     * @return false, and nothing has changed, when a lease with this id exists. Errors with {@link LeaseEndedException} as
+     *     {@link #open} does, with {@link PermitRefusedException} when a pool refuses, which is reported to the listeners, and
+     *     with {@link IllegalArgumentException} when a pool does not exist; then there is no lease
      */
-    Mono<Boolean> restore(LeaseId id, TenantId tenant, String holder, LeaseTerm term, HeldBefore before);
+    Mono<Boolean> restore(LeaseId id, LeaseHolder holder, LeaseTerm term, HeldBefore before);
+
+    /**
+     * Remembers that a lease has ended that these leases do not know, so that it cannot be restored. Without effect on an
+     * open lease.
+     */
+    Mono<Void> bury(LeaseId id, TenantId tenant, Duration remembered);
+
+    /** Where the leases are remembered. */
+    Mono<LeaseMemory> memory();
 
     /** The status of a lease; empty when it does not exist. */
     Mono<LeaseStatus> status(LeaseId id);
@@ -115,4 +133,13 @@ public interface Leases {
 
     /** Tells the listener of all events of leases from now on. */
     void listen(LeaseListener listener);
+
+    /**
+     * Lets no call wait any more: those that do error with {@link LeaseGoneException}. Leases that wait end, or go on to wait
+     * in another process that serves them; leases that hold permits stay.
+     */
+    Mono<Void> drain();
+
+    /** Ends the leases, or leaves them to the other processes that serve them. No call is permitted afterwards. */
+    Mono<Void> close();
 }

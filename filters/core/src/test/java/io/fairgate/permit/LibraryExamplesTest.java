@@ -3,6 +3,7 @@ package io.fairgate.permit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
@@ -144,8 +145,8 @@ class LibraryExamplesTest {
         LeaseTerm term = new LeaseTerm(Duration.ofSeconds(30), Duration.ofHours(1));
         LeaseRequest two = LeaseRequest.of("database", 2, Duration.ofSeconds(5), Duration.ofSeconds(30));
 
-        Mono<Boolean> held = leases.open(job, TenantId.of("acme"), "nightly", term)
-                .then(leases.acquire(job, two, status -> {})); // false: it still waits, and keeps its place
+        Mono<Boolean> held = leases.open(job, LeaseHolder.of(TenantId.of("acme"), "nightly"), term)
+                .then(leases.acquire(job, two)); // false: it still waits, and keeps its place
         // end
         assertThat(held.block()).isTrue();
         assertThat(NothingLeft.statusOf(pool).inFlight()).isEqualTo(2);

@@ -1,6 +1,7 @@
 package io.fairgate.gateway.lease;
 
 import io.fairgate.gateway.lease.LeaseAuditLog.Subject;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.spring.admission.TenantAccess.Caller;
 import io.fairgate.tenant.TenantId;
@@ -31,6 +32,10 @@ record AcquireLease(
     /** The tenant that the permits are counted for. */
     TenantId tenant() {
         return caller.tenant().id();
+    }
+
+    LeaseHolder leaseHolder() {
+        return new LeaseHolder(tenant(), owner(), holder);
     }
 
     Subject subject() {

@@ -63,7 +63,7 @@ public final class LeaseApiServer implements SmartLifecycle {
 
     @Override
     public void start() {
-        register.openForRestore();
+        register.open();
         try {
             listener = HttpListener.listen(
                     new InetSocketAddress(settings.address(), settings.port()),
@@ -98,7 +98,8 @@ public final class LeaseApiServer implements SmartLifecycle {
                 .onBackpressureDrop()
                 .concatMap(tick -> isOver().onErrorReturn(true))
                 .takeUntil(over -> over)
-                .then(Mono.fromRunnable(register::end));
+                .then(Mono.defer(() -> register.end().timeout(FOR_ANSWERS, Mono.empty(), time)))
+                .onErrorComplete();
         var unused = Mono.when(closed, empty).doFinally(end -> whenDone.run()).subscribe();
     }
 

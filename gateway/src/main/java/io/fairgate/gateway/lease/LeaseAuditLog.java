@@ -26,15 +26,15 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, InstantSource 
 
     private static final int MOST_POOLS = 16;
 
-    // ---- events of leases; the owner is the tenant id that the holder named ----
+    // ---- events of leases ----
 
     /** Writes one record for all permits that were granted together, although it is called for each pool. */
-    void granted(LeaseStatus lease, LeaseStatus.Held permits, TenantId owner) {
+    void granted(LeaseStatus lease, LeaseStatus.Held permits) {
         List<LeaseStatus.Held> together = lease.held().stream()
                 .filter(held -> held.token() == permits.token())
                 .toList();
         if (together.get(0).equals(permits)) {
-            Map<String, Object> record = record("lease-granted", lease, owner);
+            Map<String, Object> record = record("lease-granted", lease);
             putHeld(record, together);
             record.put("waited", seconds(permits.waitedNanos()));
             record.put("ttl", seconds(lease.leftNanos()));
@@ -42,47 +42,48 @@ public record LeaseAuditLog(FairgateMeters meters, RecordLog log, InstantSource 
         }
     }
 
-    void restored(LeaseStatus lease, TenantId owner) {
+    void restored(LeaseStatus lease) {
         restored(lease.tenant(), "receipt");
-        Map<String, Object> record = record("lease-restored", lease, owner);
+        Map<String, Object> record = record("lease-restored", lease);
         putHeld(record, lease.held());
         record.put("ttl", seconds(lease.leftNanos()));
         log.add(record);
     }
 
-    void extended(LeaseStatus lease, Duration ttl, TenantId owner) {
-        Map<String, Object> record = record("lease-extended", lease, owner);
+    void extended(LeaseStatus lease, Duration ttl) {
+        Map<String, Object> record = record("lease-extended", lease);
         putAll(record, lease);
         record.put("ttl", seconds(ttl.toNanos()));
         log.add(record);
     }
 
     /** A lease that was refused also ends; its refusal has been recorded before. */
-    void ended(LeaseStatus lease, String how, TenantId owner) {
+    void ended(LeaseStatus lease, String how) {
         if (!lease.held().isEmpty() || lease.waiting() != null) {
             meters.leaseEnded(lease.tenant(), how);
-            Map<String, Object> record = record("lease-" + how, lease, owner);
+            Map<String, Object> record = record("lease-" + how, lease);
             putAll(record, lease);
             log.add(record);
         }
     }
 
-    void gaveBack(LeaseStatus lease, LeaseStatus.Held permits, TenantId owner) {
-        Map<String, Object> record = record("lease-released", lease, owner);
+    void gaveBack(LeaseStatus lease, LeaseStatus.Held permits) {
+        Map<String, Object> record = record("lease-released", lease);
         putHeld(record, List.of(permits));
         record.put("held", seconds(permits.heldNanos()));
         log.add(record);
     }
 
-    void refused(LeaseStatus lease, LeaseStatus.Waiting asked, String reason, TenantId owner) {
-        Map<String, Object> record = record("lease-refused", lease, owner);
+    void refused(LeaseStatus lease, LeaseStatus.Waiting asked, String reason) {
+        Map<String, Object> record = record("lease-refused", lease);
         putWaiting(record, asked);
         record.put("reason", reason);
         log.add(record);
     }
 
-    private Map<String, Object> record(String event, LeaseStatus lease, TenantId owner) {
-        return record(event, owner, null, new Subject(lease.holder(), lease.id(), Map.of()));
+    private Map<String, Object> record(String event, LeaseStatus lease) {
+        Subject subject = new Subject(lease.holder().name(), lease.id(), Map.of());
+        return record(event, lease.holder().owner(), null, subject);
     }
 
     private static void putAll(Map<String, Object> record, LeaseStatus lease) {

@@ -40,7 +40,7 @@ import reactor.core.scheduler.Schedulers;
 public class LeaseConfiguration {
 
     /** The port is also needed for throttle's clients alone. */
-    static final class Wanted extends AnyNestedCondition {
+    public static final class Wanted extends AnyNestedCondition {
         Wanted() {
             super(ConfigurationPhase.PARSE_CONFIGURATION);
         }
@@ -82,7 +82,7 @@ public class LeaseConfiguration {
         }
 
         /** The backend of the leases: a bean of this type that is defined before puts them elsewhere. */
-        @Bean
+        @Bean(destroyMethod = "") // the lease port closes them
         @ConditionalOnMissingBean
         Leases leases(LeasePools pools, FencingTokens tokens) {
             return new EmbeddedLeases(pools, MonotonicScheduler.INSTANCE, tokens);

@@ -25,8 +25,8 @@ final class LeaseProblems {
     static final HttpProblem NEVER_FITS =
             new HttpProblem(409, "never-fits", "The tenant can never hold so many permits at the same time.");
 
-    static final HttpProblem ENDED = new HttpProblem(
-            409, "lease-ended", "The lease of this key was released, has expired, or was refused: use a new key.");
+    static final HttpProblem ENDED =
+            new HttpProblem(409, "lease-ended", "The lease of this key was released or has expired: use a new key.");
 
     static final HttpProblem RESTORE_CLOSED = new HttpProblem(
             409,

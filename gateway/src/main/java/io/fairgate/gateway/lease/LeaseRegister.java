@@ -2,37 +2,39 @@ package io.fairgate.gateway.lease;
 
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.RefusalReason;
-import io.fairgate.tenant.TenantId;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The leases of this process, with an entry for each lease of the API, and for ten minutes a tombstone of each that has ended.
- * It follows the events of all leases, also of those that another protocol has opened, which have no entry.
+ * The leases behind the lease port, from its opening to its end. Their events go to the audit log and the meters, also those of
+ * leases that another protocol has opened.
  *
  * <p>Thread-safe; no method blocks.
  */
 public final class LeaseRegister {
 
+    /** How long the id of a lease is kept after its end. */
+    private static final Duration REMEMBERED = Duration.ofMinutes(10);
+
     private final LeaseSettings settings;
     private final LeaseAuditLog audit;
     private final Scheduler time;
     private final Leases leases;
-    private final LeaseTombstones tombstones;
-    private final Map<LeaseId, LeaseEntry> entries = new ConcurrentHashMap<>();
     /** Leases that a receipt has restored. Cleared by the first restore after the restore window. */
     private final Set<LeaseId> restored = ConcurrentHashMap.newKeySet();
+    /** Leases that are being restored. */
+    private final Set<LeaseId> restoring = ConcurrentHashMap.newKeySet();
 
-    private volatile long restoreUntil;
+    private final long madeAt;
+    private volatile long openAt;
     private volatile boolean ending;
 
     LeaseRegister(LeaseSettings settings, LeaseAuditLog audit, Scheduler time, Leases leases) {
@@ -40,12 +42,12 @@ public final class LeaseRegister {
         this.audit = audit;
         this.time = time;
         this.leases = leases;
-        this.tombstones = new LeaseTombstones(settings.maxOpen(), time);
-        this.restoreUntil = now();
+        this.madeAt = now();
+        this.openAt = madeAt;
         leases.listen(new Followed());
     }
 
-    Leases leases() {
+    public Leases leases() {
         return leases;
     }
 
@@ -59,24 +61,15 @@ public final class LeaseRegister {
 
     // ---- start and shutdown ----
 
-    /** From now on holders may restore leases from before the start, for as long as the settings say. */
-    void openForRestore() {
-        restoreUntil = now() + settings.restoreWindow().value().toNanos();
+    /** The port is open. */
+    void open() {
+        openAt = now();
     }
 
-    boolean mayRestore() {
-        return now() - restoreUntil < 0;
-    }
-
-    /** Ends all waiting leases; their calls are refused because the gateway shuts down. Held leases stay. */
+    /** Ends the wait of all calls, which are refused because the gateway shuts down. Held leases stay. */
     void beginToEnd() {
         ending = true;
-        var unused = leases.ids()
-                .concatMap(leases::status)
-                .filter(lease -> lease.held().isEmpty())
-                .concatMap(lease -> leases.release(lease.id()).onErrorComplete())
-                .onErrorComplete()
-                .subscribe();
+        var unused = leases.drain().onErrorComplete().subscribe();
     }
 
     /** Whether the gateway shuts down, and no new lease may be acquired. */
@@ -84,54 +77,37 @@ public final class LeaseRegister {
         return ending;
     }
 
-    void end() {
-        var unused = leases.ids()
-                .concatMap(id -> leases.release(id).onErrorComplete())
-                .onErrorComplete()
-                .subscribe();
-    }
-
-    /** Releases a lease, without an answer. If the leases cannot be reached, it ends when it expires. */
-    void release(LeaseId id) {
-        var unused = leases.release(id).onErrorComplete().subscribe();
-    }
-
-    // ---- entries ----
-
-    @Nullable
-    LeaseEntry find(LeaseId id) {
-        return entries.get(id);
+    Mono<Void> end() {
+        return leases.close();
     }
 
     Mono<Boolean> isFull() {
         return leases.count().map(count -> count.open() >= settings.maxOpen());
     }
 
-    /** Of several simultaneous calls with an id one adds its entry. False for the others, and when the lease has ended. */
-    boolean add(LeaseEntry entry) {
-        if (entries.putIfAbsent(entry.id(), entry) != null) {
-            return false;
-        }
-        if (tombstone(entry.request()) != null) {
-            remove(entry);
-            return false;
-        }
-        return true;
+    // ---- restores ----
+
+    /** How long the id of a lease is kept after its end, and at least for as long as a receipt could restore it. */
+    Duration remembered() {
+        Duration window = settings.restoreWindow().value();
+        return window.compareTo(REMEMBERED) > 0 ? window : REMEMBERED;
     }
 
-    void remove(LeaseEntry entry) {
-        entries.remove(entry.id(), entry);
+    /**
+     * Whether holders may restore leases that this memory does not know: for as long as the settings say, from its beginning on. The
+     * time that this gateway took to start does not count.
+     */
+    boolean mayRestore(LeaseMemory memory) {
+        Duration served = memory.age().minusNanos(openAt - madeAt);
+        return served.compareTo(settings.restoreWindow().value()) < 0;
     }
 
-    /** The error for a repeated call for a lease that has ended; null when no such lease is remembered. */
-    @Nullable
-    Throwable tombstone(AcquireLease request) {
-        return tombstones.get(request.tenant(), request.id());
-    }
-
-    /** Remembers that a lease of a former process has ended: its receipt must not restore it later. */
-    void bury(TenantId tenant, LeaseId id) {
-        tombstones.put(tenant, id, LeaseProblems.ENDED);
+    /** Marks a lease as one that is being restored, until the call has ended. */
+    <T> Mono<T> restoring(LeaseId id, Mono<T> restore) {
+        return Mono.defer(() -> {
+            restoring.add(id);
+            return restore.doFinally(end -> restoring.remove(id));
+        });
     }
 
     boolean wasRestored(LeaseId id) {
@@ -153,63 +129,38 @@ public final class LeaseRegister {
             return ending ? "shut-down" : lease.held().isEmpty() ? "left" : "released";
         }
 
-        private TenantId owner(LeaseStatus lease) {
-            LeaseEntry entry = find(lease.id());
-            return entry == null ? lease.tenant() : entry.request().owner();
-        }
-
         @Override
         public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
-            audit.granted(lease, permits, owner(lease));
-            LeaseEntry entry = find(lease.id());
-            if (entry != null) {
-                // Charges even if no call waits for the answer. A call that waits gets the same result.
-                var unused = entry.charged().subscribe(nothing -> {}, refused -> {});
-            }
+            audit.granted(lease, permits);
         }
 
         @Override
         public void restored(LeaseStatus lease) {
             restored.add(lease.id());
-            audit.restored(lease, owner(lease));
+            audit.restored(lease);
         }
 
         @Override
         public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
-            LeaseEntry entry = find(lease.id());
-            if (entry != null && entry.isRestored() && reason == RefusalReason.TOO_LARGE) {
-                return; // It is acquired through the queue instead.
-            }
-            audit.refused(lease, asked, reason.label(), owner(lease));
-            if (entry != null && !entry.isRestored()) {
-                release(lease.id());
+            // If it is too large, it is acquired through the queue instead.
+            if (reason != RefusalReason.TOO_LARGE || !restoring.contains(lease.id())) {
+                audit.refused(lease, asked, reason.label());
             }
         }
 
         @Override
         public void extended(LeaseStatus lease, Duration ttl) {
-            audit.extended(lease, ttl, owner(lease));
+            audit.extended(lease, ttl);
         }
 
         @Override
         public void ended(LeaseStatus lease, End how) {
-            audit.ended(lease, word(lease, how), owner(lease));
-            LeaseEntry entry = find(lease.id());
-            if (entry == null) {
-                return;
-            }
-            // A restore that was cancelled may be repeated.
-            if (!entry.isRestored() || wasRestored(lease.id())) {
-                Throwable refusal = entry.refusal();
-                // Before the entry is removed, so that a repeated call always finds one of the two.
-                tombstones.put(entry.request().tenant(), lease.id(), refusal == null ? LeaseProblems.ENDED : refusal);
-            }
-            remove(entry);
+            audit.ended(lease, word(lease, how));
         }
 
         @Override
         public void released(LeaseStatus lease, LeaseStatus.Held permits) {
-            audit.gaveBack(lease, permits, owner(lease));
+            audit.gaveBack(lease, permits);
         }
     }
 }

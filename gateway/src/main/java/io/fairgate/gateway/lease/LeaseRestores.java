@@ -1,16 +1,17 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.gateway.lease.LeaseService.Standing;
 import io.fairgate.gateway.lease.receipt.Receipts;
+import io.fairgate.lease.LeaseEndedException;
 import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseMemory;
+import io.fairgate.lease.LeaseStatus;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.RefusalReason;
 import io.fairgate.spring.admission.TenantAccess.Caller;
-import io.fairgate.spring.quota.TenantCharge;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Restores leases that were held before a restart of the gateway. */
+/** Restores leases that were held before the memory of leases was lost: with a gateway alone, before its restart. */
 record LeaseRestores(LeaseService service, LeaseRegister register) {
 
     /**
@@ -18,70 +19,70 @@ record LeaseRestores(LeaseService service, LeaseRegister register) {
      * with the lease of the first.
      *
      * @param proof what the receipt proves; null without a receipt
-     * @param check as for {@link LeaseService#acquire}, for a lease that is acquired
+     * @param charge for a lease that is acquired
      * @return as {@link LeaseService#acquire}
      */
-    Mono<Standing> restore(AcquireLease request, Receipts.@Nullable Proof proof, Mono<TenantCharge> check) {
-        return Mono.defer(() -> {
-            LeaseEntry existing = register.find(request.id());
-            if (existing != null) {
-                boolean isSame = existing.request().owner().equals(request.owner())
-                        && existing.request().permits().equals(request.permits());
-                return isSame
-                        ? service.repeated(existing, request, restore(request, proof, check))
-                        : Mono.error(LeaseProblems.RESTORE_CONFLICT);
-            }
-            boolean isKnownToBeOver = register.tombstone(request) != null
-                    || register.wasRestored(request.id())
-                    || (proof != null && proof.isOfThisProcess());
-            if (isKnownToBeOver) {
-                return Mono.error(LeaseProblems.ENDED);
-            }
-            if (!register.mayRestore()) {
-                register.forgetRestored();
-                return Mono.error(LeaseProblems.RESTORE_CLOSED);
-            }
-            return proof == null
-                    ? byQueue(request, check)
-                    : service.pools()
-                            .requireFits(request.tenant(), request.permits())
-                            .then(Mono.defer(() -> first(request, proof, check)));
-        });
+    Mono<LeaseStatus> restore(AcquireLease request, Receipts.@Nullable Proof proof, LeaseCharge charge) {
+        return register.leases()
+                .status(request.id())
+                .hasElement()
+                .flatMap(isKnown -> isKnown
+                        ? known(request, proof, charge)
+                        : register.leases().memory().flatMap(memory -> unknown(request, proof, charge, memory)));
     }
 
-    private Mono<Standing> byQueue(AcquireLease request, Mono<TenantCharge> check) {
+    /** Another call may just be restoring the lease. If that is refused, there is no lease. */
+    private Mono<LeaseStatus> known(AcquireLease request, Receipts.@Nullable Proof proof, LeaseCharge charge) {
+        return service.held(request, charge, LeaseProblems.RESTORE_CONFLICT)
+                .onErrorResume(failure -> failure == LeaseProblems.ENDED, gone -> restore(request, proof, charge));
+    }
+
+    private Mono<LeaseStatus> unknown(
+            AcquireLease request, Receipts.@Nullable Proof proof, LeaseCharge charge, LeaseMemory memory) {
+        if (proof != null && proof.isOf(memory)) {
+            return Mono.error(LeaseProblems.ENDED);
+        }
+        if (!register.mayRestore(memory)) {
+            register.forgetRestored();
+            return Mono.error(LeaseProblems.RESTORE_CLOSED);
+        }
+        return proof == null
+                ? byQueue(request, charge)
+                : service.pools()
+                        .requireFits(request.tenant(), request.permits())
+                        .then(Mono.defer(() -> first(request, proof, charge)));
+    }
+
+    private Mono<LeaseStatus> byQueue(AcquireLease request, LeaseCharge charge) {
         return Mono.defer(() -> {
             register.audit().restored(request.tenant(), "queue");
-            return service.acquire(request, check);
+            return service.acquire(request, charge);
         });
     }
 
-    private Mono<Standing> first(AcquireLease request, Receipts.Proof proof, Mono<TenantCharge> check) {
-        LeaseEntry mine = new LeaseEntry(request, null, () -> {});
-        return service.begin(mine).flatMap(isFirst -> {
-            if (!isFirst) {
-                return restore(request, proof, check);
-            }
-            return register.leases()
-                    .restore(mine.id(), request.tenant(), request.holder(), service.term(request), proof.before())
-                    .doOnError(refused -> register.remove(mine))
-                    // Other calls may have found the entry meanwhile. They learn its result, also after a cancellation.
-                    .doFinally(end -> mine.open())
-                    .flatMap(isHeld -> isHeld ? service.status(mine) : service.taken(mine))
-                    .onErrorResume(LeaseRestores::isTooLarge, notAtOnce -> byQueue(request, check));
-        });
+    private Mono<LeaseStatus> first(AcquireLease request, Receipts.Proof proof, LeaseCharge charge) {
+        return service.requireRoom()
+                .then(register.restoring(
+                        request.id(),
+                        register.leases()
+                                .restore(request.id(), request.leaseHolder(), service.term(request), proof.before())))
+                .flatMap(isHeld ->
+                        isHeld ? service.status(request.owner(), request.id()) : known(request, proof, charge))
+                .onErrorMap(LeaseEndedException.class, ended -> LeaseProblems.ENDED)
+                .onErrorResume(LeaseRestores::isTooLarge, notAtOnce -> byQueue(request, charge));
     }
 
     private static boolean isTooLarge(Throwable failure) {
         return failure instanceof PermitRefusedException refused && refused.reason() == RefusalReason.TOO_LARGE;
     }
 
-    /** Handles the release of a lease that this process does not know: its receipt must not restore it later. */
-    void releaseUnknown(Caller caller, LeaseId id) {
+    /** Handles the release of a lease that is not known: its receipt must not restore it later. */
+    Mono<Void> releaseUnknown(Caller caller, LeaseId id) {
         // Unknown tenant ids share one tenant; otherwise they could end each other's leases.
         boolean isTenantItself = caller.named().equals(caller.tenant().id());
-        if (isTenantItself && register.mayRestore()) {
-            register.bury(caller.named(), id);
-        }
+        return register.leases()
+                .memory()
+                .filter(memory -> isTenantItself && register.mayRestore(memory))
+                .flatMap(memory -> register.leases().bury(id, caller.named(), register.remembered()));
     }
 }

@@ -5,13 +5,14 @@ import io.fairgate.gateway.http.HttpCall;
 import io.fairgate.gateway.http.HttpProblem;
 import io.fairgate.gateway.http.RouteTable.Route;
 import io.fairgate.gateway.lease.LeaseAuditLog.Subject;
-import io.fairgate.gateway.lease.LeaseService.Standing;
 import io.fairgate.gateway.lease.receipt.Receipts;
 import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseStatus;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,6 @@ final class LeaseRoutes implements Supplier<List<Route>> {
     private final LeaseService service;
     private final LeaseRestores restores;
     private final LeaseView view;
-    private final LeaseIds ids = new LeaseIds();
     private final byte[] description = Bytes.beside(LeaseRoutes.class, "openapi.json");
 
     LeaseRoutes(TenantAccess access, LeasePools pools, LeaseRegister register, LeaseView view) {
@@ -93,16 +93,16 @@ final class LeaseRoutes implements Supplier<List<Route>> {
     // ---- acquire ----
 
     private Mono<Void> acquire(HttpCall call, Caller caller) {
-        LeaseId id = idOfKey(call, caller);
-        return LeaseBody.of(call, List.of("permits", "ttl", "maxWait", "holder"))
-                .flatMap(body ->
-                        acquire(call, request(call, caller, id, Map.of(call.part("pool"), body.permits()), body)));
+        return idOfKey(call, caller)
+                .flatMap(id -> LeaseBody.of(call, List.of("permits", "ttl", "maxWait", "holder"))
+                        .flatMap(body -> acquire(
+                                call, request(call, caller, id, Map.of(call.part("pool"), body.permits()), body))));
     }
 
     private Mono<Void> acquireAll(HttpCall call, Caller caller) {
-        LeaseId id = idOfKey(call, caller);
-        return LeaseBody.of(call, List.of("pools", "ttl", "maxWait", "holder"))
-                .flatMap(body -> acquire(call, request(call, caller, id, body.pools(), body)));
+        return idOfKey(call, caller)
+                .flatMap(id -> LeaseBody.of(call, List.of("pools", "ttl", "maxWait", "holder"))
+                        .flatMap(body -> acquire(call, request(call, caller, id, body.pools(), body))));
     }
 
     private static AcquireLease request(
@@ -113,18 +113,22 @@ final class LeaseRoutes implements Supplier<List<Route>> {
     }
 
     private Mono<Void> acquire(HttpCall call, AcquireLease request) {
-        return service.acquire(request, access.check(call.exchange(), request.caller()))
-                .flatMap(standing -> {
-                    if (standing.isHeld()) {
-                        standing.entry().addBalances(call.exchange());
-                    }
-                    call.exchange().getResponse().getHeaders().set(HttpHeaders.LOCATION, "/v1/leases/" + request.id());
-                    HttpStatus status = standing.isHeld() ? HttpStatus.CREATED : HttpStatus.ACCEPTED;
-                    return answer(call, status, view.lease(standing));
-                });
+        LeaseCharge charge = charge(call, request);
+        return service.acquire(request, charge).flatMap(lease -> {
+            charge.addBalances(call.exchange());
+            call.exchange().getResponse().getHeaders().set(HttpHeaders.LOCATION, "/v1/leases/" + request.id());
+            return shown(call, lease.held().isEmpty() ? HttpStatus.ACCEPTED : HttpStatus.CREATED, lease, Map.of());
+        });
     }
 
-    private LeaseId idOfKey(HttpCall call, Caller caller) {
+    private LeaseCharge charge(HttpCall call, AcquireLease request) {
+        return new LeaseCharge(
+                access.check(call.exchange(), request.caller()),
+                () -> register.audit().refusedByQuota(request.caller(), request.subject()));
+    }
+
+    /** The same id for the same key of a tenant. The id of the tenant contains no line break. */
+    private Mono<LeaseId> idOfKey(HttpCall call, Caller caller) {
         List<String> keys = call.exchange().getRequest().getHeaders().getOrEmpty(IDEMPOTENCY_KEY);
         boolean isFit = keys.size() == 1
                 && !keys.get(0).isEmpty()
@@ -136,43 +140,54 @@ final class LeaseRoutes implements Supplier<List<Route>> {
                     keys.isEmpty() ? "nothing" : keys.size() > 1 ? keys.size() + " headers" : "malformed",
                     "one header with 1 to 128 visible ASCII characters");
         }
-        return ids.of(caller.named(), keys.get(0));
+        return register.leases()
+                .memory()
+                .map(memory -> memory.ids().of(caller.named().value() + "\n" + keys.get(0)));
     }
 
     // ---- existing leases ----
 
     private Mono<Void> extend(HttpCall call, Caller caller) {
         return LeaseBody.of(call, List.of("ttl"))
-                .flatMap(body -> service.extend(requireEntry(call, caller), body.ttl()))
-                .flatMap(standing -> answer(call, HttpStatus.OK, view.lease(standing)));
+                .flatMap(body -> service.extend(caller.named(), requireId(call), body.ttl()))
+                .flatMap(lease -> shown(call, HttpStatus.OK, lease, Map.of()));
     }
 
     /** The answer does not reveal whether the lease existed. */
     private Mono<Void> release(HttpCall call, Caller caller) {
         LeaseId id = LeaseId.parse(call.part("id"));
-        LeaseEntry entry = id == null ? null : service.find(caller.named(), id);
-        if (entry != null) {
-            return service.release(entry).then(Mono.defer(() -> call.answer(HttpStatus.NO_CONTENT)));
-        } else if (id != null && register.find(id) != null) {
-            record(call, caller, LeaseProblems.EXPIRED); // The lease of another tenant.
-        } else if (id != null) {
-            restores.releaseUnknown(caller, id);
-        }
-        return call.answer(HttpStatus.NO_CONTENT);
+        Mono<Void> released = id == null ? Mono.empty() : released(call, caller, id);
+        return released.then(Mono.defer(() -> call.answer(HttpStatus.NO_CONTENT)));
+    }
+
+    private Mono<Void> released(HttpCall call, Caller caller, LeaseId id) {
+        return register.leases()
+                .status(id)
+                .map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .flatMap(found -> {
+                    if (found.isEmpty()) {
+                        return restores.releaseUnknown(caller, id);
+                    }
+                    if (found.get().holder().owner().equals(caller.named())) {
+                        return register.leases().release(id).then();
+                    }
+                    record(call, caller, LeaseProblems.EXPIRED); // The lease of another tenant.
+                    return Mono.empty();
+                });
     }
 
     private Mono<Void> status(HttpCall call, Caller caller) {
-        return service.status(requireEntry(call, caller))
-                .flatMap(standing -> answer(call, HttpStatus.OK, view.lease(standing)));
+        return service.status(caller.named(), requireId(call))
+                .flatMap(lease -> shown(call, HttpStatus.OK, lease, Map.of()));
     }
 
-    private LeaseEntry requireEntry(HttpCall call, Caller caller) {
+    private static LeaseId requireId(HttpCall call) {
         LeaseId id = LeaseId.parse(call.part("id"));
-        LeaseEntry entry = id == null ? null : service.find(caller.named(), id);
-        if (entry == null) {
+        if (id == null) {
             throw LeaseProblems.EXPIRED;
         }
-        return entry;
+        return id;
     }
 
     private Mono<Void> restore(HttpCall call, Caller caller) {
@@ -185,18 +200,19 @@ final class LeaseRoutes implements Supplier<List<Route>> {
                 .doOnError(
                         HttpProblem.class,
                         e -> register.audit().restored(caller.tenant().id(), "refused"))
-                .flatMap(standing -> {
-                    HttpStatus status = standing.isHeld() ? HttpStatus.OK : HttpStatus.ACCEPTED;
-                    return answer(call, status, view.restored(standing));
-                });
+                .flatMap(lease -> shown(
+                        call,
+                        lease.held().isEmpty() ? HttpStatus.ACCEPTED : HttpStatus.OK,
+                        lease,
+                        Map.of("restored", register.wasRestored(id) ? "receipt" : "queue")));
     }
 
-    private Mono<Standing> restored(HttpCall call, Caller caller, LeaseId id, LeaseBody body) {
+    private Mono<LeaseStatus> restored(HttpCall call, Caller caller, LeaseId id, LeaseBody body) {
         Receipts.Proof proof = proof(body, id, caller);
         Map<String, Integer> permits =
                 proof == null ? body.pools() : proof.before().permits();
         AcquireLease request = request(call, caller, id, permits, body);
-        return restores.restore(request, proof, access.check(call.exchange(), caller));
+        return restores.restore(request, proof, charge(call, request));
     }
 
     /** What a receipt proves; null without a receipt, or when this server has no keys and cannot verify any. */
@@ -226,6 +242,14 @@ final class LeaseRoutes implements Supplier<List<Route>> {
 
     private Mono<Map<String, Object>> poolView(String name, Caller caller) {
         return pools.standing(name, caller.tenant().id()).map(standing -> view.pool(name, standing));
+    }
+
+    private Mono<Void> shown(HttpCall call, HttpStatus status, LeaseStatus lease, Map<String, String> more) {
+        return register.leases().memory().flatMap(memory -> {
+            Map<String, Object> body = view.lease(lease, memory);
+            body.putAll(more);
+            return answer(call, status, body);
+        });
     }
 
     private static Mono<Void> answer(HttpCall call, HttpStatus status, Map<String, Object> body) {

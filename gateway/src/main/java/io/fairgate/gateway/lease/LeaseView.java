@@ -1,7 +1,7 @@
 package io.fairgate.gateway.lease;
 
-import io.fairgate.gateway.lease.LeaseService.Standing;
 import io.fairgate.gateway.lease.receipt.Receipts;
+import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.status.TenantStanding;
 import java.time.InstantSource;
@@ -25,17 +25,17 @@ record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
                     "uuuu-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT)
             .withZone(ZoneOffset.UTC);
 
-    Map<String, Object> lease(Standing standing) {
-        LeaseStatus lease = standing.lease();
+    /** @param memory where the lease is remembered */
+    Map<String, Object> lease(LeaseStatus lease, LeaseMemory memory) {
         LeaseStatus.Waiting waiting = lease.waiting();
-        boolean isHeld = standing.isHeld();
+        boolean isHeld = !lease.held().isEmpty();
         Map<String, Object> view = new LinkedHashMap<>();
         view.put("id", lease.id().toString());
         view.put("state", isHeld ? "held" : "waiting");
-        view.put("tenant", standing.entry().request().owner().value());
-        view.put("holder", lease.holder());
+        view.put("tenant", lease.holder().owner().value());
+        view.put("holder", lease.holder().name());
         Map<String, Object> pools = new TreeMap<>();
-        standing.entry().request().permits().forEach((pool, permits) -> pools.put(pool, Map.of("permits", permits)));
+        LeaseService.permits(lease).forEach((pool, permits) -> pools.put(pool, Map.of("permits", permits)));
         view.put("pools", pools);
         if (isHeld) {
             view.put("token", lease.held().get(0).token());
@@ -49,18 +49,9 @@ record LeaseView(InstantSource clock, @Nullable Receipts receipts) {
             view.put("grantedAt", TIME.format(clock.instant().minusNanos(heldNanos)));
             view.put("heldMillis", TimeUnit.NANOSECONDS.toMillis(heldNanos));
             if (receipts != null) {
-                view.put(
-                        "receipt",
-                        receipts.receipt(lease, standing.entry().request().owner()));
+                view.put("receipt", receipts.receipt(lease, memory));
             }
         }
-        return view;
-    }
-
-    /** The view of a lease that was restored, with the way in which it was restored. */
-    Map<String, Object> restored(Standing standing) {
-        Map<String, Object> view = lease(standing);
-        view.put("restored", standing.entry().isRestored() ? "receipt" : "queue");
         return view;
     }
 

@@ -1,10 +1,13 @@
 package io.fairgate.gateway.redis;
 
+import io.fairgate.gateway.lease.LeaseConfiguration;
 import io.fairgate.gateway.lease.LeaseSettings;
 import io.fairgate.gateway.policy.CheckOnly;
+import io.fairgate.lease.LeasedPools;
 import io.fairgate.redis.RedisPools;
 import io.fairgate.redis.connection.RedisAddress;
 import io.fairgate.redis.connection.RedisConnections;
+import io.fairgate.redis.lease.RedisLeases;
 import io.fairgate.redis.quota.RedisQuotas;
 import io.fairgate.spring.fairshare.PermitPools;
 import io.fairgate.spring.metrics.FairgateMeters;
@@ -13,29 +16,29 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
-/** The backend of pools and quotas. Without beans of this configuration, the starter has them in this process. */
+/** The backend of pools, quotas and leases. Without beans of this configuration, the starter has them in this process. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(BackendSettings.class)
 public class BackendConfiguration {
 
     private static final String JOURNAL = "fairgate.quotas.journal";
 
-    /** Pools and quotas in Redis. */
+    /** Pools, quotas and leases in Redis. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = BackendSettings.PROPERTY, havingValue = "redis")
     @EnableConfigurationProperties(RedisServerSettings.class)
     static class InRedis {
 
         InRedis(LeaseSettings leases, Environment environment) {
-            if (leases.enabled()) {
-                throw NotWithRedisException.leases(LeaseSettings.PREFIX + ".enabled");
-            }
-            if (leases.throttle().enabled()) {
-                throw NotWithRedisException.leases(LeaseSettings.THROTTLE + ".enabled");
+            if (leases.fencingFile() != null) {
+                throw NotWithRedisException.fencingFile(
+                        LeaseSettings.PREFIX + ".fencing-file",
+                        leases.fencingFile().toString());
             }
             String journal = environment.getProperty(JOURNAL);
             if (StringUtils.hasLength(journal)) {
@@ -70,6 +73,12 @@ public class BackendConfiguration {
             RedisQuotas redisQuotas(RedisConnections connections, BackendSettings settings, FairgateMeters meters) {
                 return RedisQuotas.start(
                         connections, settings.redis().quotaOutagePolicy(meters.quotaUncharged()::increment));
+            }
+
+            @Bean(destroyMethod = "") // the lease port closes them
+            @Conditional(LeaseConfiguration.Wanted.class)
+            RedisLeases redisLeases(RedisPools pools, LeasedPools found) {
+                return pools.newLeases(found);
             }
 
             @Bean

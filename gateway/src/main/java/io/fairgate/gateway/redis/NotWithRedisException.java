@@ -10,9 +10,8 @@ public final class NotWithRedisException extends RuntimeException {
                 .formatted(setting, found, expected, BackendSettings.PROPERTY, why));
     }
 
-    /** Leases are kept in one gateway: another gateway would take their permits when this one ends. */
-    static NotWithRedisException leases(String setting) {
-        return new NotWithRedisException(setting, "true", "false", "leases are not in Redis");
+    static NotWithRedisException fencingFile(String setting, String file) {
+        return new NotWithRedisException(setting, file, "none", "the fencing tokens are in Redis");
     }
 
     static NotWithRedisException journal(String setting, String file) {

@@ -5,15 +5,13 @@ import io.fairgate.lease.LeaseStatus;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /** Requests of locks. Fails with a {@link ThrottleError} if the request is wrong. Thread-safe; no method blocks. */
-record Locks(Peers peers, LockCharges charges, Scheduler time) {
+record Locks(Peers peers, RestoringPeers restoring, Scheduler time) {
 
     record Lock(String semaphore, long count) {}
 
@@ -60,29 +58,23 @@ record Locks(Peers peers, LockCharges charges, Scheduler time) {
         });
     }
 
-    /** A lock that is already held or pending is not charged again. */
+    /** A new lock is requested if it could be charged now. One that is already held or pending is not charged again. */
     private Mono<Boolean> ask(PeerId peer, Semaphore semaphore, LeaseRequest request, Mono<Tenants.Charge> charge) {
         return peers.require(peer)
                 .flatMap(status -> isNew(status, semaphore, request)
-                        ? charge.flatMap(checked -> take(peer, semaphore, request, checked))
-                        : take(peer, semaphore, request, null))
-                .onErrorResume(Changed.class, again -> ask(peer, semaphore, request, charge));
+                        ? charge.flatMap(checked -> take(peer, semaphore, request, checked.made()))
+                        // It may be released meanwhile, and be new then.
+                        : take(peer, semaphore, request, charge.flatMap(Tenants.Charge::made)));
     }
 
-    private Mono<Boolean> take(
-            PeerId peer, Semaphore semaphore, LeaseRequest request, Tenants.@Nullable Charge charge) {
-        AtomicReference<Mono<Void>> paid = new AtomicReference<>(Mono.empty());
-        return peers.leases()
-                .acquire(peer.lease(), request, status -> {
-                    if (!isNew(status, semaphore, request)) {
-                        paid.set(charges.charge(status, semaphore.name()));
-                    } else if (charge == null) {
-                        throw new Changed();
-                    } else {
-                        paid.set(charges.payFor(status, Set.of(semaphore.name()), charge));
-                    }
-                })
-                .flatMap(held -> held ? Objects.requireNonNull(paid.get()).thenReturn(true) : Mono.just(false));
+    private Mono<Boolean> take(PeerId peer, Semaphore semaphore, LeaseRequest request, Mono<Void> payment) {
+        return peers.leases().acquire(peer.lease(), request, status -> {
+            if (!isNew(status, semaphore, request)) {
+                return null;
+            }
+            restoring.remove(status);
+            return payment;
+        });
     }
 
     /** Whether the peer requests this lock for the first time, and may do so; false for a repeated request. */
@@ -90,7 +82,7 @@ record Locks(Peers peers, LockCharges charges, Scheduler time) {
         int count = request.permits().getOrDefault(semaphore.name(), 0);
         LeaseStatus.Held held = status.held(semaphore.name());
         LeaseStatus.Waiting waiting = status.waiting();
-        if (waiting != null && charges.isRestoring(status) && !waiting.permits().equals(request.permits())) {
+        if (waiting != null && restoring.contains(status) && !waiting.permits().equals(request.permits())) {
             throw new PendingElsewhere(waiting, true);
         }
         int pending = waiting == null ? 0 : waiting.permits().getOrDefault(semaphore.name(), 0);
@@ -129,23 +121,17 @@ record Locks(Peers peers, LockCharges charges, Scheduler time) {
                     if (waiting == null || !waiting.permits().equals(request.permits())) {
                         throw new Changed();
                     }
+                    return null;
                 })
-                .onErrorReturn(Changed.class, true)
-                .flatMap(held -> held
-                        ? peers.require(peer)
-                                .flatMap(status ->
-                                        charges.paid(status, request.permits().keySet()))
-                        : Mono.just(false));
+                .onErrorReturn(Changed.class, true);
     }
 
     /** Checks once more before the answer. A call whose lock was released while it waited waits until its time is over. */
     private Mono<Boolean> notYet(PeerId peer, String semaphore, long until) {
         Duration left = left(until);
         Mono<?> before = left.isZero() ? peers.settled(semaphore) : Mono.delay(left, time);
-        return before.then(peers.require(peer)
-                .flatMap(status -> status.waiting() == null && status.held(semaphore) != null
-                        ? charges.paid(status, Set.of(semaphore))
-                        : Mono.just(false)));
+        return before.then(
+                peers.require(peer).map(status -> status.waiting() == null && status.held(semaphore) != null));
     }
 
     private Duration left(long until) {

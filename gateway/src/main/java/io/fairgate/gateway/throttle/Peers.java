@@ -4,6 +4,7 @@ import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.LeaseUnpaidException;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.PermitRefusedException;
 import java.time.Duration;
@@ -39,7 +40,7 @@ record Peers(Leases leases, Semaphores semaphores, ThrottleSettings settings) {
     /** Opens the lease of a peer; false when a peer with this number exists. */
     Mono<Boolean> open(PeerId peer, Duration expiresIn) {
         LeaseTerm term = new LeaseTerm(settings.term(expiresIn), settings.longestHold());
-        return leases.open(peer.lease(), peer.owner().tenant(), peer.owner().holder(), term);
+        return leases.open(peer.lease(), peer.owner().holder(), term);
     }
 
     Mono<Void> requireRoom(PeerOwner owner) {
@@ -117,6 +118,9 @@ record Peers(Leases leases, Semaphores semaphores, ThrottleSettings settings) {
     static Throwable translated(Throwable error, long count) {
         if (error instanceof LeaseGoneException) {
             return ThrottleError.UNKNOWN_PEER;
+        }
+        if (error instanceof LeaseUnpaidException) {
+            return ThrottleError.QUOTA_USED_UP; // The lock waited at another gateway.
         }
         if (error instanceof IllegalStateException) {
             return ThrottleError.ALREADY_PENDING; // Another call has requested another lock meanwhile.

@@ -23,13 +23,13 @@ import reactor.core.publisher.Mono;
 final class Restores {
 
     private final Peers peers;
-    private final LockCharges charges;
+    private final RestoringPeers restoring;
     private final Tenants tenants;
     private final AtomicLong pending = new AtomicLong();
 
-    Restores(Peers peers, LockCharges charges, Tenants tenants) {
+    Restores(Peers peers, RestoringPeers restoring, Tenants tenants) {
         this.peers = peers;
-        this.charges = charges;
+        this.restoring = restoring;
         this.tenants = tenants;
     }
 
@@ -74,11 +74,11 @@ final class Restores {
     private Mono<Boolean> acquireAll(PeerId peer, Map<String, Integer> locks, Tenants.Charge charge) {
         LeaseRequest request = new LeaseRequest(locks, Duration.ZERO, null);
         return peers.leases()
-                .acquire(peer.lease(), request, status -> charges.restore(status, locks.keySet(), charge))
+                .acquire(peer.lease(), request, status -> {
+                    restoring.add(status);
+                    return charge.made();
+                })
                 .flatMap(held -> held ? Mono.just(true) : heldAfterAll(peer, locks.keySet()))
-                .flatMap(held -> held
-                        ? peers.require(peer).flatMap(status -> charges.paid(status, locks.keySet()))
-                        : Mono.just(false))
                 .onErrorMap(e -> Peers.translated(e, Collections.max(locks.values())))
                 .onErrorResume(e -> peers.release(peer).then(Mono.error(e)))
                 .doOnCancel(() -> peers.release(peer).subscribe());
@@ -119,7 +119,7 @@ final class Restores {
             LeaseStatus.Waiting waiting = status.waiting();
             boolean isSame = waiting == null
                     ? held(status).equals(locks)
-                    : charges.isRestoring(status) && waiting.permits().equals(locks);
+                    : restoring.contains(status) && waiting.permits().equals(locks);
             if (!isSame) {
                 throw ThrottleError.CHANGE_THROUGH_RESTORE;
             }

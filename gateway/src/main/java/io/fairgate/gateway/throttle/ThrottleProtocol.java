@@ -49,14 +49,14 @@ public final class ThrottleProtocol {
      */
     public ThrottleProtocol(
             Leases leases, Semaphores semaphores, Tenants tenants, ThrottleSettings settings, Scheduler time) {
-        LockCharges charges = new LockCharges(leases);
+        RestoringPeers restoring = new RestoringPeers(leases);
         this.leases = leases;
         this.semaphores = semaphores;
         this.tenants = tenants;
         this.time = time;
         this.peers = new Peers(leases, semaphores, settings);
-        this.locks = new Locks(peers, charges, time);
-        this.restores = new Restores(peers, charges, tenants);
+        this.locks = new Locks(peers, restoring, time);
+        this.restores = new Restores(peers, restoring, tenants);
         this.metrics = new ThrottleMetrics(leases, semaphores, restores);
     }
 

@@ -3,6 +3,7 @@ package io.fairgate.gateway.throttle;
 import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
@@ -31,7 +32,7 @@ public final class ThrottleServer {
     /** The time for answers that are under way at the shutdown. */
     private static final Duration LAST_ANSWERS = Duration.ofMillis(300);
 
-    private static final PeerOwner OWNER = new PeerOwner(TenantId.of("clients"), 0, "throttle");
+    private static final PeerOwner OWNER = new PeerOwner(LeaseHolder.of(TenantId.of("clients"), "throttle"), 0);
 
     private final Declared semaphores;
     private final HttpListener listener;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fairgate.gateway.throttle.Locks.Lock;
 import io.fairgate.gateway.throttle.Locks.Patience;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PoolListener;
@@ -33,7 +34,7 @@ import reactor.core.scheduler.Scheduler;
 /** The charges of locks, step by step on one thread, with events between two steps of a request. */
 class PayingPeersTest {
 
-    private static final PeerOwner ACME = new PeerOwner(TenantId.of("acme"), 1, "throttle");
+    private static final PeerOwner ACME = new PeerOwner(LeaseHolder.of(TenantId.of("acme"), "throttle"), 1);
     private static final PeerId HOLDER = new PeerId(ACME, 1);
     private static final PeerId WAITING = new PeerId(ACME, 2);
 
@@ -48,7 +49,7 @@ class PayingPeersTest {
     private final Leases leases =
             new EmbeddedLeases(Map.of("A", pool)::get, interrupted, new FencingTokens(() -> Instant.EPOCH));
     private final Peers peers = new Peers(leases, TheseSemaphores.of(semaphore), ThrottleSettings.STANDARD);
-    private final Locks locks = new Locks(peers, new LockCharges(leases), interrupted);
+    private final Locks locks = new Locks(peers, new RestoringPeers(leases), interrupted);
 
     private final AtomicInteger checked = new AtomicInteger();
     private final AtomicInteger charged = new AtomicInteger();

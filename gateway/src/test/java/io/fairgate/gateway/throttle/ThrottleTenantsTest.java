@@ -13,6 +13,7 @@ import io.fairgate.gateway.http.HttpListener;
 import io.fairgate.gateway.http.RouteTable;
 import io.fairgate.gateway.throttle.RunningThrottle.Seen;
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.embedded.EmbeddedLeases;
 import io.fairgate.permit.PoolListener;
@@ -96,7 +97,7 @@ class ThrottleTenantsTest {
             String name = exchange.getRequest().getHeaders().getFirst("X-Tenant-Id");
             return name == null
                     ? Mono.error(new ResponseStatusException(HttpStatus.UNAUTHORIZED))
-                    : Mono.just(new PeerOwner(TenantId.of(name), family(name), "throttle"));
+                    : Mono.just(new PeerOwner(LeaseHolder.of(TenantId.of(name), "throttle"), family(name)));
         }
 
         private synchronized long family(String name) {

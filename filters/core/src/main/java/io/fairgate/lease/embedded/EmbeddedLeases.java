@@ -3,9 +3,14 @@ package io.fairgate.lease.embedded;
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseEndedException;
+import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseIds;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseListener.End;
+import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
@@ -18,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.function.Consumer;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -36,10 +41,14 @@ import reactor.core.scheduler.Scheduler;
 public final class EmbeddedLeases implements Leases {
 
     private final LeaseLedger ledger;
+    private final LeaseIds ids = new LeaseIds(LeaseIds.newSecret());
+    private final long beganAt;
+    private volatile boolean isDraining;
 
     /** @param time the clock and the timer; must be monotonic */
     public EmbeddedLeases(LeasedPools pools, Scheduler time, FencingTokens tokens) {
         this.ledger = new LeaseLedger(pools, time, tokens);
+        this.beganAt = time.now(TimeUnit.NANOSECONDS);
     }
 
     /** Takes a step for each subscription; empty when its result is null. */
@@ -53,28 +62,32 @@ public final class EmbeddedLeases implements Leases {
     }
 
     @Override
-    public Mono<Boolean> open(LeaseId id, TenantId tenant, String holder, LeaseTerm term) {
-        return Mono.fromCallable(() -> opened(id, tenant, holder, term) != null);
+    public Mono<Boolean> open(LeaseId id, LeaseHolder holder, LeaseTerm term) {
+        return Mono.fromCallable(() -> opened(id, holder, term) != null);
     }
 
-    private @Nullable OpenLease opened(LeaseId id, TenantId tenant, String holder, LeaseTerm term) {
+    private @Nullable OpenLease opened(LeaseId id, LeaseHolder holder, LeaseTerm term) {
         return ledger.locked(step -> {
             if (ledger.find(id) != null) {
                 return null;
             }
-            OpenLease lease = new OpenLease(id, tenant, holder, term, step.now);
+            if (ledger.ended.contains(holder.tenant(), id, step.now)) {
+                throw new LeaseEndedException(id);
+            }
+            OpenLease lease = new OpenLease(id, holder, term, step.now);
             ledger.add(lease);
             return lease;
         });
     }
 
     @Override
-    public Mono<Boolean> acquire(LeaseId id, LeaseRequest request, Consumer<LeaseStatus> check) {
+    public Mono<Boolean> acquire(
+            LeaseId id, LeaseRequest request, Function<LeaseStatus, @Nullable Mono<Void>> payment) {
         return Mono.defer(() -> {
             LeaseAcquisition acquisition = ledger.locked(step -> {
                 OpenLease lease = ledger.require(id);
-                check.accept(ledger.status(lease, step.now));
-                return acquisition(lease, request, step);
+                Mono<Void> toPay = payment.apply(ledger.status(lease, step.now));
+                return acquisition(lease, request, toPay, step);
             });
             if (acquisition == null) {
                 return Mono.just(true);
@@ -86,11 +99,15 @@ public final class EmbeddedLeases implements Leases {
     }
 
     /** The acquisition of the permits that the lease lacks; null when it holds all of them. */
-    private @Nullable LeaseAcquisition acquisition(OpenLease lease, LeaseRequest request, LedgerStep step) {
+    private @Nullable LeaseAcquisition acquisition(
+            OpenLease lease, LeaseRequest request, @Nullable Mono<Void> toPay, LedgerStep step) {
         Map<String, Integer> lacking = new TreeMap<>(request.permits());
         lease.grants.forEach(grant -> lacking.remove(grant.pool()));
         if (lacking.isEmpty()) {
             return null;
+        }
+        if (isDraining) {
+            throw new LeaseGoneException(lease.id);
         }
         LeaseAcquisition waiting = lease.waiting;
         if (waiting == null) {
@@ -101,6 +118,7 @@ public final class EmbeddedLeases implements Leases {
             throw new IllegalStateException("lease %s already waits for %s, and cannot also wait for %s"
                     .formatted(lease.id, waiting.permits, lacking));
         }
+        waiting.pay(toPay);
         Duration ttl = request.ttl();
         if (ttl != null) {
             long expiry = step.now + request.answerWithin().toNanos() + ledger.boundedNanos(lease, ttl);
@@ -157,15 +175,27 @@ public final class EmbeddedLeases implements Leases {
     }
 
     @Override
-    public Mono<Boolean> restore(LeaseId id, TenantId tenant, String holder, LeaseTerm term, HeldBefore before) {
+    public Mono<Boolean> restore(LeaseId id, LeaseHolder holder, LeaseTerm term, HeldBefore before) {
         return Mono.defer(() -> {
             before.permits().keySet().forEach(ledger::requirePool);
-            Duration ttl = before.permits().keySet().stream()
-                    .map(pool -> ledger.pools.bounds(pool).maxTtl())
-                    .reduce(term.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
-            OpenLease lease = opened(id, tenant, holder, new LeaseTerm(ttl, term.maxHold()));
+            OpenLease lease = opened(id, holder, before.bounded(term, ledger.pools));
             return lease == null ? Mono.just(false) : new LeaseRestore(ledger, lease, before).run();
         });
+    }
+
+    @Override
+    public Mono<Void> bury(LeaseId id, TenantId tenant, Duration remembered) {
+        return Mono.fromRunnable(() -> ledger.run(step -> {
+            if (ledger.find(id) == null) {
+                ledger.ended.put(tenant, id, remembered.toNanos(), step.now);
+            }
+        }));
+    }
+
+    @Override
+    public Mono<LeaseMemory> memory() {
+        return Mono.fromSupplier(
+                () -> new LeaseMemory(ids, Duration.ofNanos(ledger.time.now(TimeUnit.NANOSECONDS) - beganAt)));
     }
 
     @Override
@@ -201,5 +231,29 @@ public final class EmbeddedLeases implements Leases {
     @Override
     public Mono<WaitingLeases> waiting(String pool) {
         return locked(step -> ledger.queues.waiting(pool, step.now));
+    }
+
+    @Override
+    public Mono<Void> drain() {
+        return Mono.fromRunnable(() -> {
+            isDraining = true;
+            ledger.run(step -> List.copyOf(ledger.all()).forEach(lease -> drain(lease, step)));
+        });
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return Mono.fromRunnable(() ->
+                ledger.run(step -> List.copyOf(ledger.all()).forEach(lease -> ledger.end(lease, End.RELEASED, step))));
+    }
+
+    private void drain(OpenLease lease, LedgerStep step) {
+        LeaseAcquisition waiting = lease.waiting;
+        if (lease.grants.isEmpty()) {
+            ledger.end(lease, End.RELEASED, step);
+        } else if (waiting != null) {
+            waiting.leave(step);
+            step.after(() -> waiting.answer.fail(new LeaseGoneException(lease.id)));
+        }
     }
 }

@@ -41,6 +41,14 @@ final class LeaseAcquisition {
     /** Its number in its {@link LeaseQueue}. Guarded by the lock of the ledger. */
     int number;
 
+    /** Subscribed to when the pools have granted. Guarded by the lock of the ledger. */
+    private Mono<Void> payment = Mono.empty();
+
+    /** What the pools have granted while it is being paid; null before and afterwards. Guarded by the lock of the ledger. */
+    private @Nullable Map<String, HeldPermits> unpaid;
+
+    private volatile boolean isBeingPaid;
+
     private final Sinks.Empty<Void> submitted = Sinks.empty();
     private final Disposable.Swap poolRequest = Disposables.swap();
 
@@ -73,11 +81,22 @@ final class LeaseAcquisition {
         return !lease.isGone && lease.waiting == this;
     }
 
-    /** The lease waits no longer. Leaves the queue of the pool after the lock. */
+    /** @param later null leaves the earlier payment in its place */
+    void pay(@Nullable Mono<Void> later) {
+        if (later != null) {
+            payment = later.cache();
+        }
+    }
+
+    /** The lease waits no longer. Leaves the queue of the pool after the lock, or gives back what was not paid yet. */
     void leave(LedgerStep step) {
         lease.waiting = null;
         ledger.queues.remove(this);
         step.after(poolRequest::dispose);
+        if (unpaid != null) {
+            unpaid.values().forEach(held -> step.after(held::release));
+            unpaid = null;
+        }
     }
 
     /** Gives up the place in the queue of one pool, and waits anew for the permits of the others. */
@@ -87,22 +106,26 @@ final class LeaseAcquisition {
         Map<String, Integer> others = new TreeMap<>(permits);
         others.remove(left);
         if (!others.isEmpty()) {
-            begin(ledger, lease, new LeaseRequest(others, Duration.ZERO, ttl), step);
+            begin(ledger, lease, new LeaseRequest(others, Duration.ZERO, ttl), step)
+                    .pay(payment);
         }
     }
 
     // ---- outside the lock: requests to pools, and their answers ----
 
     /**
-     * Completes when the request has reached the pool and the pool has processed all earlier calls. Another thread may be about
-     * to request the permits, or may be at work in the pool, which grants free permits a moment later: in both cases the answer
-     * must not be that the lease waits.
+     * Completes when the request has reached the pool, the pool has processed all earlier calls, and what it has granted is paid.
+     * Another thread may be about to request the permits, or may be at work in the pool, which grants free permits a moment
+     * later: in all these cases the answer must not be that the lease waits.
      */
-    Mono<?> settled() {
-        return submitted.asMono().then(Mono.defer(() -> {
-            PermitPool first = ledger.pools.find(pool);
-            return first == null ? Mono.empty() : first.inFlight();
-        }));
+    Mono<Void> settled() {
+        return submitted
+                .asMono()
+                .then(Mono.defer(() -> {
+                    PermitPool first = ledger.pools.find(pool);
+                    return first == null ? Mono.empty() : first.inFlight();
+                }))
+                .then(Mono.defer(() -> isBeingPaid ? answer.known() : Mono.empty()));
     }
 
     private void submit() {
@@ -172,7 +195,20 @@ final class LeaseAcquisition {
                 taken.put(each, more);
             }
         }
-        hold(taken);
+        pay(taken);
+    }
+
+    private void pay(Map<String, HeldPermits> taken) {
+        ledger.run(step -> {
+            if (!isWanted()) {
+                taken.values().forEach(held -> step.after(held::release));
+                return;
+            }
+            Mono<Void> due = payment;
+            unpaid = taken;
+            isBeingPaid = true;
+            step.after(() -> due.subscribe(nothing -> {}, this::refused, this::hold));
+        });
     }
 
     private void moveTo(String lacking) {
@@ -186,12 +222,15 @@ final class LeaseAcquisition {
         });
     }
 
-    private void hold(Map<String, HeldPermits> taken) {
+    /** What was granted is paid. If the lease has left meanwhile, its permits went back then. */
+    private void hold() {
         ledger.run(step -> {
-            if (!isWanted()) {
-                taken.values().forEach(held -> step.after(held::release));
+            Map<String, HeldPermits> taken = unpaid;
+            if (taken == null) {
                 return;
             }
+            unpaid = null;
+            payment = Mono.empty();
             lease.waiting = null;
             ledger.queues.remove(this);
             if (ttl != null && lease.grants.isEmpty()) {
@@ -211,7 +250,7 @@ final class LeaseAcquisition {
         });
     }
 
-    /** A pool has refused, or cannot be reached. The lease stays open for a while: its holder may ask again. */
+    /** A pool or the payment has refused, or cannot be reached. The lease stays open for a while: its holder may ask again. */
     private void refused(Throwable why) {
         ledger.run(step -> {
             if (isWanted()) {

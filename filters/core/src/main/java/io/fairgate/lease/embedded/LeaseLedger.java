@@ -11,6 +11,7 @@ import io.fairgate.permit.PermitPool;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -52,6 +53,7 @@ final class LeaseLedger {
             Comparator.<OpenLease>comparingLong(lease -> lease.expiresAt).thenComparingLong(lease -> lease.serial));
     private final Map<TenantId, List<OpenLease>> byTenant = new HashMap<>();
     final LeaseQueues queues = new LeaseQueues();
+    final EndedLeases ended;
     int holding;
 
     private long opened;
@@ -62,6 +64,7 @@ final class LeaseLedger {
         this.pools = pools;
         this.time = time;
         this.tokens = tokens;
+        this.ended = new EndedLeases(time.now(TimeUnit.NANOSECONDS));
     }
 
     /** Takes a step, which sees no expired lease. An exception of it is thrown after the calls that follow the lock. */
@@ -107,6 +110,10 @@ final class LeaseLedger {
 
     Set<LeaseId> ids() {
         return leases.keySet();
+    }
+
+    Collection<OpenLease> all() {
+        return leases.values();
     }
 
     List<OpenLease> leases(TenantId tenant) {
@@ -164,6 +171,7 @@ final class LeaseLedger {
     void end(OpenLease lease, End how, LedgerStep step) {
         LeaseStatus status = status(lease, step.now);
         remove(lease);
+        ended.put(lease.tenant, lease.id, lease.remembered().toNanos(), step.now);
         // Before its permits go to the next lease: a listener that adds up both would count too many in between.
         publish(step, listener -> listener.ended(status, how));
         lease.grants.forEach(grant -> removeGrant(lease, grant, step));

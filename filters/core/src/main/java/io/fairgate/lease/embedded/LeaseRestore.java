@@ -42,7 +42,8 @@ final class LeaseRestore {
 
     private void hold(String pool, HeldPermits held) {
         ledger.run(step -> {
-            if (lease.isGone) {
+            // A call that acquires permits meanwhile goes before: the lease must not get them twice.
+            if (lease.isGone || lease.waiting != null) {
                 step.after(held::release);
             } else {
                 long grantedAt = step.now - before.heldFor().toNanos();
@@ -65,18 +66,27 @@ final class LeaseRestore {
     private void complete() {
         ledger.run(step -> {
             isDone = true;
-            if (!lease.isGone) {
+            if (!lease.isGone && !lease.grants.isEmpty()) {
                 LeaseStatus status = ledger.status(lease, step.now);
                 ledger.publish(step, listener -> listener.restored(status));
             }
         });
     }
 
-    /** Ends the lease when the restore has failed or was cancelled. A cancellation after the answer changes nothing. */
+    /**
+     * Ends the lease when the restore has failed or was cancelled; one that a call acquires permits for meanwhile waits on. A
+     * cancellation after the answer changes nothing.
+     */
     private void undo() {
         ledger.run(step -> {
-            if (!lease.isGone && !isDone) {
+            if (lease.isGone || isDone) {
+                return;
+            }
+            if (lease.waiting == null) {
+                lease.forget(); // The restore may be repeated.
                 ledger.end(lease, End.RELEASED, step);
+            } else {
+                lease.grants.forEach(grant -> ledger.removeGrant(lease, grant, step));
             }
         });
     }

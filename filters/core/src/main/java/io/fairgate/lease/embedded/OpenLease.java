@@ -1,11 +1,13 @@
 package io.fairgate.lease.embedded;
 
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.tenant.TenantId;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +15,13 @@ import org.jspecify.annotations.Nullable;
 final class OpenLease {
 
     final LeaseId id;
+    // The parts of its holder: one object less for each of many leases.
     final TenantId tenant;
-    final String holder;
+    private final TenantId owner;
+    private final String holder;
     final long maxHoldNanos;
+    /** How long its id is remembered after its end, in milliseconds. */
+    private long rememberedMillis;
 
     /** When it expires, by the clock of the ledger, in nanoseconds. Only the ledger changes it. */
     long expiresAt;
@@ -45,14 +51,26 @@ final class OpenLease {
      */
     record Grant(String pool, HeldPermits permits, long token, long waitedNanos, long at) {}
 
-    OpenLease(LeaseId id, TenantId tenant, String holder, LeaseTerm term, long now) {
+    OpenLease(LeaseId id, LeaseHolder holder, LeaseTerm term, long now) {
         this.id = id;
-        this.tenant = tenant;
-        this.holder = holder;
+        this.tenant = holder.tenant();
+        this.owner = holder.owner();
+        this.holder = holder.name();
+        this.rememberedMillis = term.remembered().toMillis();
         this.maxHoldNanos = term.maxHold().toNanos();
         this.endsAt = now + maxHoldNanos;
         this.extendedUntil = now;
         this.expiresAt = Math.min(now + term.ttl().toNanos(), endsAt);
+    }
+
+    /** How long its id is kept when it ends now: not at all when it neither holds nor waits for permits. */
+    Duration remembered() {
+        return grants.isEmpty() && waiting == null ? Duration.ZERO : Duration.ofMillis(rememberedMillis);
+    }
+
+    /** Its id is free after its end. */
+    void forget() {
+        rememberedMillis = 0;
     }
 
     @Nullable
@@ -81,8 +99,7 @@ final class OpenLease {
         return new LeaseStatus(
                 id,
                 serial,
-                tenant,
-                holder,
+                new LeaseHolder(tenant, owner, holder),
                 grants.stream()
                         .map(grant -> new LeaseStatus.Held(
                                 grant.pool, grant.permits.permits(), grant.token, grant.waitedNanos, now - grant.at))

@@ -29,6 +29,11 @@ final class PendingAnswer {
         answer.tryEmitError(why);
     }
 
+    /** Completes when the answer is known. */
+    Mono<Void> known() {
+        return answer.asMono().then().onErrorComplete();
+    }
+
     /** Emits the answer, or false when it is not known after {@code wait} or other calls take the place of this one. */
     Mono<Boolean> within(Duration wait, Scheduler time) {
         if (wait.isZero() || answer.scanOrDefault(Scannable.Attr.TERMINATED, false)) {

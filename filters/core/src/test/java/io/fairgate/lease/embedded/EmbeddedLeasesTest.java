@@ -4,10 +4,15 @@ import static io.fairgate.testkit.lease.LeaseScene.ACME;
 import static io.fairgate.testkit.lease.LeaseScene.TERM;
 import static io.fairgate.testkit.lease.LeaseScene.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeasedPools;
@@ -28,9 +33,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -62,7 +69,7 @@ class EmbeddedLeasesTest extends LeasesContract {
 
     private static LeaseId opened(Leases leases) {
         LeaseId id = LeaseId.random();
-        assertThat(leases.open(id, ACME, "batch", TERM).block()).isTrue();
+        assertThat(leases.open(id, LeaseHolder.of(ACME, "batch"), TERM).block()).isTrue();
         return id;
     }
 
@@ -78,10 +85,9 @@ class EmbeddedLeasesTest extends LeasesContract {
     void a_silent_holder_loses_its_permits_at_the_very_moment() {
         Leases leases = leasesOf(1);
         LeaseId silent = opened(leases);
-        leases.acquire(silent, ONE, status -> {}).block();
+        leases.acquire(silent, ONE).block();
         LeaseId next = opened(leases);
-        CompletableFuture<Boolean> answer = leases.acquire(
-                        next, LeaseRequest.of("pool", 1, TTL.multipliedBy(2), TTL), status -> {})
+        CompletableFuture<Boolean> answer = leases.acquire(next, LeaseRequest.of("pool", 1, TTL.multipliedBy(2), TTL))
                 .toFuture();
         time.advanceBy(TTL.minusNanos(1));
         assertThat(answer).isNotDone();
@@ -111,7 +117,7 @@ class EmbeddedLeasesTest extends LeasesContract {
             }
         });
         List<LeaseId> ids = List.of(opened(leases), opened(leases), opened(leases));
-        ids.forEach(id -> leases.acquire(id, ONE, status -> {}).block());
+        ids.forEach(id -> leases.acquire(id, ONE).block());
         leases.release(ids.get(0), "pool").block();
         leases.release(ids.get(1)).block();
         assertThat(events).containsExactly("granted", "released 1", "granted", "RELEASED", "granted");
@@ -136,7 +142,7 @@ class EmbeddedLeasesTest extends LeasesContract {
             }
         });
         LeaseId id = opened(leases);
-        leases.acquire(id, ONE, status -> {}).block();
+        leases.acquire(id, ONE).block();
         Hooks.onErrorDropped(dropped::add);
         try {
             assertThat(leases.release(id).block()).isTrue();
@@ -154,7 +160,7 @@ class EmbeddedLeasesTest extends LeasesContract {
         List<LeaseId> inOrder = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
             LeaseId id = opened(leases);
-            leases.acquire(id, ONE, status -> {}).block();
+            leases.acquire(id, ONE).block();
             inOrder.add(id);
             if (random.nextInt(3) == 0) {
                 leases.release(inOrder.remove(1 + random.nextInt(inOrder.size() - 1)))
@@ -178,7 +184,7 @@ class EmbeddedLeasesTest extends LeasesContract {
         LeaseId holder = opened(leases);
         LeaseId next = opened(leases);
         for (LeaseId id : List.of(holder, next)) {
-            var unused = leases.acquire(id, ONE, status -> {}).subscribe();
+            var unused = leases.acquire(id, ONE).subscribe();
         }
         leases.release(holder).block();
         assertThat(status(leases, next).held()).hasSize(1);
@@ -191,10 +197,10 @@ class EmbeddedLeasesTest extends LeasesContract {
         LeaseId first = opened(leases);
         LeaseId second = opened(leases);
         LeaseRequest two = LeaseRequest.of("pool", 2, TTL, null);
-        assertThat(leases.acquire(first, two, status -> {}).block()).isTrue();
+        assertThat(leases.acquire(first, two).block()).isTrue();
         List<CompletableFuture<Boolean>> callers = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            callers.add(leases.acquire(second, two, status -> {}).toFuture());
+            callers.add(leases.acquire(second, two).toFuture());
         }
         assertThat(callers.get(0)).isCompletedWithValue(false);
         assertThat(callers.get(1)).isCompletedWithValue(false);
@@ -205,5 +211,88 @@ class EmbeddedLeasesTest extends LeasesContract {
             assertThat(caller).isCompletedWithValue(true);
         }
         leases.release(second).block();
+    }
+
+    @Test
+    void the_status_in_a_payment_and_in_the_event_of_the_grant_show_which_came_first() {
+        Leases leases = leasesOf(1);
+        LeaseId id = opened(leases);
+        List<String> order = new ArrayList<>();
+        leases.listen(new LeaseListener() {
+            @Override
+            public void granted(LeaseStatus lease, LeaseStatus.Held permits) {
+                order.add("granted, held: " + lease.held().size());
+            }
+        });
+        Mono<Void> payment = leases.status(id)
+                .doOnNext(lease -> order.add("paid, held: " + lease.held().size()))
+                .then();
+        leases.acquire(id, ONE, status -> payment).block();
+        assertThat(order).containsExactly("paid, held: 0", "granted, held: 1");
+        releaseAll(leases);
+    }
+
+    @Test
+    void leases_that_are_drained_end_unless_they_hold_permits_and_grant_nothing_more() {
+        Leases leases = leasesOf(2);
+        LeaseId holder = opened(leases);
+        leases.acquire(holder, ONE).block();
+        LeaseId idle = opened(leases);
+        LeaseId waiting = opened(leases);
+        CompletableFuture<Boolean> answer =
+                leases.acquire(waiting, LeaseRequest.of("pool", 2, TTL, TTL)).toFuture();
+        leases.drain().block();
+        assertThat(answer).isCompletedExceptionally();
+        assertThat(leases.ids().collectList().block()).containsExactly(holder);
+        assertThat(leases.acquire(holder, ONE).block())
+                .as("what it holds already")
+                .isTrue();
+        assertThat(leases.open(idle, LeaseHolder.of(ACME, "batch"), TERM).block())
+                .isTrue();
+        assertThatThrownBy(() -> leases.acquire(idle, ONE).block()).isInstanceOf(LeaseGoneException.class);
+        releaseAll(leases);
+    }
+
+    @Test
+    void leases_that_are_closed_all_end() {
+        Leases leases = leasesOf(3);
+        LeaseId holder = opened(leases);
+        leases.acquire(holder, ONE).block();
+        LeaseId paying = opened(leases);
+        CompletableFuture<Boolean> paid = leases.acquire(
+                        paying, LeaseRequest.of("pool", 1, TTL, TTL), status -> Mono.never())
+                .toFuture();
+        LeaseId waiting = opened(leases);
+        CompletableFuture<Boolean> answer =
+                leases.acquire(waiting, LeaseRequest.of("pool", 3, TTL, TTL)).toFuture();
+        leases.close().block();
+        assertThat(answer).isCompletedExceptionally();
+        assertThat(paid).isCompletedExceptionally();
+        assertThat(leases.count().block()).isEqualTo(new LeaseCount(0, 0, 0));
+    }
+
+    @Test
+    void another_memory_makes_other_ids() {
+        LeaseMemory one = Objects.requireNonNull(leasesOf(1).memory().block());
+        LeaseMemory two = Objects.requireNonNull(leasesOf(1).memory().block());
+        assertThat(one.ids().of("nightly")).isNotEqualTo(two.ids().of("nightly"));
+        assertThat(one.age()).isZero();
+    }
+
+    @Test
+    void of_several_pools_that_are_being_paid_one_may_be_given_back_and_nothing_is_paid_twice() {
+        nothingLeft.watch(time);
+        Map<String, PermitPool> pools = Map.of(
+                "pool", nothingLeft.watch(newPool("pool", PoolSettings.ofPermits(1), time)),
+                "other", nothingLeft.watch(newPool("other", PoolSettings.ofPermits(1), time)));
+        Leases leases = newLeases(pools::get, time);
+        LeaseId id = opened(leases);
+        AtomicInteger payments = new AtomicInteger();
+        Mono<Void> payment = Mono.<Void>never().doOnSubscribe(begun -> payments.incrementAndGet());
+        LeaseRequest both = new LeaseRequest(Map.of("pool", 1, "other", 1), TTL, TTL);
+        var unused = leases.acquire(id, both, status -> payment).subscribe();
+        assertThat(leases.release(id, "other").block()).isTrue();
+        assertThat(payments).hasValue(1);
+        releaseAll(leases);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.fairgate.lease.FencingTokens;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
@@ -71,8 +72,8 @@ class LeaseFairnessTest {
             return;
         }
         LeaseId id = LeaseId.random();
-        leases.open(id, tenant, "worker", TERM).block();
-        var unused = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, TERM.ttl()), status -> {})
+        leases.open(id, LeaseHolder.of(tenant, "worker"), TERM).block();
+        var unused = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, TERM.ttl()))
                 .subscribe(held -> later(hold, () -> {
                     leases.release(id).block();
                     work(leases, tenant, permits, hold);
@@ -116,9 +117,9 @@ class LeaseFairnessTest {
         }
         List<String> large = new ArrayList<>();
         LeaseId id = LeaseId.random();
-        leases.open(id, BATCH, "large", TERM).block();
-        var unused = leases.acquire(id, LeaseRequest.of("pool", 4, LONG, TERM.ttl()), status -> {})
-                .subscribe(held -> large.add("held"));
+        leases.open(id, LeaseHolder.of(BATCH, "large"), TERM).block();
+        var unused =
+                leases.acquire(id, LeaseRequest.of("pool", 4, LONG, TERM.ttl())).subscribe(held -> large.add("held"));
         time.advanceBy(Duration.ofSeconds(5));
         assertThat(large).containsExactly("held");
         leases.release(id).block();
@@ -128,9 +129,9 @@ class LeaseFairnessTest {
 
     private static LeaseId ask(Leases leases, int permits) {
         LeaseId id = LeaseId.random();
-        leases.open(id, BATCH, "batch", new LeaseTerm(Duration.ofHours(1), Duration.ofHours(1)))
+        leases.open(id, LeaseHolder.of(BATCH, "batch"), new LeaseTerm(Duration.ofHours(1), Duration.ofHours(1)))
                 .block();
-        var unused = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, Duration.ofHours(1)), status -> {})
+        var unused = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, Duration.ofHours(1)))
                 .subscribe();
         return id;
     }
@@ -173,8 +174,8 @@ class LeaseFairnessTest {
             int number = i;
             LeaseId id = LeaseId.random();
             ids.add(id);
-            leases.open(id, BATCH, "holder", TERM).block();
-            var unused = leases.acquire(id, LeaseRequest.of("pool", permits[i], LONG, TERM.ttl()), status -> {})
+            leases.open(id, LeaseHolder.of(BATCH, "holder"), TERM).block();
+            var unused = leases.acquire(id, LeaseRequest.of("pool", permits[i], LONG, TERM.ttl()))
                     .subscribe(held -> order.add(number));
         }
         assertThat(order).containsExactly(0);

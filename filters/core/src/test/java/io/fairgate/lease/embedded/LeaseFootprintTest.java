@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
@@ -30,7 +31,7 @@ import reactor.core.scheduler.Scheduler;
 class LeaseFootprintTest {
 
     private static final int MANY = 100_000;
-    private static final int MOST_BYTES_EACH = 400;
+    private static final int MOST_BYTES_EACH = 420;
     private static final TenantId ACME = TenantId.of("acme");
     private static final LeaseTerm TERM = new LeaseTerm(Duration.ofHours(1), Duration.ofHours(2));
 
@@ -59,8 +60,8 @@ class LeaseFootprintTest {
 
     private void hold(int id) {
         LeaseId lease = new LeaseId(id, id);
-        assertThat(leases.open(lease, ACME, "", TERM).block()).isTrue();
-        assertThat(leases.acquire(lease, LeaseRequest.of("pool", 1, Duration.ZERO, TERM.ttl()), status -> {})
+        assertThat(leases.open(lease, LeaseHolder.of(ACME, ""), TERM).block()).isTrue();
+        assertThat(leases.acquire(lease, LeaseRequest.of("pool", 1, Duration.ZERO, TERM.ttl()))
                         .block())
                 .isTrue();
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
@@ -92,9 +93,10 @@ class LeaseHistoriesTest {
         for (int round = 0; round < ROUNDS; round++) {
             int permits = 1 + random.nextInt(2);
             LeaseId id = LeaseId.random();
-            leases.open(id, ACME, "holder", new LeaseTerm(LONG, LONG)).block();
+            leases.open(id, LeaseHolder.of(ACME, "holder"), new LeaseTerm(LONG, LONG))
+                    .block();
             long taking = history.call();
-            Boolean held = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, LONG), status -> {})
+            Boolean held = leases.acquire(id, LeaseRequest.of("pool", permits, LONG, LONG))
                     .toFuture()
                     .get(30, TimeUnit.SECONDS);
             assertThat(held).isTrue();
@@ -117,10 +119,10 @@ class LeaseHistoriesTest {
     /** Asks and leaves: it may have held a permit in between, or not. */
     private void leave(CountingHistory history) {
         LeaseId id = LeaseId.random();
-        leases.open(id, ACME, "leaver", new LeaseTerm(LONG, LONG)).block();
+        leases.open(id, LeaseHolder.of(ACME, "leaver"), new LeaseTerm(LONG, LONG))
+                .block();
         long asking = history.call();
-        var unused = leases.acquire(id, LeaseRequest.of("pool", 1, LONG, LONG), status -> {})
-                .subscribe(held -> {}, e -> {});
+        var unused = leases.acquire(id, LeaseRequest.of("pool", 1, LONG, LONG)).subscribe(held -> {}, e -> {});
         leases.release(id).block();
         history.left(asking, 1);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.FencingTokens;
 import io.fairgate.lease.HeldBefore;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
@@ -31,6 +32,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -52,10 +54,10 @@ class LeaseOfBusyPoolTest {
     @Test
     void a_call_that_cannot_wait_gets_what_is_free() {
         LeaseId id = LeaseId.random();
-        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)))
+        leases.open(id, LeaseHolder.of(ACME, "holder"), new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)))
                 .block();
         LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
-        assertThat(leases.acquire(id, one, status -> {}).block()).isTrue();
+        assertThat(leases.acquire(id, one).block()).isTrue();
         leases.release(id).block();
     }
 
@@ -63,12 +65,12 @@ class LeaseOfBusyPoolTest {
     @Test
     void a_call_that_cannot_wait_and_comes_before_the_pool_was_asked_gets_what_is_free() {
         LeaseId id = LeaseId.random();
-        leases.open(id, ACME, "holder", new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)))
+        leases.open(id, LeaseHolder.of(ACME, "holder"), new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1)))
                 .block();
         LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
         List<Boolean> second = new ArrayList<>();
-        busy.beforeItIsAsked = () -> leases.acquire(id, one, status -> {}).subscribe(second::add);
-        assertThat(leases.acquire(id, one, status -> {}).block()).isTrue();
+        busy.beforeItIsAsked = () -> leases.acquire(id, one).subscribe(second::add);
+        assertThat(leases.acquire(id, one).block()).isTrue();
         assertThat(second).containsExactly(true);
         leases.release(id).block();
     }
@@ -79,9 +81,9 @@ class LeaseOfBusyPoolTest {
         LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1));
         HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ZERO, 1);
         List<Throwable> refused = new ArrayList<>();
-        leases.restore(id, ACME, "holder", term, before).subscribe(held -> {}, refused::add);
+        leases.restore(id, LeaseHolder.of(ACME, "holder"), term, before).subscribe(held -> {}, refused::add);
         leases.release(id).block();
-        leases.open(id, ACME, "next", term).block();
+        leases.open(id, LeaseHolder.of(ACME, "next"), term).block();
         busy.restored.tryEmitError(new IllegalStateException("refused"));
         assertThat(refused).hasSize(1);
         assertThat(leases.status(id).block()).as("the next lease").isNotNull();
@@ -93,9 +95,9 @@ class LeaseOfBusyPoolTest {
         LeaseId id = LeaseId.random();
         LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1));
         HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ZERO, 1);
-        leases.restore(id, ACME, "holder", term, before).subscribe();
+        leases.restore(id, LeaseHolder.of(ACME, "holder"), term, before).subscribe();
         leases.release(id).block();
-        leases.open(id, ACME, "next", term).block();
+        leases.open(id, LeaseHolder.of(ACME, "next"), term).block();
         busy.restored.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
         assertThat(pool.inFlight().block()).isZero();
         assertThat(leases.status(id).block())
@@ -103,6 +105,27 @@ class LeaseOfBusyPoolTest {
                 .extracting(LeaseStatus::held)
                 .isEqualTo(List.of());
         leases.release(id).block();
+    }
+
+    @Test
+    void a_restore_that_was_cancelled_between_two_pools_may_be_repeated() {
+        PermitPool free = nothingLeft.watch(
+                new EmbeddedPermitPool("free", PoolSettings.ofPermits(2), TenantShares.EQUAL, time, PoolListener.NONE));
+        Map<String, PermitPool> both = Map.of("free", free, "pool", busy);
+        Leases ofBoth = new EmbeddedLeases(both::get, time, new FencingTokens(() -> Instant.EPOCH));
+        LeaseId id = LeaseId.random();
+        LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1), Duration.ofMinutes(10));
+        HeldBefore before = new HeldBefore(Map.of("free", 1, "pool", 1), Duration.ZERO, 1);
+        Mono<Boolean> restore = ofBoth.restore(id, LeaseHolder.of(ACME, "holder"), term, before);
+        Disposable cancelled = restore.subscribe();
+        assertThat(free.inFlight().block()).isOne();
+        cancelled.dispose();
+        assertThat(free.inFlight().block()).isZero();
+        List<Boolean> again = new ArrayList<>();
+        var unused = restore.subscribe(again::add);
+        busy.restored.tryEmitValue(Objects.requireNonNull(pool.tryAcquire(PermitRequest.of(ACME))));
+        assertThat(again).containsExactly(true);
+        ofBoth.release(id).block();
     }
 
     private final class Busy implements PermitPool {

@@ -9,7 +9,9 @@ import reactor.core.publisher.Mono;
 interface BookCalls {
 
     /** All keys have one tag, so that a Redis Cluster keeps them on one node. No pool has keys with this beginning. */
-    List<String> KEYS = List.of("book", "records", "due", "waiting", "tenants", "hosts", "mail", "gateways").stream()
+    List<String> KEYS = List.of(
+                    "book", "records", "due", "waiting", "tenants", "hosts", "mail", "gateways", "ended", "ended-of")
+            .stream()
             .map(name -> "fairgate:leases:{leases}:" + name)
             .toList();
 

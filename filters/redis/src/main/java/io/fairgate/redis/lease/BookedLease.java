@@ -1,5 +1,6 @@
 package io.fairgate.redis.lease;
 
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.tenant.TenantId;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param revision grows with each change of the record
  * @param serial grows with each lease that is opened
+ * @param remembered how long its id is remembered after its end
  * @param host the gateway in whose pools the lease waits, and which has granted its permits
  * @param maxHold the longest hold
  * @param ends the end of the longest hold
@@ -27,8 +29,8 @@ record BookedLease(
         LeaseId id,
         long revision,
         long serial,
-        TenantId tenant,
-        String holder,
+        LeaseHolder holder,
+        long remembered,
         String host,
         long expires,
         long maxHold,
@@ -86,10 +88,21 @@ record BookedLease(
     }
 
     /** The refusal of the request since {@code since}. */
-    record Refusal(String pool, String reason, long since) {}
+    record Refusal(String pool, String reason, long since) {
+        /** The reason when the payment was refused, and no pool. */
+        static final String UNPAID = "UNPAID";
+
+        boolean isUnpaid() {
+            return reason.equals(UNPAID);
+        }
+    }
 
     BookedLease {
         grants = List.copyOf(grants);
+    }
+
+    TenantId tenant() {
+        return holder.tenant();
     }
 
     private static long nanos(long millis) {
@@ -104,7 +117,6 @@ record BookedLease(
         return new LeaseStatus(
                 id,
                 serial,
-                tenant,
                 holder,
                 grants.stream()
                         .map(grant -> new LeaseStatus.Held(
@@ -116,23 +128,59 @@ record BookedLease(
 
     BookedLease expiring(long at) {
         return new BookedLease(
-                id, revision, serial, tenant, holder, host, at, maxHold, ends, extendedUntil, grants, waiting, refusal);
+                id,
+                revision,
+                serial,
+                holder,
+                remembered,
+                host,
+                at,
+                maxHold,
+                ends,
+                extendedUntil,
+                grants,
+                waiting,
+                refusal);
     }
 
     BookedLease extended() {
         return new BookedLease(
-                id, revision, serial, tenant, holder, host, expires, maxHold, ends, expires, grants, waiting, refusal);
+                id,
+                revision,
+                serial,
+                holder,
+                remembered,
+                host,
+                expires,
+                maxHold,
+                ends,
+                expires,
+                grants,
+                waiting,
+                refusal);
     }
 
     /** @param as its host, and the queue in which it waits */
     BookedLease waitingFor(Wait as, String at) {
         return new BookedLease(
-                id, revision, serial, tenant, holder, at, expires, maxHold, ends, extendedUntil, grants, as, null);
+                id, revision, serial, holder, remembered, at, expires, maxHold, ends, extendedUntil, grants, as, null);
     }
 
     BookedLease withoutWait(@Nullable Refusal why) {
         return new BookedLease(
-                id, revision, serial, tenant, holder, host, expires, maxHold, ends, extendedUntil, grants, null, why);
+                id,
+                revision,
+                serial,
+                holder,
+                remembered,
+                host,
+                expires,
+                maxHold,
+                ends,
+                extendedUntil,
+                grants,
+                null,
+                why);
     }
 
     BookedLease ending(long at) {
@@ -140,8 +188,8 @@ record BookedLease(
                 id,
                 revision,
                 serial,
-                tenant,
                 holder,
+                remembered,
                 host,
                 expires,
                 maxHold,
@@ -172,8 +220,8 @@ record BookedLease(
                 id,
                 revision,
                 serial,
-                tenant,
                 holder,
+                remembered,
                 host,
                 expires,
                 maxHold,

@@ -1,17 +1,19 @@
 package io.fairgate.redis.lease;
 
+import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * Permits that a lease gets from the pools of this gateway all together: first it waits for them, then it has a claim for each pool. In the pools it is
  * a lease of its own, so that nothing that is said of an earlier one is taken for it.
  *
- * <p>For any thread. Either it leaves, or its permits are claimed: whichever comes first.
+ * <p>For any thread. Either it leaves, or its permits are claimed and paid: whichever comes first.
  */
 final class Hold {
 
@@ -26,10 +28,14 @@ final class Hold {
     private int unreleased;
 
     private boolean isClaimed;
+    private boolean isPaid;
     private boolean hasLeft;
     private @Nullable Throwable why;
     private boolean isBringing;
     private Mono<Void> brought = Mono.empty();
+
+    /** Errors when it leaves before it is paid. */
+    private final Sinks.Empty<Void> interrupted = Sinks.empty();
 
     Hold(HostedLease lease, Map<String, Integer> permits) {
         this.lease = lease;
@@ -37,18 +43,38 @@ final class Hold {
     }
 
     /**
-     * It waits no longer.
+     * It waits no longer. If its permits are claimed and not paid yet, the payment ends with an error.
      *
      * @param because what the calls that wait get; null when they get false
      * @return false when its permits are claimed
      */
-    synchronized boolean leave(@Nullable Throwable because) {
-        if (isClaimed) {
-            return false;
+    boolean leave(@Nullable Throwable because) {
+        synchronized (this) {
+            if (isPaid || hasLeft) {
+                return !isClaimed;
+            }
+            hasLeft = true;
+            why = because;
+            if (!isClaimed) {
+                return true;
+            }
         }
-        hasLeft = true;
-        why = because;
-        return true;
+        interrupted.tryEmitError(new LeaseGoneException(lease.id));
+        return false;
+    }
+
+    /** Makes the payment of permits that are claimed. Errors with {@link LeaseGoneException} when it has left before the end. */
+    Mono<Void> pay(Mono<Void> payment) {
+        return Mono.firstWithSignal(payment, interrupted.asMono()).then(Mono.defer(() -> {
+            synchronized (this) {
+                isPaid = !hasLeft;
+                return isPaid ? Mono.empty() : Mono.error(new LeaseGoneException(lease.id));
+            }
+        }));
+    }
+
+    synchronized boolean isClaimed() {
+        return isClaimed;
     }
 
     /** The pools have granted the permits; false when it has left. From then on they are being brought into the ledgers and the book. */

@@ -51,6 +51,8 @@ final class HostBeats {
     /** When the leases that wait here were looked at. */
     private long looked;
 
+    private volatile boolean takesLeases = true;
+
     /** Errors when the book cannot be reached. */
     private volatile Sinks.One<Boolean> loss = Sinks.one();
 
@@ -102,7 +104,8 @@ final class HostBeats {
         }
         isBeating = true;
         List<Mail> told = List.copyOf(read);
-        book.live(told).subscribe(live -> run(() -> answered(live, told)), failed -> run(() -> failed(failed)));
+        book.live(told, takesLeases)
+                .subscribe(live -> run(() -> answered(live, told)), failed -> run(() -> failed(failed)));
     }
 
     private void failed(Throwable why) {
@@ -167,6 +170,11 @@ final class HostBeats {
                             isFollowing = false; // with the next beat again
                         }),
                         () -> run(() -> isFollowing = false));
+    }
+
+    /** This gateway takes no more leases of gateways that have ended. */
+    void takeNoMore() {
+        takesLeases = false;
     }
 
     /** No more beats. */

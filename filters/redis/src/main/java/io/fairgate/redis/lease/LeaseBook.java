@@ -1,13 +1,19 @@
 package io.fairgate.redis.lease;
 
 import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseEndedException;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseIds;
+import io.fairgate.lease.LeaseMemory;
+import io.fairgate.lease.LeaseTerm;
 import io.fairgate.lease.LeasesUnavailableException;
 import io.fairgate.lease.WaitingLeases;
 import io.fairgate.redis.lease.BookedLease.Wait;
 import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -48,6 +54,9 @@ final class LeaseBook {
     /** The answers of the script before those of the command. */
     private static final int BEFORE_EXPIRED = 5;
 
+    /** The answers of {@code live} before the mail. */
+    private static final int BEFORE_MAIL = 3;
+
     /**
      * A lease as it is recorded, and the time of that.
      *
@@ -77,6 +86,17 @@ final class LeaseBook {
      * @param mail of this gateway, those of leases that wait in the order of arrival
      */
     record Live(boolean wasKnown, List<Mail> mail) {}
+
+    /**
+     * What makes the ids of all gateways the same.
+     *
+     * @param beganAt when the book began, by the clock of this gateway in nanoseconds
+     */
+    private record Secret(String text, LeaseIds ids, long beganAt) {
+        static Secret of(String text, long beganAt) {
+            return new Secret(text, new LeaseIds(Base64.getDecoder().decode(text)), beganAt);
+        }
+    }
 
     /**
      * A lease of this gateway was changed or ended by another one.
@@ -128,6 +148,12 @@ final class LeaseBook {
     private final Consumer<Found> expired;
     private volatile Seen seen;
 
+    /** Null until the book has told it. */
+    private volatile @Nullable Secret secret;
+
+    /** For a book that has none. */
+    private final String newSecret = Base64.getEncoder().encodeToString(LeaseIds.newSecret());
+
     /**
      * @param gateway a name that no other gateway has and had
      * @param failover how long a server that was replaced may go on to accept writes
@@ -168,21 +194,31 @@ final class LeaseBook {
         return call("read", id).map(answer -> found(id, answer, 0));
     }
 
-    /** Opens a lease without permits; false when a lease has this id. */
-    Mono<Boolean> open(LeaseId id, TenantId tenant, String holder, long ttl, long maxHold) {
-        return Mono.defer(() -> seen.clock() == 0
-                ? call("count").then(opened(id, tenant, holder, ttl, maxHold))
-                : opened(id, tenant, holder, ttl, maxHold));
+    /** Opens a lease without permits; false when a lease has this id. Errors when one had it that is remembered. */
+    Mono<Boolean> open(LeaseId id, LeaseHolder holder, LeaseTerm term) {
+        return Mono.defer(
+                () -> seen.clock() == 0 ? call("count").then(opened(id, holder, term)) : opened(id, holder, term));
     }
 
-    private Mono<Boolean> opened(LeaseId id, TenantId tenant, String holder, long ttl, long maxHold) {
+    private Mono<Boolean> opened(LeaseId id, LeaseHolder holder, LeaseTerm term) {
         return Mono.defer(() -> {
             // The book's clock is not before the one that is known here, so the lease ends a little early at the most.
             long now = clock();
+            long maxHold = term.maxHold().toMillis();
+            long remembered = term.remembered().toMillis();
             BookedLease lease = new BookedLease(
-                    id, 0, 0, tenant, holder, gateway, 0, maxHold, now + maxHold, now, List.of(), null, null);
-            return call("open", id, Math.min(ttl, maxHold), gateway, tenant.value(), RecordText.rest(lease))
-                    .map(answer -> answer.isTrue(0));
+                    id, 0, 0, holder, remembered, gateway, 0, maxHold, now + maxHold, now, List.of(), null, null);
+            return call(
+                            "open",
+                            id,
+                            Math.min(term.ttl().toMillis(), maxHold),
+                            gateway,
+                            holder.tenant().value(),
+                            remembered,
+                            RecordText.rest(lease))
+                    .flatMap(answer -> answer.number(0) == 2
+                            ? Mono.error(new LeaseEndedException(id))
+                            : Mono.just(answer.isTrue(0)));
         });
     }
 
@@ -222,7 +258,21 @@ final class LeaseBook {
 
     /** Ends a lease. The lease of the answer is null when there was none. */
     Mono<Found> end(LeaseId id) {
-        return call("end", id).map(answer -> found(id, answer, 0)).doOnNext(found -> latest.remove(id));
+        return end(call("end", id, 1), id);
+    }
+
+    /** The same, but its id is not remembered. */
+    Mono<Found> forget(LeaseId id) {
+        return end(call("end", id, 0), id);
+    }
+
+    private Mono<Found> end(Mono<Answer> call, LeaseId id) {
+        return call.map(answer -> found(id, answer, 0)).doOnNext(found -> latest.remove(id));
+    }
+
+    /** Remembers the id as that of a lease that has ended, unless there is such a lease. */
+    Mono<Void> bury(LeaseId id, TenantId tenant, Duration remembered) {
+        return call("bury", id, tenant.value(), remembered.toMillis()).then();
     }
 
     /** Has the book keep a lease that it may have lost. A later record stays. */
@@ -286,15 +336,44 @@ final class LeaseBook {
 
     // ---- this gateway ----
 
-    /** @param read the mail that this gateway has acted upon */
-    Mono<Live> live(List<Mail> read) {
-        List<Object> arguments = new ArrayList<>(List.of(gateway));
-        read.forEach(mail -> arguments.add(mail.text()));
-        latest.forget();
-        return call("live", arguments.toArray())
-                .map(answer -> new Live(
+    /**
+     * @param read the mail that this gateway has acted upon
+     * @param takesLeases whether it takes those of gateways that have ended
+     */
+    Mono<Live> live(List<Mail> read, boolean takesLeases) {
+        return Mono.defer(() -> {
+            Secret told = secret;
+            List<Object> arguments = new ArrayList<>(List.of(
+                    gateway,
+                    takesLeases ? 1 : 0,
+                    told == null ? newSecret : told.text(),
+                    told == null ? "" : TimeUnit.NANOSECONDS.toMillis(now() - told.beganAt())));
+            read.forEach(mail -> arguments.add(mail.text()));
+            latest.forget();
+            return call("live", arguments.toArray()).map(answer -> {
+                tell(answer.text(1), answer.text(2));
+                return new Live(
                         answer.isTrue(0),
-                        answer.values().stream().skip(1).map(Mail::of).toList()));
+                        answer.values().stream().skip(BEFORE_MAIL).map(Mail::of).toList());
+            });
+        });
+    }
+
+    private void tell(String text, String age) {
+        Secret known = secret;
+        if (!text.isEmpty() && (known == null || !known.text().equals(text))) {
+            secret = Secret.of(text, now() - TimeUnit.MILLISECONDS.toNanos(Long.parseLong(age)));
+        }
+    }
+
+    /** Errors until the book has answered. */
+    Mono<LeaseMemory> memory() {
+        return Mono.defer(() -> {
+            Secret known = secret;
+            return known == null
+                    ? Mono.error(RECOVERING)
+                    : Mono.just(new LeaseMemory(known.ids(), Duration.ofNanos(now() - known.beganAt())));
+        });
     }
 
     /** This gateway ends, and others may take its leases. */

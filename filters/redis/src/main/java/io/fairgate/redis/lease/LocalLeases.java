@@ -56,6 +56,11 @@ final class LocalLeases {
     /** By their ids in the pools. */
     private final Map<LeaseId, Hold> holds = new ConcurrentHashMap<>();
 
+    /** What is due when the pools grant what a lease waits for. */
+    private final Map<LeaseId, Mono<Void>> payments = new ConcurrentHashMap<>();
+
+    private volatile boolean isDraining;
+
     LocalLeases(LeasedPools pools, LedgerClaims ledgers, Expiries expiries, Scheduler time) {
         this.local = new EmbeddedLeases(new Unbounded(pools), time, new FencingTokens(InstantSource.system()));
         this.ledgers = ledgers;
@@ -98,19 +103,48 @@ final class LocalLeases {
         return hosted.get(lease.id) == lease;
     }
 
+    // ---- payments ----
+
+    /** @param later null leaves the earlier payment in its place */
+    void pay(LeaseId id, @Nullable Mono<Void> later) {
+        if (later != null) {
+            payments.put(id, later);
+        }
+    }
+
+    /** What is due now; each payment is made once. */
+    Mono<Void> payment(LeaseId id) {
+        Mono<Void> due = payments.remove(id);
+        return due == null ? Mono.empty() : due;
+    }
+
+    /** The call that brought this payment waits no longer. It stays for a lease that waits here. */
+    void withdraw(LeaseId id, @Nullable Mono<Void> payment) {
+        if (payment != null && !hosted.containsKey(id)) {
+            payments.remove(id, payment);
+        }
+    }
+
     // ---- waiting ----
 
     /**
      * Waits in the pools for what the record says.
      *
+     * @param hold as from {@link #begin}
      * @return true when the lease holds the permits, and the book says so; false when it waits on, or waits no longer
      */
-    Mono<Boolean> acquire(BookedLease lease, Wait wait, Duration answerWithin) {
+    Mono<Boolean> acquire(Hold hold, BookedLease lease, Wait wait, Duration answerWithin) {
         return Mono.defer(() -> {
-            Hold hold = hosted(lease).waitingFor(wait.permits());
+            if (isDraining) {
+                return Mono.<Boolean>error(new LeaseGoneException(lease.id()));
+            }
+            if (hold.isClaimed()) {
+                return hold.brought()
+                        .thenReturn(true)
+                        .onErrorResume(LeaseGoneException.class, gone -> left(hold, gone));
+            }
             return opened(hold, lease)
-                    .then(local.acquire(
-                            hold.inPools, new LeaseRequest(wait.permits(), answerWithin, null), status -> {}))
+                    .then(local.acquire(hold.inPools, new LeaseRequest(wait.permits(), answerWithin, null)))
                     .flatMap(isHeld -> isHeld ? hold.brought().thenReturn(true) : Mono.just(false))
                     .onErrorResume(LeaseGoneException.class, gone -> left(hold, gone))
                     .onErrorResume(
@@ -126,7 +160,7 @@ final class LocalLeases {
             holds.remove(hold.inPools);
             return Mono.error(new LeaseGoneException(lease.id()));
         }
-        return local.open(hold.inPools, lease.tenant(), lease.holder(), FOR_EVER);
+        return local.open(hold.inPools, lease.holder(), FOR_EVER);
     }
 
     private static Mono<Boolean> left(Hold hold, LeaseGoneException gone) {
@@ -135,8 +169,10 @@ final class LocalLeases {
     }
 
     /** Begins to wait, if it does not wait yet. */
-    void begin(BookedLease lease, Wait wait) {
-        var unused = acquire(lease, wait, Duration.ZERO).subscribe(held -> {}, failed -> {});
+    Hold begin(BookedLease lease, Wait wait) {
+        Hold hold = hosted(lease).waitingFor(wait.permits());
+        var unused = acquire(hold, lease, wait, Duration.ZERO).subscribe(held -> {}, failed -> {});
+        return hold;
     }
 
     /** Where a lease waits in the pools; empty when it does not. */
@@ -222,6 +258,7 @@ final class LocalLeases {
     Mono<Void> drop(LeaseId id, @Nullable BookedLease goesOn) {
         HostedLease here = hosted.remove(id);
         expiries.forget(id);
+        payments.remove(id);
         if (here == null) {
             return Mono.empty();
         }
@@ -233,6 +270,12 @@ final class LocalLeases {
                 .flatMap(hold -> Flux.fromIterable(hold.claims())
                         .flatMap(claim -> kept.contains(claim.name()) ? leave(hold, claim) : end(hold, claim)))
                 .then();
+    }
+
+    /** No lease waits here any more. Permits that are granted stay. */
+    void drain() {
+        isDraining = true;
+        all().forEach(here -> leave(here, null, new LeaseGoneException(here.id)));
     }
 
     /** All leases leave the pools of this gateway, and go on. */
@@ -248,8 +291,7 @@ final class LocalLeases {
     Mono<Void> restore(Hold hold, BookedLease lease, HeldBefore before) {
         return Mono.defer(() -> {
             holds.put(hold.inPools, hold);
-            return local.restore(hold.inPools, lease.tenant(), lease.holder(), FOR_EVER, before)
-                    .then();
+            return local.restore(hold.inPools, lease.holder(), FOR_EVER, before).then();
         });
     }
 }

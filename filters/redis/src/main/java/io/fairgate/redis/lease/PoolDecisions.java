@@ -67,7 +67,6 @@ final class PoolDecisions implements LeaseListener {
         return new LeaseStatus(
                 hold.lease.id,
                 hold.lease.known().serial(),
-                inPools.tenant(),
                 inPools.holder(),
                 inPools.held(),
                 inPools.waiting(),
@@ -94,7 +93,14 @@ final class PoolDecisions implements LeaseListener {
             LeaseStatus status = as(hold, inPools);
             events.publish(listener -> listener.refused(status, asked, reason));
         } else if (hold != null) {
-            hold.bring(refused(hold, hold.lease.known(), asked, reason));
+            BookedLease lease = hold.lease.known();
+            LeaseStatus before = lease.status(book.clock());
+            hold.bring(withoutWait(
+                    hold,
+                    lease,
+                    asked.pool(),
+                    reason.name(),
+                    () -> events.publish(listener -> listener.refused(before, asked, reason))));
         }
     }
 
@@ -116,9 +122,36 @@ final class PoolDecisions implements LeaseListener {
                             .concatMap(claim -> ledgers.record(hold.lease.id, claim, lasts, false))
                             .then()
                             .timeout(PATIENCE, time)
+                            .then(paid(hold))
                             .then(booked(hold, granted, lasts));
                 })
-                .onErrorResume(failed -> giveBack(hold, granted).then(Mono.error(unlessGone(failed))));
+                .onErrorResume(failed -> giveBack(hold, granted)
+                        .then(
+                                failed instanceof Unpaid unpaid
+                                        ? refused(hold, unpaid)
+                                        : Mono.error(unlessGone(failed))));
+    }
+
+    /** The payment was refused. */
+    private static final class Unpaid extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Throwable why;
+
+        Unpaid(Throwable why) {
+            super("unpaid", null, false, false);
+            this.why = why;
+        }
+    }
+
+    private Mono<Void> paid(Hold hold) {
+        return Mono.defer(() -> hold.pay(local.payment(hold.lease.id).onErrorMap(Unpaid::new)));
+    }
+
+    private Mono<Void> refused(Hold hold, Unpaid unpaid) {
+        String pool = hold.permits.keySet().iterator().next();
+        return Mono.defer(() -> withoutWait(hold, hold.lease.known(), pool, Refusal.UNPAID, () -> {}))
+                .then(Mono.error(unpaid.why));
     }
 
     /** What the grant will make of the lease, in milliseconds; if its record changes meanwhile, the claims are extended. */
@@ -214,25 +247,24 @@ final class PoolDecisions implements LeaseListener {
     }
 
     /** The lease waits no longer, and its holder may ask again. */
-    private Mono<Void> refused(Hold hold, BookedLease lease, LeaseStatus.Waiting asked, RefusalReason reason) {
+    private Mono<Void> withoutWait(Hold hold, BookedLease lease, String pool, String reason, Runnable whenDone) {
         Wait wait = lease.waiting();
         if (wait == null
                 || !lease.host().equals(book.gateway())
                 || !wait.permits().equals(hold.permits)) {
             return Mono.empty();
         }
-        LeaseStatus before = lease.status(book.clock());
-        return book.change(lease.withoutWait(new Refusal(asked.pool(), reason.name(), wait.since())), Place.NEW)
+        return book.change(lease.withoutWait(new Refusal(pool, reason, wait.since())), Place.NEW)
                 .flatMap(change -> {
                     BookedLease found = change.found().lease();
                     if (found == null) {
                         return Mono.empty();
                     }
                     if (!change.isDone()) {
-                        return refused(hold, found, asked, reason);
+                        return withoutWait(hold, found, pool, reason, whenDone);
                     }
                     hold.lease.knows(found);
-                    events.publish(listener -> listener.refused(before, asked, reason));
+                    whenDone.run();
                     return Mono.empty();
                 });
     }

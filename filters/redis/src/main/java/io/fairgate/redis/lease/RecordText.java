@@ -1,5 +1,6 @@
 package io.fairgate.redis.lease;
 
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.redis.lease.BookedLease.Grant;
 import io.fairgate.redis.lease.BookedLease.Refusal;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class RecordText {
 
     /** The lines before the rest. */
-    private static final int FIELDS = 11;
+    private static final int FIELDS = 12;
 
     /** The lines of the rest before the grants. */
     private static final int BEFORE_GRANTS = 4;
@@ -41,7 +42,8 @@ final class RecordText {
     static String rest(BookedLease lease) {
         List<String> lines = new ArrayList<>();
         lines.add("%d %d %d".formatted(lease.maxHold(), lease.ends(), lease.extendedUntil()));
-        lines.add(encoded(lease.holder()));
+        lines.add(encoded(lease.holder().owner().value()) + " "
+                + encoded(lease.holder().name()));
         Refusal refusal = lease.refusal();
         lines.add(
                 refusal == null
@@ -88,6 +90,7 @@ final class RecordText {
                 waiting == null ? "" : encoded(waiting.pool()),
                 Integer.toString(waiting == null ? 0 : waiting.permitsOfPool()),
                 Long.toString(waiting == null ? 0 : waiting.since()),
+                Long.toString(lease.remembered()),
                 rest(lease));
     }
 
@@ -95,6 +98,7 @@ final class RecordText {
     static BookedLease read(LeaseId id, String text, int place) {
         String[] lines = text.split("\n", -1);
         String[] times = lines[FIELDS].split(" ", -1);
+        String[] names = lines[FIELDS + 1].split(" ", -1);
         long lastToken = Long.parseLong(lines[2]);
         List<Grant> grants = new ArrayList<>();
         for (int i = FIELDS + BEFORE_GRANTS; i < lines.length; i++) {
@@ -104,8 +108,8 @@ final class RecordText {
                 id,
                 Long.parseLong(lines[0]),
                 Long.parseLong(lines[1]),
-                TenantId.of(lines[7]),
-                decoded(lines[FIELDS + 1]),
+                new LeaseHolder(TenantId.of(lines[7]), TenantId.of(decoded(names[0])), decoded(names[1])),
+                Long.parseLong(lines[11]),
                 lines[6],
                 Long.parseLong(lines[3]),
                 Long.parseLong(times[0]),

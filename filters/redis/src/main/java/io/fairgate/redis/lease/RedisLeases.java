@@ -3,12 +3,15 @@ package io.fairgate.redis.lease;
 import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseListener.End;
+import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
+import io.fairgate.lease.LeaseUnpaidException;
 import io.fairgate.lease.LeasedPools;
 import io.fairgate.lease.Leases;
 import io.fairgate.lease.WaitingLeases;
@@ -27,9 +30,11 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -49,6 +54,9 @@ public final class RedisLeases implements Leases {
 
     private static final Duration CLOSING = Duration.ofSeconds(1);
 
+    /** The host of leases that wait for another process to take them. */
+    private static final String NO_HOST = "";
+
     private final LeasedPools pools;
     private final Scheduler time;
     private final LeaseEvents events = new LeaseEvents();
@@ -59,6 +67,7 @@ public final class RedisLeases implements Leases {
     private final BookFollower follower;
     private final RestoredLeases restores;
     private final HostBeats beats;
+    private final Sinks.Empty<Boolean> drained = Sinks.empty();
 
     /**
      * Leases of the permits of pools that {@link io.fairgate.redis.RedisPools} has made on the same Redis. Begins to tell the others that this
@@ -109,10 +118,34 @@ public final class RedisLeases implements Leases {
         beats.start();
     }
 
+    /** Leases that wait here go on to wait at another process, some seconds later and in the order of their arrival. */
+    @Override
+    public Mono<Void> drain() {
+        return Mono.defer(() -> {
+            beats.takeNoMore();
+            local.drain();
+            drained.tryEmitEmpty();
+            return Flux.fromIterable(local.all()).flatMap(this::handOver).then();
+        });
+    }
+
+    private Mono<Void> handOver(HostedLease here) {
+        BookedLease lease = here.known();
+        Wait wait = lease.waiting();
+        if (wait == null || here.isBringing()) {
+            return Mono.empty();
+        }
+        return book.change(lease.waitingFor(wait, NO_HOST), Place.KEPT)
+                .filter(Change::isDone)
+                .flatMap(change -> local.drop(lease.id(), change.found().lease()))
+                .onErrorComplete(); // another process takes it when this one has ended
+    }
+
     /**
      * Ends the part of this process. Its leases go on: others extend and release them, and those that wait queue anew at another process. Calls
      * that wait error. The pools can be closed after it.
      */
+    @Override
     public Mono<Void> close() {
         return Mono.defer(() -> {
             beats.stop();
@@ -152,16 +185,16 @@ public final class RedisLeases implements Leases {
     }
 
     @Override
-    public Mono<Boolean> open(LeaseId id, TenantId tenant, String holder, LeaseTerm term) {
-        return book.open(
-                id, tenant, holder, term.ttl().toMillis(), term.maxHold().toMillis());
+    public Mono<Boolean> open(LeaseId id, LeaseHolder holder, LeaseTerm term) {
+        return book.open(id, holder, term);
     }
 
     // ---- acquiring ----
 
     @Override
-    public Mono<Boolean> acquire(LeaseId id, LeaseRequest request, Consumer<LeaseStatus> check) {
-        return detached(book.read(id).flatMap(found -> asked(id, found, request, check)))
+    public Mono<Boolean> acquire(
+            LeaseId id, LeaseRequest request, Function<LeaseStatus, @Nullable Mono<Void>> payment) {
+        return detached(book.read(id).flatMap(found -> asked(id, found, request, payment)))
                 .flatMap(asked -> waitFor(asked, request));
     }
 
@@ -169,25 +202,31 @@ public final class RedisLeases implements Leases {
      * A lease after a request.
      *
      * @param lacking the permits that it does not hold yet
+     * @param hold what waits for them in the pools of this process; null when it waits elsewhere
      */
-    private record Asked(BookedLease lease, Map<String, Integer> lacking) {}
+    private record Asked(
+            BookedLease lease,
+            Map<String, Integer> lacking,
+            @Nullable Mono<Void> payment,
+            @Nullable Hold hold) {}
 
     /** It goes on when the caller waits no longer: a change of the book must not stay without what follows from it. */
     private static <T> Mono<T> detached(Mono<T> call) {
         return Mono.defer(() -> Mono.fromFuture(call.toFuture(), true));
     }
 
-    private Mono<Asked> asked(LeaseId id, Found found, LeaseRequest request, Consumer<LeaseStatus> check) {
+    private Mono<Asked> asked(
+            LeaseId id, Found found, LeaseRequest request, Function<LeaseStatus, @Nullable Mono<Void>> payment) {
         BookedLease lease = found.lease();
         if (lease == null) {
             return Mono.error(new LeaseGoneException(id));
         }
-        check.accept(lease.status(found.clock()));
+        Mono<Void> toPay = payment.apply(lease.status(found.clock()));
         Map<String, Integer> lacking = LeaseRules.lacking(lease, request);
         Wait waiting = lease.waiting();
         BookedLease asked;
         if (lacking.isEmpty()) {
-            return Mono.just(new Asked(lease, lacking));
+            return Mono.just(new Asked(lease, lacking, null, null));
         } else if (waiting == null) {
             lacking.keySet().forEach(this::requirePool);
             asked = rules.requested(lease, request, lacking, book.gateway(), found.clock());
@@ -198,33 +237,37 @@ public final class RedisLeases implements Leases {
                     .formatted(id, waiting.permits(), lacking)));
         }
         if (asked.equals(lease)) {
-            return Mono.just(new Asked(lease, lacking));
+            return Mono.just(waiting(lease, lacking, toPay));
         }
         return book.change(asked, waiting != null ? Place.KEPT : Place.NEW)
                 .doOnError(unknown -> follower.doubt(id))
                 .flatMap(change -> {
                     BookedLease now = change.found().lease();
                     if (!change.isDone() || now == null) {
-                        return asked(id, change.found(), request, check);
+                        return asked(id, change.found(), request, payment);
                     }
                     if (isHere(now)) {
                         local.hosted(now);
                     }
                     knows(now, change.found().clock());
-                    begin(now);
-                    return Mono.just(new Asked(now, lacking));
+                    return Mono.just(waiting(now, lacking, toPay));
                 });
+    }
+
+    private Asked waiting(BookedLease lease, Map<String, Integer> lacking, @Nullable Mono<Void> toPay) {
+        if (isHere(lease)) {
+            local.pay(lease.id(), toPay);
+        }
+        return new Asked(lease, lacking, toPay, begin(lease));
     }
 
     private boolean isHere(BookedLease lease) {
         return lease.host().equals(book.gateway());
     }
 
-    private void begin(BookedLease lease) {
+    private @Nullable Hold begin(BookedLease lease) {
         Wait wait = lease.waiting();
-        if (wait != null && isHere(lease)) {
-            local.begin(lease, wait);
-        }
+        return wait != null && isHere(lease) ? local.begin(lease, wait) : null;
     }
 
     private void requirePool(String name) {
@@ -240,18 +283,26 @@ public final class RedisLeases implements Leases {
         if (asked.lacking().isEmpty() || wait == null) {
             return Mono.just(asked.lacking().isEmpty());
         }
-        Mono<Boolean> answer = isHere(lease)
-                ? local.acquire(lease, wait, request.answerWithin())
-                : look(
-                        lease.id(),
-                        wait,
-                        asked.lacking(),
-                        now() + request.answerWithin().toNanos());
-        return Mono.firstWithSignal(answer, beats.loss());
+        Hold hold = asked.hold();
+        Mono<Boolean> answer = hold != null
+                ? local.acquire(hold, lease, wait, request.answerWithin())
+                : elsewhere(asked, wait, now() + request.answerWithin().toNanos());
+        Mono<Boolean> draining = drained.asMono().switchIfEmpty(Mono.error(() -> new LeaseGoneException(lease.id())));
+        return Mono.firstWithSignal(answer, beats.loss(), draining);
     }
 
     private long now() {
         return time.now(TimeUnit.NANOSECONDS);
+    }
+
+    /** The lease waits at another process. If that ends, this one may become the host, and then the payment is needed here. */
+    private Mono<Boolean> elsewhere(Asked asked, Wait wait, long until) {
+        LeaseId id = asked.lease().id();
+        return Mono.defer(() -> {
+                    local.pay(id, asked.payment());
+                    return look(id, wait, asked.lacking(), until);
+                })
+                .doFinally(end -> local.withdraw(id, asked.payment()));
     }
 
     /** Looks for the answer that the host of the lease brings into the book. */
@@ -270,6 +321,9 @@ public final class RedisLeases implements Leases {
             }
             Refusal refusal = lease.refusal();
             if (refusal != null && refusal.since() == wait.since()) {
+                if (refusal.isUnpaid()) {
+                    return Mono.error(new LeaseUnpaidException(id));
+                }
                 return Mono.error(new PermitRefusedException(
                         refusal.pool(),
                         lease.tenant(),
@@ -391,18 +445,25 @@ public final class RedisLeases implements Leases {
     // ---- restoring ----
 
     @Override
-    public Mono<Boolean> restore(LeaseId id, TenantId tenant, String holder, LeaseTerm term, HeldBefore before) {
+    public Mono<Boolean> restore(LeaseId id, LeaseHolder holder, LeaseTerm term, HeldBefore before) {
         return Mono.defer(() -> {
             before.permits().keySet().forEach(this::requirePool);
-            Duration ttl = before.permits().keySet().stream()
-                    .map(pool -> pools.bounds(pool).maxTtl())
-                    .reduce(term.ttl(), (one, other) -> one.compareTo(other) <= 0 ? one : other);
-            return open(id, tenant, holder, new LeaseTerm(ttl, term.maxHold()))
+            return open(id, holder, before.bounded(term, pools))
                     .flatMap(isOpen -> isOpen ? restores.restore(id, before) : Mono.just(false));
         });
     }
 
+    @Override
+    public Mono<Void> bury(LeaseId id, TenantId tenant, Duration remembered) {
+        return book.bury(id, tenant, remembered);
+    }
+
     // ---- showing ----
+
+    @Override
+    public Mono<LeaseMemory> memory() {
+        return book.memory();
+    }
 
     @Override
     public Mono<LeaseStatus> status(LeaseId id) {

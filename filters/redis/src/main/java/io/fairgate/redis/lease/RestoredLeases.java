@@ -68,7 +68,7 @@ final class RestoredLeases {
     }
 
     private void undo(LeaseId id) {
-        var unused = book.end(id)
+        var unused = book.forget(id)
                 .flatMap(found -> {
                     BookedLease lease = found.lease();
                     return lease == null ? local.drop(id, null) : local.end(lease);
@@ -90,7 +90,8 @@ final class RestoredLeases {
 
     private Mono<Boolean> booked(Hold hold, List<Claim> claims, Found found, HeldBefore before) {
         BookedLease lease = found.lease();
-        if (lease == null) {
+        // A call that acquires permits meanwhile goes before: the lease must not get them twice.
+        if (lease == null || lease.waiting() != null) {
             return Flux.fromIterable(claims)
                     .flatMap(claim -> local.end(hold, claim))
                     .then(Mono.just(true));

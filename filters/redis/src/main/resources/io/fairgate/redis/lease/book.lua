@@ -8,8 +8,8 @@
 -- ARGV: server, failover, the epoch and version that the gateway has seen, the most time of the book's clock (0 when the gateway has not seen
 -- it), then the command and its arguments. Every answer begins with epoch, version, clock, whether the call was refused (0 or 1), and the leases that have expired: their
 -- number, then id, record of each. What follows is the answer of the command.
-local BOOK, RECORDS, DUE, WAITING, TENANTS, HOSTS, MAIL, GATEWAYS =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local BOOK, RECORDS, DUE, WAITING, TENANTS, HOSTS, MAIL, GATEWAYS, ENDED, ENDED_OF =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local failover = tonumber(ARGV[2]) -- how long a server that was replaced may go on to accept writes
 local seenEpoch, seenVersion, most = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local MOST_UNSEEN = 200 -- what the first call of a gateway may add to the book's clock: more than the pauses between calls
@@ -18,6 +18,7 @@ local LOST_TOKENS = 2 ^ 30 -- more than those of any lost writes: they are micro
 local MOST_DUE = 100 -- the others expire in the next call
 local MOST_MAIL = 100
 local MOST_ADOPTED = 20
+local MOST_ENDED = 10000 -- how many ended leases of a tenant are remembered
 local LAST = '9999999999999999'
 local AFTER = string.char(11) -- the character after the line feed: ends the range of all that begin with a name and a line feed
 
@@ -41,8 +42,9 @@ local recovering = tonumber(read[10]) or 0 -- until when
 local isFresh = read[11] == '1' -- no gateway has told yet what the clock of the lost book was
 
 -- A record: revision, serial, token, expires, holding (0 or 1), arrival (0 when it does not wait), host, tenant, pool of the queue and
--- permits there, since when it waits, then the rest, which only gateways read.
-local FIELDS = { 'revision', 'serial', 'token', 'expires', 'holding', 'arrival', 'host', 'tenant', 'queue', 'wanted', 'since' }
+-- permits there, since when it waits, how long it is remembered after its end, then the rest, which only gateways read.
+local FIELDS = { 'revision', 'serial', 'token', 'expires', 'holding', 'arrival', 'host', 'tenant', 'queue', 'wanted', 'since',
+  'remembered' }
 
 local function unpacked(packed)
   local lease = {}
@@ -112,7 +114,45 @@ local function tell(id, lease)
   redis.call('ZADD', MAIL, 0, hosted(text(version) .. '\n' .. id, lease))
 end
 
+-- The members of a sorted set that begin with a name and a line feed.
+local function range(set, name, most)
+  return redis.call('ZRANGEBYLEX', set, '[' .. name .. '\n', '(' .. name .. AFTER, 'LIMIT', 0, most)
+end
+
+-- Ended leases are kept by their end and by their tenant.
+local function ended(tenant, untilWhen, id)
+  return tenant .. '\n' .. string.format('%016.0f', untilWhen) .. '\n' .. id
+end
+
+local function isEnded(tenant, id)
+  local untilWhen = tonumber(redis.call('ZSCORE', ENDED, tenant .. '\n' .. id) or 0)
+  return untilWhen > clock
+end
+
+local function forget(tenant, id)
+  local untilWhen = redis.call('ZSCORE', ENDED, tenant .. '\n' .. id)
+  if untilWhen then
+    redis.call('ZREM', ENDED, tenant .. '\n' .. id)
+    redis.call('ZREM', ENDED_OF, ended(tenant, tonumber(untilWhen), id))
+  end
+end
+
+local function remember(tenant, id, time)
+  if time <= 0 then
+    return
+  end
+  forget(tenant, id)
+  redis.call('ZADD', ENDED, text(clock + time), tenant .. '\n' .. id)
+  redis.call('ZADD', ENDED_OF, 0, ended(tenant, clock + time, id))
+  if redis.call('ZLEXCOUNT', ENDED_OF, '[' .. tenant .. '\n', '(' .. tenant .. AFTER) > MOST_ENDED then
+    forget(tenant, string.match(range(ENDED_OF, tenant, 1)[1], '[^\n]*$'))
+  end
+end
+
 local function finish(id, lease)
+  if lease.holding == '1' or lease.arrival ~= '0' then
+    remember(lease.tenant, id, tonumber(lease.remembered))
+  end
   remove(id, lease)
   redis.call('ZREM', DUE, id)
   redis.call('ZREM', TENANTS, lease.tenant .. '\n' .. id)
@@ -184,6 +224,13 @@ local function current(id)
   return lease
 end
 
+if not isRecovering then
+  local old = redis.call('ZRANGEBYSCORE', ENDED, '-inf', text(clock), 'LIMIT', 0, MOST_DUE)
+  for i = 1, #old do
+    forget(string.match(old[i], '^([^\n]*)\n(.*)$'))
+  end
+end
+
 local due = isRecovering and {} or redis.call('ZRANGEBYSCORE', DUE, '-inf', text(clock), 'LIMIT', 0, MOST_DUE)
 for i = 1, #due do
   if not current(due[i]) then
@@ -203,11 +250,6 @@ local function answer(values)
     all[#all + 1] = values[i]
   end
   return all
-end
-
--- The members of a sorted set that begin with a name and a line feed.
-local function range(set, name, most)
-  return redis.call('ZRANGEBYLEX', set, '[' .. name .. '\n', '(' .. name .. AFTER, 'LIMIT', 0, most)
 end
 
 local function place(id, lease)
@@ -234,15 +276,18 @@ if command == 'read' then
   return answer(shown(id, current(id)))
 end
 
--- open id, expires in, host, tenant, rest: a lease without permits, unless one has this id.
+-- open id, expires in, host, tenant, remembered, rest: a lease without permits. Answers 1; 0 when a lease has this id, and 2 when one had it
+-- that is remembered.
 if command == 'open' then
   if current(id) then
     return answer({ '0' })
+  elseif isEnded(ARGV[10], id) then
+    return answer({ '2' })
   end
   serial = serial + 1
   add(id, {
     serial = text(serial), token = '0', expires = text(clock + tonumber(ARGV[8])), holding = '0', arrival = '0', host = ARGV[9],
-    tenant = ARGV[10], queue = '', wanted = '0', since = '0', rest = ARGV[11]
+    tenant = ARGV[10], queue = '', wanted = '0', since = '0', remembered = ARGV[11], rest = ARGV[12]
   })
   return answer({ '1' })
 end
@@ -279,21 +324,32 @@ if command == 'change' then
   return answer({ '1', found[1], found[2] })
 end
 
--- end id: answers the record, if there was one.
+-- end id, whether it is remembered (0 or 1): answers the record, if there was one.
 if command == 'end' then
   local lease = current(id)
   if not lease then
     return answer({})
   end
   finish(id, lease)
+  if ARGV[8] == '0' then
+    forget(lease.tenant, id)
+  end
   return answer({ pack(lease) })
+end
+
+-- bury id, tenant, time: remembers an ended lease that the book does not know.
+if command == 'bury' then
+  if not current(id) then
+    remember(ARGV[8], id, tonumber(ARGV[9]))
+  end
+  return answer({})
 end
 
 -- again id, record: a gateway knows a record that the book may have lost. A later one stays.
 if command == 'again' then
   local known = find(id)
   local lease = unpacked(ARGV[8])
-  if known and tonumber(known.revision) >= tonumber(lease.revision) then
+  if isEnded(lease.tenant, id) or known and tonumber(known.revision) >= tonumber(lease.revision) then
     return answer({ '0' })
   end
   if known then
@@ -310,19 +366,26 @@ if command == 'again' then
   return answer({ '1' })
 end
 
--- live gateway, then the mail that it has read: answers whether the book knew it (0 or 1), and its mail, each with the id of a lease in its
--- end. It takes leases of gateways that have ended.
+-- live gateway, whether it takes leases of gateways that have ended (0 or 1), a secret, and for how long the gateways have had that ('' for a
+-- new one), then the mail that it has read: answers whether the book knew it (0 or 1), the secret of all gateways and for how long they have
+-- had it ('' when there is none yet), and its mail, each with the id of a lease in its end.
 if command == 'live' then
   local gateway = id
   local known = redis.call('HEXISTS', GATEWAYS, gateway)
   redis.call('HSET', GATEWAYS, gateway, text(clock + LIVE))
-  for i = 8, #ARGV do
+  for i = 11, #ARGV do
     redis.call('ZREM', MAIL, gateway .. '\n' .. ARGV[i])
+  end
+  local secret = redis.call('HMGET', BOOK, 'secret', 'began')
+  -- While it is not certain that no other gateway knows one, a new one does not count.
+  if not secret[1] and (ARGV[10] ~= '' or not isRecovering) then
+    secret = { ARGV[9], text(clock - (tonumber(ARGV[10]) or 0)) }
+    redis.call('HSET', BOOK, 'secret', secret[1], 'began', secret[2])
   end
   local all = redis.call('HGETALL', GATEWAYS)
   local adopted = 0
   for i = 1, #all, 2 do
-    if not isRecovering and tonumber(all[i + 1]) <= clock then
+    if ARGV[8] == '1' and not isRecovering and tonumber(all[i + 1]) <= clock then
       local left = range(HOSTS, all[i], MOST_ADOPTED - adopted)
       for j = 1, #left do
         local leaseId = string.match(left[j], '[^\n]*$')
@@ -343,7 +406,7 @@ if command == 'live' then
     end
   end
   local mail = range(MAIL, gateway, MOST_MAIL)
-  local told = { text(known) }
+  local told = { text(known), secret[1] or '', secret[1] and text(clock - tonumber(secret[2])) or '' }
   for i = 1, #mail do
     told[#told + 1] = string.sub(mail[i], #gateway + 2)
   end

@@ -1,5 +1,6 @@
 package io.fairgate.redis.lease;
 
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
@@ -100,8 +101,7 @@ final class SharedLeases {
         }
 
         CompletableFuture<Boolean> acquire(LeaseId id, LeaseRequest request) {
-            CompletableFuture<Boolean> answer =
-                    leases.acquire(id, request, status -> {}).toFuture();
+            CompletableFuture<Boolean> answer = leases.acquire(id, request).toFuture();
             time.runDue();
             return answer;
         }
@@ -113,7 +113,7 @@ final class SharedLeases {
 
         LeaseId opened() {
             LeaseId id = LeaseId.random();
-            answer(leases.open(id, ACME, "batch", TERM));
+            answer(leases.open(id, LeaseHolder.of(ACME, "batch"), TERM));
             return id;
         }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.LeaseCount;
 import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
@@ -375,7 +376,7 @@ class SharedLeasesTest {
     void a_grant_that_is_given_up_on_its_way_leaves_nothing() {
         LeaseId id = one.opened();
         CompletableFuture<Boolean> call = one.leases
-                .acquire(id, LeaseRequest.of("pool", 4, LONG, SharedLeases.TTL), status -> {})
+                .acquire(id, LeaseRequest.of("pool", 4, LONG, SharedLeases.TTL))
                 .toFuture();
         CompletableFuture<Boolean> released = one.leases.release(id, "pool").toFuture();
         pass(SECOND);
@@ -435,7 +436,7 @@ class SharedLeasesTest {
         one.book.oneWay = Duration.ofMillis(1);
         two.book.oneWay = Duration.ofMillis(1);
         one.leases
-                .acquire(id, LeaseRequest.of("pool", 2, LONG, SharedLeases.TTL), status -> {})
+                .acquire(id, LeaseRequest.of("pool", 2, LONG, SharedLeases.TTL))
                 .subscribe()
                 .dispose();
         pass(SECOND);
@@ -452,10 +453,10 @@ class SharedLeasesTest {
         one.book.oneWay = Duration.ofMillis(1);
         two.book.oneWay = Duration.ofMillis(1);
         CompletableFuture<Boolean> first = one.leases
-                .acquire(id, LeaseRequest.of("pool", 1, LONG, SharedLeases.TTL), status -> {})
+                .acquire(id, LeaseRequest.of("pool", 1, LONG, SharedLeases.TTL))
                 .toFuture();
         CompletableFuture<Boolean> second = two.leases
-                .acquire(id, LeaseRequest.of("other", 1, LONG, SharedLeases.TTL), status -> {})
+                .acquire(id, LeaseRequest.of("other", 1, LONG, SharedLeases.TTL))
                 .toFuture();
         pass(SECOND);
         assertThat(first).isCompletedWithValue(true);
@@ -467,7 +468,7 @@ class SharedLeasesTest {
     void an_id_is_used_again_while_its_last_lease_ends() {
         LeaseId id = one.holding(2);
         one.leases.release(id).subscribe();
-        answer(one.leases.open(id, SharedLeases.ACME, "batch", SharedLeases.TERM));
+        answer(one.leases.open(id, LeaseHolder.of(SharedLeases.ACME, "batch"), SharedLeases.TERM));
         CompletableFuture<Boolean> again = one.acquire(id, 2, LONG);
         pass(SECOND);
         assertThat(again).isCompletedWithValue(true);

@@ -2,6 +2,7 @@ package io.fairgate.redis.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
@@ -60,7 +61,7 @@ final class TroubledLeases {
         void open() {
             gateway()
                     .leases
-                    .open(id, SharedLeases.ACME, "holder", new LeaseTerm(ttl, Duration.ofHours(1)))
+                    .open(id, LeaseHolder.of(SharedLeases.ACME, "holder"), new LeaseTerm(ttl, Duration.ofHours(1)))
                     .subscribe(isOpen -> {}, failed -> isOver = true);
         }
 
@@ -68,7 +69,7 @@ final class TroubledLeases {
             Gateway at = gateway();
             Duration within = Duration.ofMillis(random.nextBoolean() ? 0 : random.nextInt(3_000));
             at.leases
-                    .acquire(id, new LeaseRequest(wanted, within, ttl), status -> {})
+                    .acquire(id, new LeaseRequest(wanted, within, ttl))
                     .subscribe(
                             isHeld -> {
                                 if (isHeld) {
@@ -128,7 +129,7 @@ final class TroubledLeases {
         void leave() {
             RedisLeases leases = gateway().leases;
             Mono<?> call = random.nextBoolean()
-                    ? leases.acquire(id, new LeaseRequest(wanted, Duration.ofSeconds(1), ttl), status -> {})
+                    ? leases.acquire(id, new LeaseRequest(wanted, Duration.ofSeconds(1), ttl))
                     : leases.extend(id, longer());
             Disposable client = call.subscribe(done -> {}, failed -> {});
             after(Duration.ofMillis(random.nextInt(3)), client::dispose);

@@ -3,6 +3,7 @@ package io.fairgate.redis.slice;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseTerm;
@@ -98,12 +99,11 @@ class RedisUserTest {
         LeaseId id = LeaseId.random();
         Duration ttl = Duration.ofMinutes(1);
         // Until the first recovery is over, calls error.
-        assertThat(leases.open(id, tenant, "batch", new LeaseTerm(ttl, ttl))
+        assertThat(leases.open(id, LeaseHolder.of(tenant, "batch"), new LeaseTerm(ttl, ttl))
                         .retryWhen(Retry.fixedDelay(600, Duration.ofMillis(100)))
                         .block(LIMIT))
                 .isTrue();
-        assertThat(leases.acquire(id, LeaseRequest.of("orders", 1, ttl, ttl), status -> {})
-                        .block(LIMIT))
+        assertThat(leases.acquire(id, LeaseRequest.of("orders", 1, ttl, ttl)).block(LIMIT))
                 .isTrue();
         assertThat(leases.extend(id, ttl).block(LIMIT)).isNotNull();
         assertThat(leases.ids(tenant).collectList().block(LIMIT)).containsExactly(id);

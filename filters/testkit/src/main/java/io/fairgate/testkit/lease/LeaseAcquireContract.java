@@ -9,6 +9,7 @@ import static io.fairgate.testkit.lease.LeaseScene.permits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.LeaseGoneException;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.permit.PermitRefusedException;
@@ -16,6 +17,7 @@ import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -29,8 +31,8 @@ abstract class LeaseAcquireContract extends LeaseTopic {
     @Test
     void nothing_happens_before_the_subscription_and_each_subscription_is_a_call() {
         LeaseId id = LeaseId.random();
-        Mono<Boolean> open = leases.open(id, ACME, "batch", TERM);
-        Mono<Boolean> acquire = leases.acquire(id, one("pool"), status -> {});
+        Mono<Boolean> open = leases.open(id, LeaseHolder.of(ACME, "batch"), TERM);
+        Mono<Boolean> acquire = leases.acquire(id, one("pool"));
         Mono<Boolean> release = leases.release(id);
         assertThat(scene.exists(id)).isFalse();
         assertThat(scene.answer(open)).isTrue();
@@ -46,8 +48,26 @@ abstract class LeaseAcquireContract extends LeaseTopic {
     @Test
     void an_id_is_opened_once() {
         LeaseId id = scene.opened();
-        assertThat(scene.answer(leases.open(id, GLOBEX, "thief", TERM))).isFalse();
+        assertThat(scene.answer(leases.open(id, LeaseHolder.of(GLOBEX, "thief"), TERM)))
+                .isFalse();
         assertThat(scene.status(id).tenant()).isEqualTo(ACME);
+        scene.release(id);
+    }
+
+    /** Many ids that nobody knows share one tenant. */
+    @Test
+    void a_lease_shows_its_holder_and_counts_for_the_tenant_and_not_for_the_owner() {
+        LeaseHolder holder = new LeaseHolder(ACME, GLOBEX, "batch");
+        LeaseId id = LeaseId.random();
+        assertThat(scene.answer(leases.open(id, holder, TERM))).isTrue();
+        scene.assertHeld(scene.acquire(id, one("pool")));
+        assertThat(scene.status(id).holder()).isEqualTo(holder);
+        assertThat(scene.status(id).tenant()).isEqualTo(ACME);
+        assertThat(scene.answer(leases.ids(ACME).collectList())).containsExactly(id);
+        assertThat(scene.answer(leases.count(GLOBEX))).isZero();
+        assertThat(Objects.requireNonNull(scene.answer(scene.pool.standing(ACME)))
+                        .inFlight())
+                .isOne();
         scene.release(id);
     }
 
@@ -84,7 +104,7 @@ abstract class LeaseAcquireContract extends LeaseTopic {
     }
 
     @Test
-    void a_check_may_refuse_before_anything_is_requested() {
+    void a_look_at_the_lease_may_refuse_before_anything_is_requested() {
         LeaseId id = scene.opened();
         assertThat(scene.error(leases.acquire(id, one("pool"), status -> {
                             throw new IllegalStateException("level");
@@ -97,10 +117,14 @@ abstract class LeaseAcquireContract extends LeaseTopic {
     }
 
     @Test
-    void a_check_sees_the_lease_as_it_is_before_the_request() {
+    void a_look_at_the_lease_sees_it_as_it_is_before_the_request() {
         LeaseId id = scene.holding(1);
         List<LeaseStatus> seen = new ArrayList<>();
-        assertThat(scene.answer(leases.acquire(id, one("other"), seen::add))).isTrue();
+        assertThat(scene.answer(leases.acquire(id, one("other"), status -> {
+                    seen.add(status);
+                    return null;
+                })))
+                .isTrue();
         assertThat(seen.get(seen.size() - 1).held())
                 .extracting(LeaseStatus.Held::pool)
                 .containsExactly("pool");

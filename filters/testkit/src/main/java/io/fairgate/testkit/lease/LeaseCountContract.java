@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import java.time.Duration;
 import java.util.Map;
@@ -37,7 +38,7 @@ abstract class LeaseCountContract extends LeaseTopic {
         assertCount(3, 1, 0);
         HeldBefore both = new HeldBefore(Map.of("pool", 1, "other", 1), Duration.ZERO, 0);
         LeaseId restored = LeaseId.random();
-        assertThat(scene.answer(leases.restore(restored, GLOBEX, "batch", TERM, both)))
+        assertThat(scene.answer(leases.restore(restored, LeaseHolder.of(GLOBEX, "batch"), TERM, both)))
                 .isTrue();
         assertCount(4, 2, 0);
         assertThat(scene.await(scene.acquire(waiting, one("pool")))).isFalse();

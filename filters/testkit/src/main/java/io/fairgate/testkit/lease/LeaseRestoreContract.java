@@ -8,6 +8,7 @@ import static io.fairgate.testkit.lease.LeaseScene.permits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.HeldBefore;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
@@ -31,7 +32,7 @@ abstract class LeaseRestoreContract extends LeaseTopic {
     }
 
     private Mono<Boolean> restore(LeaseId id, LeaseTerm term, HeldBefore before) {
-        return leases.restore(id, ACME, "batch", term, before);
+        return leases.restore(id, LeaseHolder.of(ACME, "batch"), term, before);
     }
 
     private static HeldBefore before(Map<String, Integer> permits) {
@@ -51,6 +52,17 @@ abstract class LeaseRestoreContract extends LeaseTopic {
         assertThat(scene.exists(id)).isFalse();
         assertThat(scene.exists(others)).isFalse();
         assertThat(scene.inFlight()).isZero();
+    }
+
+    @Test
+    void a_restored_lease_shows_its_holder() {
+        LeaseHolder holder = new LeaseHolder(ACME, GLOBEX, "batch");
+        LeaseId id = LeaseId.random();
+        assertThat(scene.answer(leases.restore(id, holder, TERM, before(Map.of("pool", 1)))))
+                .isTrue();
+        assertThat(scene.status(id).holder()).isEqualTo(holder);
+        assertThat(scene.answer(leases.count(GLOBEX))).isZero();
+        scene.release(id);
     }
 
     @Test

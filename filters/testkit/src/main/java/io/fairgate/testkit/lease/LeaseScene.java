@@ -2,6 +2,7 @@ package io.fairgate.testkit.lease;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseRequest;
@@ -69,10 +70,19 @@ public final class LeaseScene {
 
     /** Subscribes to an acquisition, which may wait. */
     public CompletableFuture<Boolean> acquire(LeaseId id, LeaseRequest request) {
+        return acquire(id, request, null);
+    }
+
+    CompletableFuture<Boolean> acquire(LeaseId id, LeaseRequest request, @Nullable Mono<Void> payment) {
         CompletableFuture<Boolean> answer =
-                leases.acquire(id, request, status -> {}).toFuture();
+                leases.acquire(id, request, status -> payment).toFuture();
         backend.runDue(time);
         return answer;
+    }
+
+    /** Lets the backend act, and answer what it can answer now. */
+    void runDue() {
+        backend.runDue(time);
     }
 
     /** What the call emits in the end. */
@@ -112,7 +122,8 @@ public final class LeaseScene {
 
     LeaseId opened(TenantId tenant, LeaseTerm term) {
         LeaseId id = LeaseId.random();
-        assertThat(answer(leases.open(id, tenant, "batch", term))).isTrue();
+        assertThat(answer(leases.open(id, LeaseHolder.of(tenant, "batch"), term)))
+                .isTrue();
         return id;
     }
 

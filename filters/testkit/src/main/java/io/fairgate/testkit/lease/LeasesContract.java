@@ -34,6 +34,13 @@ public abstract class LeasesContract {
     }
 
     @Nested
+    class Paying extends LeasePaymentContract {
+        Paying() {
+            super(LeasesContract.this);
+        }
+    }
+
+    @Nested
     class OfSeveralPools extends LeaseOfSeveralPoolsContract {
         OfSeveralPools() {
             super(LeasesContract.this);
@@ -64,6 +71,20 @@ public abstract class LeasesContract {
     @Nested
     class Expiring extends LeaseExpiryContract {
         Expiring() {
+            super(LeasesContract.this);
+        }
+    }
+
+    @Nested
+    class Ended extends LeaseEndContract {
+        Ended() {
+            super(LeasesContract.this);
+        }
+    }
+
+    @Nested
+    class Draining extends LeaseDrainContract {
+        Draining() {
             super(LeasesContract.this);
         }
     }

@@ -6,6 +6,7 @@ import static io.fairgate.testkit.lease.LeaseScene.TTL;
 import static io.fairgate.testkit.lease.LeaseScene.one;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeasesUnavailableException;
 import java.time.Duration;
@@ -36,11 +37,12 @@ public abstract class LostLeasesContract extends LeaseTopic {
         LeaseId id = scene.holding(1);
         lose();
         List<Mono<?>> calls = List.of(
-                leases.open(LeaseId.random(), ACME, "batch", TERM),
-                leases.acquire(id, one("other"), status -> {}),
+                leases.open(LeaseId.random(), LeaseHolder.of(ACME, "batch"), TERM),
+                leases.acquire(id, one("other")),
                 leases.extend(id, TTL),
                 leases.release(id),
                 leases.release(id, "pool"),
+                leases.bury(LeaseId.random(), ACME, TTL),
                 leases.status(id),
                 leases.ids().collectList(),
                 leases.ids(ACME).collectList(),

@@ -2,8 +2,10 @@ package io.fairgate.testkit.odd;
 
 import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseCount;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
+import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseRequest;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
@@ -15,7 +17,8 @@ import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -43,13 +46,14 @@ public final class OddLeases implements Leases {
     }
 
     @Override
-    public Mono<Boolean> open(LeaseId id, TenantId tenant, String holder, LeaseTerm term) {
-        return call(server.open(id, tenant, holder, term));
+    public Mono<Boolean> open(LeaseId id, LeaseHolder holder, LeaseTerm term) {
+        return call(server.open(id, holder, term));
     }
 
     @Override
-    public Mono<Boolean> acquire(LeaseId id, LeaseRequest request, Consumer<LeaseStatus> check) {
-        return call(server.acquire(id, request, check));
+    public Mono<Boolean> acquire(
+            LeaseId id, LeaseRequest request, Function<LeaseStatus, @Nullable Mono<Void>> payment) {
+        return call(server.acquire(id, request, payment));
     }
 
     @Override
@@ -69,15 +73,25 @@ public final class OddLeases implements Leases {
 
     /** After a cancellation the lease ends as soon as the server can be told. */
     @Override
-    public Mono<Boolean> restore(LeaseId id, TenantId tenant, String holder, LeaseTerm term, HeldBefore before) {
+    public Mono<Boolean> restore(LeaseId id, LeaseHolder holder, LeaseTerm term, HeldBefore before) {
         return Mono.defer(() -> {
             AtomicBoolean isToBeUndone = new AtomicBoolean();
             Mono<Void> undone =
                     Mono.defer(() -> isToBeUndone.get() ? server.release(id).then() : Mono.empty());
-            return call(server.restore(id, tenant, holder, term, before).doOnNext(isToBeUndone::set))
+            return call(server.restore(id, holder, term, before).doOnNext(isToBeUndone::set))
                     .doOnNext(answered -> isToBeUndone.set(false))
                     .doOnCancel(() -> network.delivered(undone).subscribe());
         });
+    }
+
+    @Override
+    public Mono<Void> bury(LeaseId id, TenantId tenant, Duration remembered) {
+        return call(server.bury(id, tenant, remembered));
+    }
+
+    @Override
+    public Mono<LeaseMemory> memory() {
+        return call(server.memory());
     }
 
     @Override
@@ -108,6 +122,16 @@ public final class OddLeases implements Leases {
     @Override
     public Mono<WaitingLeases> waiting(String pool) {
         return call(server.waiting(pool));
+    }
+
+    @Override
+    public Mono<Void> drain() {
+        return call(server.drain());
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return call(server.close());
     }
 
     /** The listener gets each event a message later, and in a lost connection when it is there again. */

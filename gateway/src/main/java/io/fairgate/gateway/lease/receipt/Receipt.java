@@ -17,7 +17,7 @@ import java.util.UUID;
 /**
  * The content of a receipt: that a lease held these permits, and until when it is valid without an extension.
  *
- * @param process the process that made the receipt
+ * @param memory marks where the lease was remembered
  * @param tenant the tenant id that the holder named
  * @param permits by the name of the pool
  * @param token the fencing token of the grant
@@ -25,7 +25,7 @@ import java.util.UUID;
  * @param endsAt when the lease expires, and the receipt with it
  */
 record Receipt(
-        UUID process,
+        UUID memory,
         LeaseId lease,
         TenantId tenant,
         Map<String, Integer> permits,
@@ -41,8 +41,8 @@ record Receipt(
     byte[] bytes() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
-            out.writeLong(process.getMostSignificantBits());
-            out.writeLong(process.getLeastSignificantBits());
+            out.writeLong(memory.getMostSignificantBits());
+            out.writeLong(memory.getLeastSignificantBits());
             out.writeLong(lease.high());
             out.writeLong(lease.low());
             out.writeUTF(tenant.value());
@@ -63,7 +63,7 @@ record Receipt(
     /** @param bytes from {@link #bytes}; the caller has verified their signature */
     static Receipt of(byte[] bytes) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
-            UUID process = new UUID(in.readLong(), in.readLong());
+            UUID memory = new UUID(in.readLong(), in.readLong());
             LeaseId lease = new LeaseId(in.readLong(), in.readLong());
             TenantId tenant = TenantId.of(in.readUTF());
             long token = in.readLong();
@@ -73,7 +73,7 @@ record Receipt(
             for (int left = in.readInt(); left > 0; left--) {
                 permits.put(in.readUTF(), in.readInt());
             }
-            return new Receipt(process, lease, tenant, permits, token, grantedAt, endsAt);
+            return new Receipt(memory, lease, tenant, permits, token, grantedAt, endsAt);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

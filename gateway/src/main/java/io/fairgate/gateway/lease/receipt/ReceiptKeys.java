@@ -1,5 +1,6 @@
 package io.fairgate.gateway.lease.receipt;
 
+import io.fairgate.lease.KeyedHash;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -3,6 +3,7 @@ package io.fairgate.gateway.lease.receipt;
 import io.fairgate.gateway.http.HttpProblem;
 import io.fairgate.lease.HeldBefore;
 import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.LeaseTerm;
 import io.fairgate.tenant.TenantId;
@@ -23,27 +24,40 @@ public final class Receipts {
 
     private final ReceiptKeys keys;
     private final InstantSource clock;
-    /** Marks the receipts of this process, which knows the state of their leases. */
-    private final UUID process = UUID.randomUUID();
 
     public Receipts(ReceiptKeys keys, InstantSource clock) {
         this.keys = keys;
         this.clock = clock;
     }
 
-    /** What a receipt proves, and whether this process granted the lease or has restored it before. */
-    public record Proof(HeldBefore before, boolean isOfThisProcess) {}
+    /**
+     * What a receipt proves.
+     *
+     * @param memory marks where the lease was remembered when the receipt was made
+     */
+    public record Proof(HeldBefore before, UUID memory) {
+
+        /** Whether this memory knew the lease, so that it has ended if the memory does not know it now. */
+        public boolean isOf(LeaseMemory other) {
+            return memory.equals(mark(other));
+        }
+    }
+
+    private static UUID mark(LeaseMemory memory) {
+        LeaseId mark = memory.ids().of("\nreceipts"); // no tenant has an empty id
+        return new UUID(mark.high(), mark.low());
+    }
 
     /** The receipt of a lease that holds permits. */
-    public String receipt(LeaseStatus lease, TenantId owner) {
+    public String receipt(LeaseStatus lease, LeaseMemory memory) {
         Map<String, Integer> permits = new TreeMap<>();
         lease.held().forEach(each -> permits.put(each.pool(), each.permits()));
         LeaseStatus.Held first = lease.held().get(0);
         Instant now = clock.instant();
         return keys.sign(new Receipt(
-                        process,
+                        mark(memory),
                         lease.id(),
-                        owner,
+                        lease.holder().owner(),
                         permits,
                         first.token(),
                         now.minusNanos(first.heldNanos()),
@@ -72,8 +86,7 @@ public final class Receipts {
                     "The lease of this receipt has expired: acquire a new one, or restore it without the receipt.");
         }
         return new Proof(
-                new HeldBefore(receipt.permits(), since(receipt.grantedAt(), now), receipt.token()),
-                receipt.process().equals(process));
+                new HeldBefore(receipt.permits(), since(receipt.grantedAt(), now), receipt.token()), receipt.memory());
     }
 
     public static HttpProblem invalid(String why) {

@@ -3,12 +3,12 @@ package io.fairgate.gateway.throttle.policy;
 import io.fairgate.gateway.http.HttpCall;
 import io.fairgate.gateway.http.HttpProblem;
 import io.fairgate.gateway.lease.LeaseAuditLog.Subject;
-import io.fairgate.gateway.lease.LeaseIds;
 import io.fairgate.gateway.lease.LeaseRegister;
 import io.fairgate.gateway.throttle.PeerOwner;
 import io.fairgate.gateway.throttle.Tenants;
 import io.fairgate.gateway.throttle.ThrottleError;
 import io.fairgate.gateway.throttle.ThrottleRequest;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.spring.admission.TenantAccess;
 import io.fairgate.spring.admission.TenantAccess.Caller;
 import io.fairgate.spring.policy.PolicyHolder;
@@ -32,7 +32,6 @@ record ThrottleTenants(
         @Nullable TenantId otherwise) implements Tenants {
 
     private static final String HOLDER = "throttle";
-    private static final LeaseIds IDS = new LeaseIds();
     private static final Subject NOTHING_KNOWN = new Subject("", null, Map.of());
     /** The attribute of an exchange that holds the identified caller. */
     private static final String CALLER = Caller.class.getName();
@@ -42,7 +41,7 @@ record ThrottleTenants(
         return Mono.defer(() -> register.isEnding() ? access.refuseDraining() : identify(exchange))
                 .doOnNext(caller -> exchange.getAttributes().put(CALLER, caller))
                 .doOnError(e -> register.audit().refused(new HttpCall(exchange, Map.of()), null, NOTHING_KNOWN, e))
-                .map(caller -> new PeerOwner(caller.tenant().id(), family(caller), holder(caller)));
+                .flatMap(caller -> family(caller).map(family -> new PeerOwner(holder(caller), family)));
     }
 
     private Mono<Caller> identify(ServerWebExchange exchange) {
@@ -58,15 +57,15 @@ record ThrottleTenants(
     }
 
     /** No key of the lease API contains a line break, so this id differs from those of its leases. */
-    private static long family(Caller caller) {
-        return IDS.of(caller.named(), "\nthrottle").high();
+    private Mono<Long> family(Caller caller) {
+        return register.leases()
+                .memory()
+                .map(memory ->
+                        memory.ids().of(caller.named().value() + "\n\nthrottle").high());
     }
 
-    /** Unknown ids share one tenant; the label shows which of them it is. */
-    private static String holder(Caller caller) {
-        return caller.named().equals(caller.tenant().id())
-                ? HOLDER
-                : HOLDER + "-" + caller.named().value();
+    private static LeaseHolder holder(Caller caller) {
+        return new LeaseHolder(caller.tenant().id(), caller.named(), HOLDER);
     }
 
     @Override
@@ -94,7 +93,7 @@ record ThrottleTenants(
     }
 
     private static Subject subject(ThrottleRequest request) {
-        return new Subject(request.owner().holder(), request.lease(), request.locks());
+        return new Subject(request.owner().holder().name(), request.lease(), request.locks());
     }
 
     @Override

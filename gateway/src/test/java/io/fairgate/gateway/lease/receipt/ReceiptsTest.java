@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fairgate.gateway.http.HttpProblem;
+import io.fairgate.lease.LeaseHolder;
 import io.fairgate.lease.LeaseId;
+import io.fairgate.lease.LeaseIds;
+import io.fairgate.lease.LeaseMemory;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.tenant.TenantId;
 import java.io.IOException;
@@ -33,8 +36,7 @@ class ReceiptsTest {
     private static final LeaseStatus LEASE = new LeaseStatus(
             ID,
             7,
-            ACME,
-            "batch",
+            LeaseHolder.of(ACME, "batch"),
             List.of(
                     new LeaseStatus.Held(
                             "orders", 2, 4711, 0, Duration.ofMinutes(3).toNanos()),
@@ -42,6 +44,12 @@ class ReceiptsTest {
                             "reports", 1, 4711, 0, Duration.ofMinutes(3).toNanos())),
             null,
             Duration.ofSeconds(30).toNanos());
+
+    private static final LeaseMemory MEMORY = memory();
+
+    private static LeaseMemory memory() {
+        return new LeaseMemory(new LeaseIds(LeaseIds.newSecret()), Duration.ZERO);
+    }
 
     private Instant now = Instant.parse("2026-11-22T06:00:00Z");
     private final Receipts receipts = with(KEY);
@@ -59,14 +67,14 @@ class ReceiptsTest {
 
     @Test
     void a_receipt_proves_the_held_permits_until_the_lease_expires() {
-        String receipt = receipts.receipt(LEASE, ACME);
+        String receipt = receipts.receipt(LEASE, MEMORY);
         now = now.plusSeconds(29);
         Receipts.Proof proof = with(KEY).verified(receipt, ID, ACME);
         assertThat(proof.before().permits()).isEqualTo(Map.of("orders", 2, "reports", 1));
         assertThat(proof.before().token()).isEqualTo(4711);
         assertThat(proof.before().heldFor()).isEqualTo(Duration.ofSeconds(3 * 60 + 29));
-        assertThat(proof.isOfThisProcess()).as("another process").isFalse();
-        assertThat(receipts.verified(receipt, ID, ACME).isOfThisProcess()).isTrue();
+        assertThat(proof.isOf(memory())).as("another memory").isFalse();
+        assertThat(proof.isOf(MEMORY)).isTrue();
         now = now.plusSeconds(1);
         assertRefused(receipts, receipt, "receipt-expired");
         now = now.minusSeconds(3600);
@@ -77,7 +85,7 @@ class ReceiptsTest {
 
     @Test
     void a_receipt_is_valid_only_for_its_tenant_and_its_lease() {
-        String receipt = receipts.receipt(LEASE, ACME);
+        String receipt = receipts.receipt(LEASE, MEMORY);
         assertThatThrownBy(() -> receipts.verified(receipt, ID, TenantId.of("globex")))
                 .hasMessage("The receipt belongs to another tenant.");
         assertThatThrownBy(() -> receipts.verified(receipt, new LeaseId(1, 3), ACME))
@@ -86,7 +94,7 @@ class ReceiptsTest {
 
     @Test
     void a_changed_receipt_is_refused() {
-        String receipt = receipts.receipt(LEASE, ACME);
+        String receipt = receipts.receipt(LEASE, MEMORY);
         String[] parts = receipt.split("\\.", -1);
         Receipt real = Receipt.of(Base64.getUrlDecoder().decode(parts[2]));
         assertThat(parts[0] + "." + parts[1] + "." + base64(real) + "." + parts[3])
@@ -117,7 +125,7 @@ class ReceiptsTest {
         }
         for (TenantId other : List.of(TenantId.of("globex"), TenantId.of("acmf"))) {
             Receipt foreign = new Receipt(
-                    real.process(), ID, other, real.permits(), real.token(), real.grantedAt(), real.endsAt());
+                    real.memory(), ID, other, real.permits(), real.token(), real.grantedAt(), real.endsAt());
             String forged = parts[0] + "." + parts[1] + "." + base64(foreign) + "." + parts[3];
             assertThatThrownBy(() -> receipts.verified(forged, ID, other))
                     .hasMessage("No key of this server has signed the receipt.");
@@ -134,7 +142,7 @@ class ReceiptsTest {
 
     private static Receipt changed(
             Receipt real, Map<String, Integer> permits, long token, Instant grantedAt, Instant endsAt) {
-        return new Receipt(real.process(), real.lease(), real.tenant(), permits, token, grantedAt, endsAt);
+        return new Receipt(real.memory(), real.lease(), real.tenant(), permits, token, grantedAt, endsAt);
     }
 
     private static String base64(Receipt receipt) {
@@ -152,10 +160,10 @@ class ReceiptsTest {
 
     @Test
     void the_first_key_signs_and_every_key_verifies() {
-        String old = receipts.receipt(LEASE, ACME);
+        String old = receipts.receipt(LEASE, MEMORY);
         Receipts both = with(OTHER_KEY + "\n" + KEY);
         assertThat(both.verified(old, ID, ACME)).isNotNull();
-        String renewed = both.receipt(LEASE, ACME);
+        String renewed = both.receipt(LEASE, MEMORY);
         assertThat(with(OTHER_KEY).verified(renewed, ID, ACME)).isNotNull();
         assertRefused(receipts, renewed, "receipt-invalid");
         assertRefused(with(OTHER_KEY), old, "receipt-invalid");
@@ -181,8 +189,8 @@ class ReceiptsTest {
         Path file = folder.resolve("keys");
         Files.writeString(file, "# since March\n" + OTHER_KEY + "\n\n# until April\n" + KEY + "\n");
         Receipts both = new Receipts(ReceiptKeys.in(file), () -> now);
-        assertThat(both.verified(receipts.receipt(LEASE, ACME), ID, ACME)).isNotNull();
-        assertThat(with(OTHER_KEY).verified(both.receipt(LEASE, ACME), ID, ACME))
+        assertThat(both.verified(receipts.receipt(LEASE, MEMORY), ID, ACME)).isNotNull();
+        assertThat(with(OTHER_KEY).verified(both.receipt(LEASE, MEMORY), ID, ACME))
                 .isNotNull();
         Files.writeString(file, KEY + "\nc2hvcnQ=\n");
         assertThatThrownBy(() -> ReceiptKeys.in(file))

@@ -1,4 +1,4 @@
-package io.fairgate.gateway.lease.receipt;
+package io.fairgate.lease;
 
 import java.security.GeneralSecurityException;
 import javax.crypto.Mac;

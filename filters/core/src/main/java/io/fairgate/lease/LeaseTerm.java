@@ -9,7 +9,7 @@ import java.time.Duration;
  *     call for it; a lease with zero expires at once
  * @param maxHold the longest time that a lease can last with extensions, counted from its first grant, and before that from
  *     its opening
- * @param remembered how long no other lease can have its id after its end; zero when its id is free at once. A lease that ends
+ * @param remembered how long no other lease of its tenant can have its id after its end; zero when its id is free at once. A lease that ends
  *     without permits and without a place in a queue is not remembered
  */
 public record LeaseTerm(Duration ttl, Duration maxHold, Duration remembered) {

@@ -59,7 +59,8 @@ public interface Leases {
      *     What it returns is subscribed to once, when a pool has granted the permits and before the lease holds them: when
      *     it errors, the permits go back, the lease waits no longer, and this error is the answer. The payment of a later
      *     call takes the place of an earlier one; null leaves that in its place. A backend that many processes share may
-     *     lose a payment together with the process that was called
+     *     lose a payment together with the process that was called, and may ask for another one after it has lost that process or an
+     *     answer in the middle of a grant
      * @return true when the lease holds the permits; false when it still waits, because {@link LeaseRequest#answerWithin} is
      *     over or several later calls wait for the same answer, or when the lease has given its place back.
      *     Errors with {@link LeaseGoneException} when the lease does not exist or ends meanwhile, with
@@ -83,6 +84,9 @@ public interface Leases {
      * @return false when the lease does not exist
      */
     Mono<Boolean> release(LeaseId id);
+
+    /** Ends a lease that neither holds permits nor waits for some. Without effect on any other lease. */
+    Mono<Void> forget(LeaseId id);
 
     /**
      * Releases the permits that a lease holds of one pool, or its place in the queue there; the lease goes on. If it waited

@@ -22,7 +22,7 @@ import reactor.netty.ChannelBindException;
  *
  * <p>At the shutdown it accepts no more calls, and waiting calls are answered at once. Permits stay held until no request
  * waits for permits: a waiting request would get permits that a holder still works with. Then all permits are released, so
- * that the pools are empty. Holders restore their leases at the next process.
+ * that the pools are empty. Holders restore their leases at the next process. Leases in Redis stay held, and go on at other gateways.
  */
 public final class LeaseApiServer implements SmartLifecycle {
 

@@ -29,9 +29,7 @@ final class LeaseProblems {
             new HttpProblem(409, "lease-ended", "The lease of this key was released or has expired: use a new key.");
 
     static final HttpProblem RESTORE_CLOSED = new HttpProblem(
-            409,
-            "restore-closed",
-            "The time after the start in which leases can be restored is over: acquire a new lease.");
+            409, "restore-closed", "The time in which leases can be restored is over: acquire a new lease.");
 
     static final HttpProblem RESTORE_CONFLICT =
             new HttpProblem(409, "restore-conflict", "The id belongs to another lease.");

@@ -31,6 +31,9 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
     /** A call that may wait longer is answered after this time. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
+    /** How long a lease stays that no call has requested after it was opened. */
+    private static final Duration UNUSED = Duration.ofSeconds(10);
+
     private Leases leases() {
         return register.leases();
     }
@@ -51,17 +54,20 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
         return leases().status(request.id())
                 .filter(LeaseService::isInUse)
                 .hasElement()
-                .flatMap(isKnown -> isKnown
-                        ? held(request, charge, LeaseProblems.KEY_REUSED)
-                        : opened(request, charge)
-                                .then(Mono.defer(() -> held(request, charge, LeaseProblems.KEY_REUSED))));
+                .flatMap(isKnown -> isKnown ? held(request, charge, LeaseProblems.KEY_REUSED) : first(request, charge))
+                // It was refused at another gateway, which has forgotten it; or it has ended, and cannot be opened.
+                .onErrorResume(failure -> failure == LeaseProblems.ENDED, gone -> first(request, charge));
+    }
+
+    private Mono<LeaseStatus> first(AcquireLease request, LeaseCharge charge) {
+        return opened(request, charge).then(Mono.defer(() -> held(request, charge, LeaseProblems.KEY_REUSED)));
     }
 
     /** One of several simultaneous calls opens the lease, and the others continue with it. Each errors if it could not be charged now. */
     private Mono<Void> opened(AcquireLease request, LeaseCharge charge) {
         return pools.requireFits(request.tenant(), request.permits())
                 .then(requireRoom())
-                .then(Mono.defer(() -> leases().open(request.id(), request.leaseHolder(), term(request))))
+                .then(Mono.defer(() -> leases().open(request.id(), request.leaseHolder(), unused(request))))
                 .onErrorMap(LeaseEndedException.class, ended -> LeaseProblems.ENDED)
                 .then(charge.checked())
                 .onErrorResume(
@@ -127,14 +133,16 @@ record LeaseService(TenantAccess access, LeasePools pools, LeaseRegister registe
 
     /** Ends a lease that was refused. If another call has requested it anew, it stays. */
     private Mono<Void> forgotten(LeaseId id) {
-        return leases().status(id)
-                .filter(lease -> !isInUse(lease))
-                .flatMap(lease -> leases().release(id))
-                .onErrorComplete() // it expires
-                .then();
+        return leases().forget(id).onErrorComplete(); // otherwise it expires
     }
 
-    /** For the time before the grant; after it, the pools bound the lease. */
+    /** The lease lasts longer as soon as it is requested. */
+    private LeaseTerm unused(AcquireLease request) {
+        LeaseTerm term = term(request);
+        return term.ttl().compareTo(UNUSED) <= 0 ? term : new LeaseTerm(UNUSED, term.maxHold(), term.remembered());
+    }
+
+    /** For the time before the grant, or for a lease that is restored; later the pools bound the lease. */
     LeaseTerm term(AcquireLease request) {
         Duration ttl = request.permits().keySet().stream()
                 .map(pool -> pools.bounds(pool).maxTtl())

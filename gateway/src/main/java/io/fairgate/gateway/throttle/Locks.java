@@ -69,11 +69,10 @@ record Locks(Peers peers, RestoringPeers restoring, Scheduler time) {
 
     private Mono<Boolean> take(PeerId peer, Semaphore semaphore, LeaseRequest request, Mono<Void> payment) {
         return peers.leases().acquire(peer.lease(), request, status -> {
-            if (!isNew(status, semaphore, request)) {
-                return null;
+            if (isNew(status, semaphore, request)) {
+                restoring.remove(status);
             }
-            restoring.remove(status);
-            return payment;
+            return payment; // also for a pending lock: the payment of the first call may be lost with another gateway
         });
     }
 

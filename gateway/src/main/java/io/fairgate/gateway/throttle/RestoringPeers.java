@@ -4,8 +4,10 @@ import io.fairgate.lease.LeaseId;
 import io.fairgate.lease.LeaseListener;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.Leases;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The peers that wait for the locks that they say they held before a restart. Gets the events of all leases, and ignores those that
@@ -15,7 +17,17 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class RestoringPeers implements LeaseListener {
 
-    private final Set<Peer> restoring = ConcurrentHashMap.newKeySet();
+    private static final int MOST = 100_000;
+
+    /** The latest ones: another gateway may end a peer, and this one does not learn of it. */
+    private final Set<Peer> restoring = Collections.synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Peer, Boolean> eldest) {
+            return size() > MOST;
+        }
+    }));
 
     /** The serial tells peers with the same number apart: a number may be reused before all have noticed the peer's end. */
     private record Peer(LeaseId id, long serial) {

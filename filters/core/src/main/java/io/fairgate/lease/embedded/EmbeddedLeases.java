@@ -155,6 +155,16 @@ public final class EmbeddedLeases implements Leases {
     }
 
     @Override
+    public Mono<Void> forget(LeaseId id) {
+        return Mono.fromRunnable(() -> ledger.run(step -> {
+            OpenLease lease = ledger.find(id);
+            if (lease != null && lease.grants.isEmpty() && lease.waiting == null) {
+                ledger.end(lease, End.RELEASED, step);
+            }
+        }));
+    }
+
+    @Override
     public Mono<Boolean> release(LeaseId id, String pool) {
         return locked(step -> {
             OpenLease lease = ledger.require(id);

@@ -81,9 +81,9 @@ final class LeaseAcquisition {
         return !lease.isGone && lease.waiting == this;
     }
 
-    /** @param later null leaves the earlier payment in its place */
+    /** @param later null leaves the earlier payment in its place, and so does a payment that has begun */
     void pay(@Nullable Mono<Void> later) {
-        if (later != null) {
+        if (later != null && unpaid == null) {
             payment = later.cache();
         }
     }

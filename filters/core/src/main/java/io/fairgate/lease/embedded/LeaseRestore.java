@@ -43,7 +43,7 @@ final class LeaseRestore {
     private void hold(String pool, HeldPermits held) {
         ledger.run(step -> {
             // A call that acquires permits meanwhile goes before: the lease must not get them twice.
-            if (lease.isGone || lease.waiting != null) {
+            if (lease.isGone || lease.waiting != null || lease.grantOf(pool) != null) {
                 step.after(held::release);
             } else {
                 long grantedAt = step.now - before.heldFor().toNanos();

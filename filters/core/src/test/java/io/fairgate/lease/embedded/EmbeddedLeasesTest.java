@@ -272,7 +272,8 @@ class EmbeddedLeasesTest extends LeasesContract {
     }
 
     @Test
-    void another_memory_makes_other_ids() {
+    void another_memory_makes_other_ids_and_begins_anew() {
+        time.advanceBy(TTL);
         LeaseMemory one = Objects.requireNonNull(leasesOf(1).memory().block());
         LeaseMemory two = Objects.requireNonNull(leasesOf(1).memory().block());
         assertThat(one.ids().of("nightly")).isNotEqualTo(two.ids().of("nightly"));

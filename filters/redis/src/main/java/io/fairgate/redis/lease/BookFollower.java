@@ -79,6 +79,7 @@ final class BookFollower {
         }
         Wait wait = lease.waiting();
         if (here == null && wait == null) {
+            local.forgetPayment(id);
             return Mono.just(true); // it holds permits of the pools of a gateway that has ended
         }
         HostedLease now = local.hosted(lease);

@@ -65,12 +65,15 @@ final class Hold {
 
     /** Makes the payment of permits that are claimed. Errors with {@link LeaseGoneException} when it has left before the end. */
     Mono<Void> pay(Mono<Void> payment) {
-        return Mono.firstWithSignal(payment, interrupted.asMono()).then(Mono.defer(() -> {
-            synchronized (this) {
-                isPaid = !hasLeft;
-                return isPaid ? Mono.empty() : Mono.error(new LeaseGoneException(lease.id));
-            }
-        }));
+        return Mono.defer(() -> hasLeft()
+                        ? Mono.<Void>error(new LeaseGoneException(lease.id))
+                        : Mono.firstWithSignal(payment, interrupted.asMono()))
+                .then(Mono.defer(() -> {
+                    synchronized (this) {
+                        isPaid = !hasLeft;
+                        return isPaid ? Mono.empty() : Mono.error(new LeaseGoneException(lease.id));
+                    }
+                }));
     }
 
     synchronized boolean isClaimed() {

@@ -266,6 +266,11 @@ final class LeaseBook {
         return end(call("end", id, 0), id);
     }
 
+    /** Ends a lease that neither holds permits nor waits. */
+    Mono<Found> endUnused(LeaseId id) {
+        return call("end", id, 2).map(answer -> found(id, answer, 0));
+    }
+
     private Mono<Found> end(Mono<Answer> call, LeaseId id) {
         return call.map(answer -> found(id, answer, 0)).doOnNext(found -> latest.remove(id));
     }

@@ -118,6 +118,19 @@ final class LocalLeases {
         return due == null ? Mono.empty() : due;
     }
 
+    void forgetPayment(LeaseId id) {
+        payments.remove(id);
+    }
+
+    /** It stays due until the record says that the lease waits no longer: the lease must not get its permits without it. */
+    void refuse(LeaseId id, Mono<Void> refused) {
+        payments.putIfAbsent(id, refused);
+    }
+
+    void paid(LeaseId id, Mono<Void> payment) {
+        payments.remove(id, payment);
+    }
+
     /** The call that brought this payment waits no longer. It stays for a lease that waits here. */
     void withdraw(LeaseId id, @Nullable Mono<Void> payment) {
         if (payment != null && !hosted.containsKey(id)) {

@@ -125,11 +125,9 @@ final class PoolDecisions implements LeaseListener {
                             .then(paid(hold))
                             .then(booked(hold, granted, lasts));
                 })
-                .onErrorResume(failed -> giveBack(hold, granted)
-                        .then(
-                                failed instanceof Unpaid unpaid
-                                        ? refused(hold, unpaid)
-                                        : Mono.error(unlessGone(failed))));
+                .onErrorResume(failed -> failed instanceof Unpaid unpaid
+                        ? unpaid(hold, granted, unpaid.why)
+                        : giveBack(hold, granted).then(Mono.error(unlessGone(failed))));
     }
 
     /** The payment was refused. */
@@ -145,13 +143,19 @@ final class PoolDecisions implements LeaseListener {
     }
 
     private Mono<Void> paid(Hold hold) {
-        return Mono.defer(() -> hold.pay(local.payment(hold.lease.id).onErrorMap(Unpaid::new)));
+        return hold.pay(Mono.defer(() -> local.payment(hold.lease.id)).onErrorMap(Unpaid::new));
     }
 
-    private Mono<Void> refused(Hold hold, Unpaid unpaid) {
+    /** First the lease waits no longer, and then its permits go back: it would get them again, without a payment. */
+    private Mono<Void> unpaid(Hold hold, List<Claim> granted, Throwable why) {
         String pool = hold.permits.keySet().iterator().next();
+        Mono<Void> again = Mono.error(why);
+        local.refuse(hold.lease.id, again);
         return Mono.defer(() -> withoutWait(hold, hold.lease.known(), pool, Refusal.UNPAID, () -> {}))
-                .then(Mono.error(unpaid.why));
+                .doOnSuccess(done -> local.paid(hold.lease.id, again))
+                .onErrorComplete()
+                .then(giveBack(hold, granted))
+                .then(Mono.error(why));
     }
 
     /** What the grant will make of the lease, in milliseconds; if its record changes meanwhile, the claims are extended. */

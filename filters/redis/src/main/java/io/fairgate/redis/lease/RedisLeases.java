@@ -132,7 +132,12 @@ public final class RedisLeases implements Leases {
     private Mono<Void> handOver(HostedLease here) {
         BookedLease lease = here.known();
         Wait wait = lease.waiting();
-        if (wait == null || here.isBringing()) {
+        if (here.isBringing()) {
+            return Flux.fromIterable(here.holds())
+                    .flatMap(hold -> hold.brought().onErrorComplete())
+                    .then(Mono.defer(() -> here.isBringing() ? Mono.empty() : handOver(here)));
+        }
+        if (wait == null) {
             return Mono.empty();
         }
         return book.change(lease.waitingFor(wait, NO_HOST), Place.KEPT)
@@ -240,7 +245,10 @@ public final class RedisLeases implements Leases {
             return Mono.just(waiting(lease, lacking, toPay));
         }
         return book.change(asked, waiting != null ? Place.KEPT : Place.NEW)
-                .doOnError(unknown -> follower.doubt(id))
+                .doOnError(unknown -> {
+                    local.pay(id, toPay); // the change may have been made
+                    follower.doubt(id);
+                })
                 .flatMap(change -> {
                     BookedLease now = change.found().lease();
                     if (!change.isDone() || now == null) {
@@ -382,6 +390,18 @@ public final class RedisLeases implements Leases {
             }
             ended(lease, found.clock(), End.RELEASED);
             return local.end(lease).thenReturn(true);
+        }));
+    }
+
+    @Override
+    public Mono<Void> forget(LeaseId id) {
+        return detached(book.endUnused(id).flatMap(found -> {
+            BookedLease lease = found.lease();
+            if (lease == null) {
+                return Mono.<Void>empty();
+            }
+            ended(lease, found.clock(), End.RELEASED);
+            return local.end(lease);
         }));
     }
 

@@ -91,7 +91,9 @@ final class RestoredLeases {
     private Mono<Boolean> booked(Hold hold, List<Claim> claims, Found found, HeldBefore before) {
         BookedLease lease = found.lease();
         // A call that acquires permits meanwhile goes before: the lease must not get them twice.
-        if (lease == null || lease.waiting() != null) {
+        if (lease == null
+                || lease.waiting() != null
+                || claims.stream().anyMatch(claim -> lease.isHeldOf(claim.pool()))) {
             return Flux.fromIterable(claims)
                     .flatMap(claim -> local.end(hold, claim))
                     .then(Mono.just(true));

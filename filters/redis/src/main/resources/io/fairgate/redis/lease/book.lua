@@ -324,10 +324,11 @@ if command == 'change' then
   return answer({ '1', found[1], found[2] })
 end
 
--- end id, whether it is remembered (0 or 1): answers the record, if there was one.
+-- end id, and whether it is remembered (0 or 1), or 2 to end only a lease that neither holds permits nor waits: answers the record, if it was
+-- ended.
 if command == 'end' then
   local lease = current(id)
-  if not lease then
+  if not lease or ARGV[8] == '2' and (lease.holding == '1' or lease.arrival ~= '0') then
     return answer({})
   end
   finish(id, lease)

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fairgate.lease.LeaseGoneException;
 import io.fairgate.lease.LeaseId;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +26,22 @@ abstract class LeaseReleaseContract extends LeaseTopic {
         assertThat(scene.inFlight()).isZero();
         assertThat(scene.exists(id)).isFalse();
         assertThat(scene.events).containsExactly("granted 2 of pool", "RELEASED with 1");
+    }
+
+    @Test
+    void only_a_lease_that_neither_holds_permits_nor_waits_is_forgotten() {
+        LeaseId holder = scene.holding(2);
+        LeaseId waiting = scene.opened();
+        assertThat(scene.await(scene.acquire(waiting, permits(1, "pool", Duration.ZERO))))
+                .isFalse();
+        LeaseId unused = scene.opened();
+        for (LeaseId id : List.of(holder, waiting, unused, LeaseId.random())) {
+            scene.answer(leases.forget(id));
+        }
+        assertThat(scene.exists(holder)).isTrue();
+        assertThat(scene.exists(waiting)).isTrue();
+        assertThat(scene.exists(unused)).isFalse();
+        scene.release(holder, waiting);
     }
 
     @Test

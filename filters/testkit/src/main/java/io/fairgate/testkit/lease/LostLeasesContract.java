@@ -42,6 +42,7 @@ public abstract class LostLeasesContract extends LeaseTopic {
                 leases.extend(id, TTL),
                 leases.release(id),
                 leases.release(id, "pool"),
+                leases.forget(id),
                 leases.bury(LeaseId.random(), ACME, TTL),
                 leases.status(id),
                 leases.ids().collectList(),

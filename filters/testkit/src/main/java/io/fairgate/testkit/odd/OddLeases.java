@@ -67,6 +67,11 @@ public final class OddLeases implements Leases {
     }
 
     @Override
+    public Mono<Void> forget(LeaseId id) {
+        return call(server.forget(id));
+    }
+
+    @Override
     public Mono<Boolean> release(LeaseId id, String pool) {
         return call(server.release(id, pool));
     }

@@ -115,7 +115,6 @@ class CommandLineTest {
             --spring.data.redis.timeout=1s            | timeout: unknown setting
             --spring.data.redis.ssl.bundle=none       | there is no such bundle
             --fairgate.redis.outage=reserve           | fairgate.redis.gateways: missing
-            --fairgate.leases.fencing-file=tokens     | the fencing tokens are in Redis
             """)
     void check_finds_mistakes_in_the_settings_of_redis(String option, String message, CapturedOutput output)
             throws IOException {

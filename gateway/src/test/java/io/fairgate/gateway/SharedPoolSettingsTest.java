@@ -45,8 +45,7 @@ class SharedPoolSettingsTest {
             redis.reserve=0.3                      | fairgate.redis.reserve: 0.3 (expected: no value without fairgate.redis.outage=reserve)
             redis.quota-outage=open                | fairgate.redis.quota-outage
             redis.failovr=1s                       | did you mean redis.failover?
-            leases.enabled=true                    | fairgate.leases.enabled: true (expected: false with fairgate.backend=redis
-            leases.throttle.enabled=true           | fairgate.leases.throttle.enabled: true (expected: false with
+            leases.fencing-file=tokens             | fairgate.leases.fencing-file: tokens (expected: none with fairgate.backend=redis
             quotas.journal=usage                   | fairgate.quotas.journal: usage (expected: none with fairgate.backend=redis
             """)
     void a_mistake_below_fairgate_is_named(String option, String message) {

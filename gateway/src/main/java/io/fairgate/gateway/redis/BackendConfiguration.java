@@ -75,10 +75,15 @@ public class BackendConfiguration {
                         connections, settings.redis().quotaOutagePolicy(meters.quotaUncharged()::increment));
             }
 
-            @Bean(destroyMethod = "") // the lease port closes them
+            /** A condition on a bean would come too late. */
+            @Configuration(proxyBeanMethods = false)
             @Conditional(LeaseConfiguration.Wanted.class)
-            RedisLeases redisLeases(RedisPools pools, LeasedPools found) {
-                return pools.newLeases(found);
+            static class Leased {
+
+                @Bean(destroyMethod = "") // the lease port closes them
+                RedisLeases redisLeases(RedisPools pools, LeasedPools found) {
+                    return pools.newLeases(found);
+                }
             }
 
             @Bean

@@ -6,7 +6,7 @@ import java.security.SecureRandom;
 
 /**
  * Derives ids of leases from texts, such as the idempotency keys of callers: the same id each time, so that a repeated call finds
- * the lease of the first one, and no texts have to be stored. The ids depend on a secret, so nobody else can compute them.
+ * the lease of the first one, and no texts have to be stored. The ids depend on a secret: without it they cannot be computed.
  * Thread-safe.
  */
 public final class LeaseIds {

@@ -54,7 +54,7 @@ abstract class LeaseAcquireContract extends LeaseTopic {
         scene.release(id);
     }
 
-    /** Many ids that nobody knows share one tenant. */
+    /** Many unknown ids share one tenant. */
     @Test
     void a_lease_shows_its_holder_and_counts_for_the_tenant_and_not_for_the_owner() {
         LeaseHolder holder = new LeaseHolder(ACME, GLOBEX, "batch");

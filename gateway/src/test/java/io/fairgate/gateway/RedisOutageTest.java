@@ -81,6 +81,7 @@ class RedisOutageTest {
             eventually(() -> assertThat(ask().field("ratelimit")).contains(QUOTA));
             eventually(() -> assertThat(slice("outage")).isZero());
             eventually(() -> assertThat(slice("permits")).isEqualTo(permits));
+            eventually(() -> assertThat(work.highest()).isEqualTo(permits));
             load.end();
             assertThat(work.highest()).isEqualTo(permits);
         } finally {

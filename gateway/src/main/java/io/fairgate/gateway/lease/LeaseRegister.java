@@ -7,10 +7,13 @@ import io.fairgate.lease.LeaseStatus;
 import io.fairgate.lease.Leases;
 import io.fairgate.permit.RefusalReason;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -30,8 +33,8 @@ public final class LeaseRegister {
     private final Leases leases;
     /** Leases that a receipt has restored. Cleared by the first restore after the restore window. */
     private final Set<LeaseId> restored = ConcurrentHashMap.newKeySet();
-    /** Leases that are being restored. */
-    private final Set<LeaseId> restoring = ConcurrentHashMap.newKeySet();
+    /** Leases that are being restored, each with what completes when that has ended. */
+    private final Map<LeaseId, Sinks.Empty<Void>> restoring = new ConcurrentHashMap<>();
 
     private final long madeAt;
     private volatile long openAt;
@@ -102,12 +105,25 @@ public final class LeaseRegister {
         return served.compareTo(settings.restoreWindow().value()) < 0;
     }
 
-    /** Marks a lease as one that is being restored, until the call has ended. */
+    /** Makes a restore. Empty when another call is making one of the same lease, and then completes when that has ended. */
     <T> Mono<T> restoring(LeaseId id, Mono<T> restore) {
         return Mono.defer(() -> {
-            restoring.add(id);
-            return restore.doFinally(end -> restoring.remove(id));
+            Sinks.Empty<Void> mine = Sinks.empty();
+            Sinks.Empty<Void> other = restoring.putIfAbsent(id, mine);
+            return other == null
+                    ? restore.doFinally(end -> {
+                        restoring.remove(id, mine);
+                        mine.tryEmitEmpty();
+                    })
+                    : other.asMono().then(Mono.empty());
         });
+    }
+
+    /** Completes when the restore of a lease has ended; null when this gateway is not making one. */
+    @Nullable
+    Mono<Void> restoreOf(LeaseId id) {
+        Sinks.Empty<Void> made = restoring.get(id);
+        return made == null ? null : made.asMono();
     }
 
     boolean wasRestored(LeaseId id) {
@@ -143,7 +159,7 @@ public final class LeaseRegister {
         @Override
         public void refused(LeaseStatus lease, LeaseStatus.Waiting asked, RefusalReason reason) {
             // If it is too large, it is acquired through the queue instead.
-            if (reason != RefusalReason.TOO_LARGE || !restoring.contains(lease.id())) {
+            if (reason != RefusalReason.TOO_LARGE || !restoring.containsKey(lease.id())) {
                 audit.refused(lease, asked, reason.label());
             }
         }

@@ -23,15 +23,18 @@ record LeaseRestores(LeaseService service, LeaseRegister register) {
      * @return as {@link LeaseService#acquire}
      */
     Mono<LeaseStatus> restore(AcquireLease request, Receipts.@Nullable Proof proof, LeaseCharge charge) {
-        return register.leases()
-                .status(request.id())
-                .hasElement()
-                .flatMap(isKnown -> isKnown
-                        ? known(request, proof, charge)
-                        : register.leases().memory().flatMap(memory -> unknown(request, proof, charge, memory)));
+        return register.leases().status(request.id()).hasElement().flatMap(isKnown -> {
+            Mono<Void> restore = register.restoreOf(request.id());
+            if (restore != null) {
+                return restore.then(Mono.defer(() -> restore(request, proof, charge)));
+            }
+            return isKnown
+                    ? known(request, proof, charge)
+                    : register.leases().memory().flatMap(memory -> unknown(request, proof, charge, memory));
+        });
     }
 
-    /** Another call may just be restoring the lease. If that is refused, there is no lease. */
+    /** A call at another gateway may just be restoring the lease. If that is refused, there is no lease. */
     private Mono<LeaseStatus> known(AcquireLease request, Receipts.@Nullable Proof proof, LeaseCharge charge) {
         return service.held(request, charge, LeaseProblems.RESTORE_CONFLICT)
                 .onErrorResume(failure -> failure == LeaseProblems.ENDED, gone -> restore(request, proof, charge));
@@ -68,6 +71,7 @@ record LeaseRestores(LeaseService service, LeaseRegister register) {
                                 .restore(request.id(), request.leaseHolder(), service.term(request), proof.before())))
                 .flatMap(isHeld ->
                         isHeld ? service.status(request.owner(), request.id()) : known(request, proof, charge))
+                .switchIfEmpty(Mono.defer(() -> restore(request, proof, charge)))
                 .onErrorMap(LeaseEndedException.class, ended -> LeaseProblems.ENDED)
                 .onErrorResume(LeaseRestores::isTooLarge, notAtOnce -> byQueue(request, charge));
     }

@@ -5,6 +5,7 @@ import io.fairgate.lease.LeaseListener.End;
 import io.fairgate.lease.LeaseStatus;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRefusedException;
+import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -74,19 +75,22 @@ final class LeaseRestore {
     }
 
     /**
-     * Ends the lease when the restore has failed or was cancelled; one that a call acquires permits for meanwhile waits on. A
-     * cancellation after the answer changes nothing.
+     * Ends the lease when the restore has failed or was cancelled; one for which a call has acquired permits meanwhile, or waits,
+     * goes on. A cancellation after the answer changes nothing.
      */
     private void undo() {
         ledger.run(step -> {
             if (lease.isGone || isDone) {
                 return;
             }
-            if (lease.waiting == null) {
+            List<OpenLease.Grant> own = lease.grants.stream()
+                    .filter(grant -> grant.token() == token)
+                    .toList();
+            if (lease.waiting == null && own.size() == lease.grants.size()) {
                 lease.forget(); // The restore may be repeated.
                 ledger.end(lease, End.RELEASED, step);
             } else {
-                lease.grants.forEach(grant -> ledger.removeGrant(lease, grant, step));
+                own.forEach(grant -> ledger.removeGrant(lease, grant, step));
             }
         });
     }

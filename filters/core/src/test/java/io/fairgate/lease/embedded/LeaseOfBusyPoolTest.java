@@ -91,6 +91,44 @@ class LeaseOfBusyPoolTest {
     }
 
     @Test
+    void what_a_call_acquires_during_a_restore_stays_whatever_becomes_of_the_restore() {
+        LeaseId id = LeaseId.random();
+        LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1));
+        HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ZERO, 1);
+        LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
+        List<Throwable> refused = new ArrayList<>();
+        leases.restore(id, LeaseHolder.of(ACME, "holder"), term, before).subscribe(held -> {}, refused::add);
+        assertThat(leases.acquire(id, one).block()).isTrue();
+        busy.restored.tryEmitError(new IllegalStateException("refused"));
+        assertThat(refused).hasSize(1);
+        assertThat(leases.status(id).block())
+                .isNotNull()
+                .satisfies(lease -> assertThat(lease.held()).hasSize(1));
+        assertThat(pool.inFlight().block()).isOne();
+        leases.release(id).block();
+        assertThat(pool.inFlight().block()).isZero();
+    }
+
+    @Test
+    void a_restore_beside_a_call_that_acquires_gives_the_permits_once() {
+        LeaseId id = LeaseId.random();
+        LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1));
+        HeldBefore before = new HeldBefore(Map.of("pool", 1), Duration.ZERO, 1);
+        LeaseRequest one = LeaseRequest.of("pool", 1, Duration.ZERO, null);
+        var unused =
+                leases.restore(id, LeaseHolder.of(ACME, "holder"), term, before).subscribe();
+        assertThat(leases.acquire(id, one).block()).isTrue();
+        busy.restored.tryEmitValue(
+                Objects.requireNonNull(pool.restore(PermitRequest.of("globex")).block()));
+        assertThat(leases.status(id).block())
+                .isNotNull()
+                .satisfies(lease -> assertThat(lease.held()).hasSize(1));
+        assertThat(pool.inFlight().block()).isOne();
+        leases.release(id).block();
+        assertThat(pool.inFlight().block()).isZero();
+    }
+
+    @Test
     void permits_that_are_restored_when_the_lease_has_ended_come_back() {
         LeaseId id = LeaseId.random();
         LeaseTerm term = new LeaseTerm(Duration.ofMinutes(1), Duration.ofHours(1));

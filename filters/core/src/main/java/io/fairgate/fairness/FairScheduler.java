@@ -279,21 +279,23 @@ public final class FairScheduler {
 
     /**
      * Bounds the permits in flight, for a pool that shares its permits with others: here only some of them may be granted at
-     * the moment. {@link #permits} stays the size by which is decided what can ever be granted. No permit is taken back, and
-     * collections go on. Permits that are reserved are kept within the bound, so nothing is granted below their sum. A request
-     * that is larger than the bound waits for a larger one.
+     * the moment. {@link #permits} stays the size by which is decided what can ever be granted. No permit is taken back. Permits
+     * that are reserved are kept within the bound, so nothing is granted below their sum. A request that is larger than the bound
+     * waits for a larger one; nothing is collected for it meanwhile, and other requests are granted.
      *
      * @param most 0 or more; {@link Integer#MAX_VALUE} for no bound but the size
-     * @throws IllegalArgumentException when {@code most} is negative
+     * @param leased permits in flight by which the caller will lower the bound when they are released: no request can have them
+     * @throws IllegalArgumentException when {@code most} or {@code leased} is negative
      * @throws IllegalStateException while permits are in slots
      */
-    public void limit(int most, long now) {
-        if (most < 0) {
-            throw new IllegalArgumentException("limit: %d (expected: >= 0)".formatted(most));
-        }
+    public void limit(int most, int leased, long now) {
+        requireNotNegative("limit", most);
+        requireNotNegative("leased", leased);
         requireNothingInSlots();
         walks.tick(now);
         walks.limit = most;
+        walks.leased = leased;
+        walks.large.followLimit();
     }
 
     /**
@@ -356,13 +358,15 @@ public final class FairScheduler {
         return new TenantStanding(totals(), node.inFlight, node.waiting, report().share(node), node.weight());
     }
 
-    /**
-     * The permits that requests of each tenant hold and wait for, as far as the caps of the tenant and its classes allow, without
-     * those in slots. Takes n log n time for n tenants that hold, wait or owe.
-     */
-    public Map<TenantId, Double> asked(long now) {
+    /** What requests hold and wait for, without the permits in slots. Takes n log n time for n tenants that hold, wait or owe. */
+    public AskedPermits asked(long now) {
         walks.tick(now);
-        return report().asked;
+        return new AskedReport(walks).make(report().asked);
+    }
+
+    /** Whether so many permits could be free at once within the {@linkplain #limit limit}. */
+    public boolean isWithinLimit(int permits) {
+        return permits <= walks.mostAtOnce();
     }
 
     private StatusReport report() {
@@ -412,6 +416,12 @@ public final class FairScheduler {
     private void updateRunQueues(SchedulingNode leaf) {
         walks.updateRunQueues(leaf);
         hierarchy.forgetIfIdle(leaf);
+    }
+
+    private static void requireNotNegative(String name, int permits) {
+        if (permits < 0) {
+            throw new IllegalArgumentException("%s: %d (expected: >= 0)".formatted(name, permits));
+        }
     }
 
     private static void requirePart(Object name, double part) {

@@ -19,6 +19,8 @@ final class HierarchyWalks {
     int permits;
     /** The most permits in flight, if that is less than {@link #permits}. */
     int limit = Integer.MAX_VALUE;
+    /** Permits in flight by which the limit goes down when they are released. */
+    int leased;
     /** The longest time of one collection, in nanoseconds. */
     long maxCollect;
 
@@ -105,6 +107,11 @@ final class HierarchyWalks {
     /** Permits that are free and not reserved; below zero after the pool has shrunk. */
     long available() {
         return Math.min(permits, limit) - top.occupied - inSlots;
+    }
+
+    /** The most that one request may cost the pool within the limit, when all that will come back has come back. */
+    long mostAtOnce() {
+        return available() + pool.inFlight - leased;
     }
 
     /** Whether no request can be granted, whichever is next, and no group has to collect permits for it. */

@@ -28,6 +28,9 @@ import java.util.function.Consumer;
  * in flight. If these were noted then too, a tenant whose requests are cancelled again and again would keep the large
  * requests of all others aside.
  *
+ * <p>A request that is larger than the {@linkplain FairScheduler#limit limit} of the pool steps aside until the limit is larger. Nothing
+ * is collected for it, because the permits could not become enough.
+ *
  * <p>For a request that fits within a guarantee as a whole, permits are collected for as long as it takes. Only requests
  * within a guarantee pass another request's collection, each tenant with at most its guarantee in one collection. With no
  * permit free nothing is collected: a choice made then would be stale when the next permit is released.
@@ -94,16 +97,24 @@ final class LargeRequests {
 
     /** Whether these siblings may collect, or continue to collect, for the next request, which needs more than is free. */
     boolean mayCollect(SchedulingGroup siblings, QueuedRequest request) {
-        return siblings.collected.stillHeld == 0
-                || !isLimited(siblings, request)
-                || fitsBesideWhatIsStillHeld(siblings, request)
-                || !othersCompete(siblings, request);
+        return isWithinLimit(siblings, request)
+                && (siblings.collected.stillHeld == 0
+                        || !isLimited(siblings, request)
+                        || fitsBesideWhatIsStillHeld(siblings, request)
+                        || !othersCompete(siblings, request));
+    }
+
+    private boolean isWithinLimit(SchedulingGroup siblings, QueuedRequest request) {
+        return !siblings.parent().isPool() || cost(siblings, request) <= walks.mostAtOnce();
     }
 
     private boolean fitsBesideWhatIsStillHeld(SchedulingGroup siblings, QueuedRequest request) {
         SchedulingNode parent = siblings.parent();
-        long cost = HierarchyWalks.cost(request, HierarchyWalks.childOn(request, siblings));
-        return cost <= walks.room(parent) + parent.inFlight - siblings.collected.stillHeld;
+        return cost(siblings, request) <= walks.room(parent) + parent.inFlight - siblings.collected.stillHeld;
+    }
+
+    private static long cost(SchedulingGroup siblings, QueuedRequest request) {
+        return HierarchyWalks.cost(request, HierarchyWalks.childOn(request, siblings));
     }
 
     /** Starts a collection for the request, if permits are free and are not collected for another request. */
@@ -128,8 +139,11 @@ final class LargeRequests {
         for (SchedulingGroup siblings : watched) {
             if (siblings.runQueue.isEmpty() && walks.room(siblings.parent()) > 0) {
                 for (SchedulingNode leaf : siblings.collected.aside) {
-                    comeBackNow(leaf);
-                    return true;
+                    QueuedRequest head = leaf.queue.head();
+                    if (head == null || isWithinLimit(siblings, head)) {
+                        comeBackNow(leaf);
+                        return true;
+                    }
                 }
             }
         }
@@ -268,9 +282,26 @@ final class LargeRequests {
 
     private void comeBackIfItFits(SchedulingGroup siblings, SchedulingNode leaf) {
         QueuedRequest head = leaf.queue.head();
-        if (head == null || fitsBesideWhatIsStillHeld(siblings, head)) {
+        if (head == null || (fitsBesideWhatIsStillHeld(siblings, head) && isWithinLimit(siblings, head))) {
             comeBackNow(leaf);
         }
+    }
+
+    // ---- the limit of the pool ----
+
+    /**
+     * After a change of the limit: a request that is larger now steps aside, and its collection ends without a charge beyond that for
+     * the idle permits. Requests that were larger before compete again.
+     */
+    void followLimit() {
+        SchedulingGroup top = walks.top;
+        QueuedRequest request = top.collected.request;
+        if (request != null && !isWithinLimit(top, request)) {
+            walks.tick(top);
+            stop(top, request);
+            stepAside(top, request.leaf());
+        }
+        List.copyOf(top.collected.aside).forEach(leaf -> comeBackIfItFits(top, leaf));
     }
 
     // ---- other requests ----

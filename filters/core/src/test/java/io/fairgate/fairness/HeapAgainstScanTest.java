@@ -166,7 +166,7 @@ class HeapAgainstScanTest {
                     int permits = pool.permits() + step.number() % (2 * pool.permits());
                     scheduler.reconfigure(permits, shares, pool.settings(), now);
                 }
-                case LIMIT -> scheduler.limit(limit(step.number(), pool.permits()), now);
+                case LIMIT -> scheduler.limit(limit(step.number(), pool.permits()), 0, now);
                 case WEIGH -> scheduler.weigh(parts(step.number(), pool), groupParts(step.number()), now);
                 case RECONFIGURE -> {
                     shares = HeapAgainstScanTest.shares(step.number(), pool);

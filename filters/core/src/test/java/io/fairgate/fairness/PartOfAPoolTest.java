@@ -29,7 +29,15 @@ class PartOfAPoolTest {
     }
 
     private static void limit(TestPool pool, int most) {
-        pool.scheduler.limit(most, pool.now());
+        limit(pool, most, 0);
+    }
+
+    private static void limit(TestPool pool, int most, int leased) {
+        pool.scheduler.limit(most, leased, pool.now());
+    }
+
+    private static AskedPermits asked(TestPool pool) {
+        return pool.scheduler.asked(pool.now());
     }
 
     private static void weigh(TestPool pool, Map<String, Double> parts) {
@@ -98,18 +106,124 @@ class PartOfAPoolTest {
     @Test
     void a_collection_goes_on_when_the_limit_changes() {
         TestPool pool = pool(8);
-        limit(pool, 4);
+        limit(pool, 5);
         TestRequest held = pool.hold("a", 2);
         pool.ask("b", 4);
         pool.ask("c", 1, 3);
         pool.grant();
         assertThat(pool.collecting()).isEqualTo(4);
         pool.seconds(0.001);
-        limit(pool, 3);
+        limit(pool, 4);
         assertThat(pool.grant()).as("not given to the small requests").isEmpty();
         assertThat(pool.collecting()).isEqualTo(4);
+        limit(pool, 6);
+        assertThat(pool.grant()).containsExactly("b");
+        pool.release(held);
+    }
+
+    @Test
+    void a_collection_ends_when_the_limit_becomes_too_low_for_the_request() {
+        TestPool pool = pool(8);
         limit(pool, 4);
-        assertThat(pool.release(held)).containsExactly("b");
+        TestRequest held = pool.hold("a", 2);
+        TestRequest large = pool.ask("b", 4);
+        pool.ask("c", 1, 3);
+        pool.grant();
+        assertThat(pool.collecting()).isEqualTo(4);
+        pool.seconds(0.001);
+        limit(pool, 3);
+        assertThat(pool.grant()).as("the small requests").containsExactly("c");
+        assertThat(pool.collecting()).isZero();
+        assertThat(pool.release(held)).containsExactly("c", "c");
+        limit(pool, 7);
+        assertThat(pool.grant()).containsExactly("b");
+        assertThat(large.isHolding()).isTrue();
+    }
+
+    @Test
+    void nothing_is_collected_for_a_request_that_is_larger_than_the_limit() {
+        TestPool pool = pool(8);
+        limit(pool, 3);
+        pool.ask("b", 4);
+        pool.ask("c", 1, 3);
+        assertThat(pool.grant()).containsExactly("c", "c", "c");
+        limit(pool, 5);
+        assertThat(pool.grant()).isEmpty();
+        assertThat(pool.collecting()).as("within the limit it competes").isEqualTo(4);
+    }
+
+    @Test
+    void a_request_that_is_larger_than_the_limit_pays_for_nothing_while_it_waits() {
+        TestPool pool = pool(4);
+        limit(pool, 3);
+        pool.ask("b", 4);
+        TestRequest held = pool.hold("c", 1);
+        pool.ask("c", 1, 30);
+        pool.grant();
+        for (int i = 0; i < 20; i++) {
+            pool.seconds(1);
+            held = pool.releaseForNext(held);
+        }
+        assertThat(pool.lagSeconds("b")).isGreaterThanOrEqualTo(0);
+    }
+
+    @Test
+    void a_request_does_not_fit_beside_leased_permits() {
+        TestPool pool = pool(8);
+        TestRequest leased = pool.hold("a", 4);
+        limit(pool, 6, 4);
+        pool.ask("b", 3);
+        pool.ask("c", 1, 2);
+        assertThat(pool.grant()).containsExactly("c", "c");
+        assertThat(asked(pool).largest()).isEqualTo(3);
+        assertThat(asked(pool).behindLarge()).containsOnly(Map.entry(TenantId.of("b"), 3.0));
+        limit(pool, 2, 0);
+        pool.release(leased);
+        assertThat(pool.grant()).isEmpty();
+        limit(pool, 5, 0);
+        assertThat(pool.grant()).containsExactly("b");
+    }
+
+    @Test
+    void the_largest_request_is_the_one_that_the_pool_could_grant_next() {
+        TestPool pool = new TestPool(
+                8, TestPool.shares(Map.of("a", ShareSettings.EQUAL.withMaxInFlight(6))), TestPool.NEVER_FORGETS);
+        limit(pool, 3);
+        assertThat(asked(pool).largest()).isZero();
+        pool.hold("a", 1);
+        pool.ask("a", 6);
+        pool.ask("b", 2);
+        pool.ask("b", 7);
+        pool.ask("c", 5);
+        pool.ask("c", 1);
+        assertThat(asked(pool).largest())
+                .as("a waits for its cap, and 7 is not the next of b")
+                .isEqualTo(5);
+        assertThat(asked(pool).behindLarge()).containsOnly(Map.entry(TenantId.of("c"), 6.0));
+        assertThat(pool.grant()).containsExactly("b");
+        assertThat(asked(pool).largest()).isEqualTo(7);
+        limit(pool, 8);
+        assertThat(asked(pool).largest()).as("also within the limit").isEqualTo(7);
+        assertThat(asked(pool).behindLarge()).isEmpty();
+    }
+
+    @Test
+    void a_request_is_not_the_largest_while_permits_that_it_needs_do_not_come_back() {
+        TestPool pool = new TestPool(
+                8, TenantShares.EQUAL, new FairnessSettings(FairnessSettings.UNBOUNDED, Duration.ofSeconds(5)));
+        TestRequest held = pool.hold("a", 1);
+        pool.ask("b", 8);
+        pool.ask("c", 1);
+        pool.grant();
+        assertThat(asked(pool).largest()).isEqualTo(8);
+        pool.seconds(6);
+        assertThat(pool.grant()).as("the collection took too long").containsExactly("c");
+        assertThat(asked(pool).largest()).isZero();
+        limit(pool, 4);
+        pool.grant();
+        assertThat(asked(pool).largest()).isZero();
+        pool.release(held);
+        assertThat(asked(pool).largest()).isEqualTo(8);
     }
 
     @Test

@@ -117,7 +117,7 @@ class PresentAgainstAllTest {
                     int permits = scene.pool.permits() + step.number() % (2 * scene.pool.permits());
                     scheduler.reconfigure(permits, shares, scene.pool.settings(), now);
                 }
-                case LIMIT -> scheduler.limit(HeapAgainstScanTest.limit(step.number(), scene.pool.permits()), now);
+                case LIMIT -> scheduler.limit(HeapAgainstScanTest.limit(step.number(), scene.pool.permits()), 0, now);
                 case WEIGH ->
                     scheduler.weigh(
                             HeapAgainstScanTest.parts(step.number(), scene.pool),

@@ -1,5 +1,6 @@
 package io.fairgate.permit.embedded;
 
+import io.fairgate.fairness.AskedPermits;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.permit.PoolSettings;
 import io.fairgate.permit.RefusalReason;
@@ -134,7 +135,7 @@ final class Drain implements CommandLoop.Handler {
 
     void share(Runnable changed) {
         submit(() -> {
-            queue.limit(0);
+            queue.limit(0, 0);
             pool.slice.tell(() -> dispatcher.add(changed));
         });
     }
@@ -147,8 +148,8 @@ final class Drain implements CommandLoop.Handler {
         }
     }
 
-    Mono<Integer> limit(int most) {
-        return answer(() -> queue.limit(most));
+    Mono<Integer> limit(int most, int leased) {
+        return answer(() -> queue.limit(most, leased));
     }
 
     Mono<Void> weigh(Map<TenantId, Double> tenants, Map<String, Double> groups) {
@@ -158,7 +159,7 @@ final class Drain implements CommandLoop.Handler {
         });
     }
 
-    Mono<Map<TenantId, Double>> asked() {
+    Mono<AskedPermits> asked() {
         return answer(queue::asked);
     }
 

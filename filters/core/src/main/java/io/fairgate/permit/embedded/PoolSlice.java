@@ -1,5 +1,6 @@
 package io.fairgate.permit.embedded;
 
+import io.fairgate.fairness.AskedPermits;
 import io.fairgate.tenant.TenantId;
 import java.util.Map;
 import reactor.core.publisher.Mono;
@@ -32,13 +33,17 @@ public final class PoolSlice {
      * the size of the pool. Below the sum of all reservations nothing is granted. In force from subscription on; takes time in
      * proportion to the permits of the pool, up to 1,024.
      *
+     * <p>A request that is larger than the bound waits for a larger one. Nothing is collected for it meanwhile, and other requests are
+     * granted.
+     *
      * @param most 0 or more
+     * @param leased permits in flight by which the caller will lower the bound when they are released: no request can have them
      * @return the permits in flight at the moment when the bound came into force. From then on there are never more than this
      *     number or {@code most}, whichever is more, except for permits that are restored
-     * @throws IllegalArgumentException as its error, when {@code most} is negative
+     * @throws IllegalArgumentException as its error, when {@code most} or {@code leased} is negative
      */
-    public Mono<Integer> limit(int most) {
-        return pool.drain.limit(most);
+    public Mono<Integer> limit(int most, int leased) {
+        return pool.drain.limit(most, leased);
     }
 
     /**
@@ -63,12 +68,12 @@ public final class PoolSlice {
     }
 
     /**
-     * The permits that requests of each tenant hold and wait for, as far as the caps of the tenant and its classes allow. Of the
-     * requests of a tenant that were refused in the last 2 s because they may not wait, the largest one is added. Takes n log n
-     * time for n tenants that hold, wait or owe, and time in proportion to the permits of the pool, up to 1,024. While no request
-     * waits, permits are taken and given back meanwhile, so that the numbers may be of different moments.
+     * What requests hold and wait for. Of the requests of a tenant that were refused in the last 2 s because they may not wait, the
+     * largest one is added, like one that waits. Takes n log n time for n tenants that hold, wait or owe, and time in proportion to
+     * the permits of the pool, up to 1,024. While no request waits, permits are taken and given back meanwhile, so that the numbers
+     * may be of different moments.
      */
-    public Mono<Map<TenantId, Double>> asked() {
+    public Mono<AskedPermits> asked() {
         return pool.drain.asked();
     }
 }

@@ -1,5 +1,6 @@
 package io.fairgate.permit.embedded;
 
+import io.fairgate.fairness.AskedPermits;
 import io.fairgate.fairness.FairScheduler;
 import io.fairgate.fairness.QueuedRequest;
 import io.fairgate.permit.PoolSettings;
@@ -126,9 +127,9 @@ final class RequestQueue {
     // ---- the slice of this process ----
 
     /** Bounds the permits in flight; returns how many there are. */
-    int limit(int most) {
+    int limit(int most, int leased) {
         countSlots();
-        scheduler.limit(most, now);
+        scheduler.limit(most, leased, now);
         slice.limit(most, scheduler.inFlight());
         return scheduler.inFlight();
     }
@@ -137,11 +138,24 @@ final class RequestQueue {
         scheduler.weigh(tenants, groups, now);
     }
 
-    Map<TenantId, Double> asked() {
-        Map<TenantId, Double> asked = new HashMap<>(scheduler.asked(now));
+    AskedPermits asked() {
+        AskedPermits counted = scheduler.asked(now);
+        Map<TenantId, Double> asked = new HashMap<>(counted.permits());
+        Map<TenantId, Double> behindLarge = new HashMap<>(counted.behindLarge());
+        int largest = counted.largest();
         fastPath.addTaken(asked);
-        slice.refused(now).forEach((tenant, permits) -> asked.merge(tenant, permits, Double::sum));
-        return asked;
+        for (Map.Entry<TenantId, SliceBound.Refused> each : slice.refused(now).entrySet()) {
+            SliceBound.Refused refused = each.getValue();
+            double permits = refused.permits();
+            asked.merge(each.getKey(), permits, Double::sum);
+            if (!refused.isServed()) {
+                largest = Math.max(largest, refused.permits());
+                if (!scheduler.isWithinLimit(refused.permits())) {
+                    behindLarge.merge(each.getKey(), permits, Double::sum);
+                }
+            }
+        }
+        return new AskedPermits(asked, behindLarge, largest);
     }
 
     /** Ends the requests that wait, because the slice has ended. */
@@ -201,6 +215,7 @@ final class RequestQueue {
 
     private void granted(QueuedRequest request) {
         Waiter waiter = (Waiter) request;
+        slice.granted(request);
         resume(waiter);
         deadlines.set(waiter, waiter.endOfHold(now));
     }

@@ -30,7 +30,13 @@ final class SliceBound {
 
     private boolean isMoreRefused;
 
-    private record Refused(double permits, long until) {}
+    /**
+     * The largest request of a tenant that was refused.
+     *
+     * @param until when it does not count any more
+     * @param isServed whether the tenant has been granted as many permits at once since then
+     */
+    record Refused(int permits, long until, boolean isServed) {}
 
     /** Whether requests waited for permits of the pool, or were refused instead, after the last decisions. */
     private boolean wasShort;
@@ -68,19 +74,26 @@ final class SliceBound {
         TenantId tenant = request.tenant();
         Refused before = refused.get(tenant);
         if (isShared && (before != null || refused.size() < MOST_REFUSED)) {
-            double most = Math.max(request.permits(), before == null ? 0 : before.permits);
-            refused.put(tenant, new Refused(most, now + REFUSED_COUNTS_NANOS));
+            int most = Math.max(request.permits(), before == null ? 0 : before.permits);
+            refused.put(tenant, new Refused(most, now + REFUSED_COUNTS_NANOS, false));
             isMoreRefused |= before == null || before.permits < most;
         }
     }
 
-    /** The permits of what was refused a short time ago. */
-    Map<TenantId, Double> refused(long now) {
+    void granted(QueuedRequest request) {
+        if (!refused.isEmpty()) {
+            refused.computeIfPresent(
+                    request.tenant(),
+                    (tenant, each) ->
+                            new Refused(each.permits, each.until, each.isServed || each.permits <= request.permits()));
+        }
+    }
+
+    /** What was refused a short time ago. */
+    Map<TenantId, Refused> refused(long now) {
         refused.values().removeIf(each -> now >= each.until);
         isMoreRefused = false;
-        Map<TenantId, Double> permits = new HashMap<>();
-        refused.forEach((tenant, each) -> permits.put(tenant, each.permits));
-        return permits;
+        return Map.copyOf(refused);
     }
 
     void limit(int most, int inFlight) {

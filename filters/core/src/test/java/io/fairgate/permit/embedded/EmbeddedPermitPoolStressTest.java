@@ -83,14 +83,14 @@ class EmbeddedPermitPoolStressTest {
         int shrinks = 0;
         for (int i = 0; i < CHANGES; i++) {
             int most = random.nextInt(PERMITS + 1);
-            int inFlight = Objects.requireNonNull(slice.limit(most).block());
+            int inFlight = Objects.requireNonNull(slice.limit(most, 0).block());
             shrinks += inFlight > most ? 1 : 0;
             for (int looks = 0; looks < LOOKS; looks++) {
                 assertThat(running.get()).as("running").isLessThanOrEqualTo(Math.max(most, inFlight));
                 Thread.onSpinWait();
             }
         }
-        slice.limit(PERMITS).block();
+        slice.limit(PERMITS, 0).block();
         isOver.set(true);
         for (Thread thread : threads) {
             thread.join();

@@ -2,6 +2,7 @@ package io.fairgate.permit.embedded;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fairgate.fairness.AskedPermits;
 import io.fairgate.permit.HeldPermits;
 import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
@@ -68,7 +69,7 @@ class PoolSliceTest {
     }
 
     private int limit(int most) {
-        return Objects.requireNonNull(slice().limit(most).block());
+        return Objects.requireNonNull(slice().limit(most, 0).block());
     }
 
     private void endIn(Duration delay) {
@@ -109,6 +110,10 @@ class PoolSliceTest {
     }
 
     private Map<TenantId, Double> asked() {
+        return askedPermits().permits();
+    }
+
+    private AskedPermits askedPermits() {
         return Objects.requireNonNull(slice().asked().block());
     }
 
@@ -176,7 +181,7 @@ class PoolSliceTest {
         start(TenantShares.EQUAL);
         limit(1);
         TestSubscriber<Integer> refused = TestSubscriber.create();
-        slice().limit(-1).subscribe(refused);
+        slice().limit(-1, 0).subscribe(refused);
         assertThat(refused.expectTerminalError()).hasMessage("limit: -1 (expected: >= 0)");
         hold("a").release();
     }
@@ -441,7 +446,7 @@ class PoolSliceTest {
             changes.incrementAndGet();
             throw new IllegalStateException("a fault of the listener");
         });
-        part.limit(1).block();
+        part.limit(1, 0).block();
         HeldPermits held = Objects.requireNonNull(other.tryAcquire(request("a")));
         TestSubscriber<HeldPermits> waiting = TestSubscriber.create();
         other.acquire(request("a")).subscribe(waiting);
@@ -521,6 +526,23 @@ class PoolSliceTest {
         endIn(Duration.ofHours(1));
         ask("a");
         assertThat(asked()).containsOnly(Map.entry(A, 1.0));
+    }
+
+    @Test
+    void a_refused_request_counts_as_the_largest_until_its_tenant_has_been_granted_as_much() {
+        start(TenantShares.EQUAL);
+        limit(3);
+        endIn(Duration.ofHours(1));
+        assertThat(pool().tryAcquire(request("a").withPermits(5))).isNull();
+        assertThat(askedPermits()).isEqualTo(new AskedPermits(Map.of(A, 5.0), Map.of(A, 5.0), 5));
+        HeldPermits small = hold("a");
+        assertThat(askedPermits().largest()).isEqualTo(5);
+        limit(6);
+        assertThat(askedPermits()).as("within the bound").isEqualTo(new AskedPermits(Map.of(A, 6.0), Map.of(), 5));
+        TestSubscriber<HeldPermits> large = ask(request("a").withPermits(5));
+        assertThat(askedPermits()).isEqualTo(new AskedPermits(Map.of(A, 11.0), Map.of(), 0));
+        held(large).release();
+        small.release();
     }
 
     @Test

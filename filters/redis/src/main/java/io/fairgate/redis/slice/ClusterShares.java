@@ -4,12 +4,14 @@ import io.fairgate.shares.Entitlements;
 import io.fairgate.shares.Entitlements.Division;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.tenant.TenantId;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Divides the permits of a pool between nodes, by what the tenants want at each of them. Each node does it for itself, from
@@ -27,10 +29,12 @@ import java.util.TreeMap;
  * fraction are given in turn: the nodes that are owed most get one permit more. Otherwise each node should have a few more than
  * its tenants want, so that the next requests need not wait for the ledger, and about half of what is left stays free for the node
  * that needs it first. The only node gets all.
+ *
+ * <p><b>A request for more permits than its node should have</b> could never be granted by this. So one of the nodes with such requests is first:
+ * it should have as many as its request needs, and the others divide the rest. {@link LargeTurn} says how urgent the request of a node is.
+ * The other nodes with such requests should have no permits for these, nor for those behind them: they are owed more meanwhile.
  */
 final class ClusterShares {
-
-    private static final double ROUNDING = 1e-6;
 
     private final TenantShares shares;
     private final Entitlements entitlements;
@@ -43,40 +47,52 @@ final class ClusterShares {
     /**
      * What a node should have.
      *
-     * @param permits of the pool, without those of leases
+     * @param permits of the pool, those of leases included
      * @param self the name of the node
      * @param nodes what each live node tells; a node that is not among them should have nothing
      */
     NodeShare of(int permits, String self, Map<String, NodeDemand> nodes) {
-        if (!nodes.containsKey(self)) {
+        NodeDemand own = nodes.get(self);
+        if (own == null) {
             return NodeShare.NONE;
         }
-        Map<TenantId, Double> wanted = new HashMap<>();
-        nodes.values().forEach(node -> node.wanted().forEach((tenant, n) -> wanted.merge(tenant, n, Double::sum)));
-        Division division = entitlements.of(permits, wanted);
-        Map<String, Double> entitled = new TreeMap<>();
-        nodes.forEach((name, node) -> entitled.put(name, entitled(node, wanted, division)));
-        double left = division.permits()
-                - entitled.values().stream().mapToDouble(Double::doubleValue).sum();
-        int count = nodes.size();
-        boolean isScarce = left < count;
-        NodeDemand own = nodes.getOrDefault(self, NodeDemand.NONE);
-        double ownEntitled = entitled.getOrDefault(self, 0.0);
-        int target = isScarce
-                ? inTurns(whole(division.permits()), self, entitled, nodes)
-                : (int) (Math.ceil(ownEntitled - ROUNDING) + Math.floor(inAdvance(left, count)));
+        Map<String, Map<TenantId, Double>> wanted = new HashMap<>();
+        Map<String, Double> owed = new HashMap<>();
+        nodes.forEach((name, node) -> {
+            wanted.put(name, node.wanted());
+            owed.put(name, node.owed());
+        });
+        NodeSplit split = NodeSplit.of(permits, wanted, owed, entitlements);
+        Set<String> large = new TreeSet<>(nodes.keySet());
+        large.removeIf(name -> !isLarge(told(nodes, name).large(), split.target(name)));
+        if (large.isEmpty()) {
+            return share(own, split, split.target(self), split.isScarce(), false, split.entitled(self));
+        }
+        Set<TenantId> tenants = new HashSet<>();
+        large.forEach(name -> tenants.addAll(told(nodes, name).wanted().keySet()));
+        wanted.replaceAll((name, byTenant) -> withoutLarge(told(nodes, name), large.contains(name), tenants, split));
+        NodeSplit rest = NodeSplit.of(permits, wanted, owed, entitlements);
+        Set<String> possible = possible(permits, nodes, large);
+        boolean isOwed = possible.contains(self) || !large.contains(self);
+        double entitled = isOwed ? split.entitled(self) : rest.entitled(self);
+        String first = first(nodes, possible, split, rest).orElse(null);
+        if (first == null) {
+            return share(own, split, rest.target(self), true, false, entitled);
+        }
+        int ofFirst = told(nodes, first).large().needed();
+        if (first.equals(self)) {
+            return share(own, split, ofFirst, true, true, entitled);
+        }
+        wanted.remove(first);
+        NodeSplit ofOthers = NodeSplit.of(permits - ofFirst, wanted, owed, entitlements);
+        return share(own, split, ofOthers.target(self), true, false, entitled);
+    }
+
+    private NodeShare share(
+            NodeDemand own, NodeSplit split, int target, boolean isScarce, boolean isFirst, double entitled) {
         Map<TenantId, Double> parts = new HashMap<>();
-        own.wanted().forEach((tenant, n) -> parts.put(tenant, part(n, wanted, tenant)));
-        return new NodeShare(target, ownEntitled, isScarce, parts, groupParts(parts, division));
-    }
-
-    /** Permits for the next requests of each node. The only node gets all that are left. */
-    private static double inAdvance(double left, int nodes) {
-        return nodes == 1 ? left : (left - nodes) / (2.0 * nodes);
-    }
-
-    private static double part(double here, Map<TenantId, Double> wanted, TenantId tenant) {
-        return here / wanted.getOrDefault(tenant, here);
+        own.wanted().forEach((tenant, n) -> parts.put(tenant, split.part(tenant, n)));
+        return new NodeShare(target, entitled, isScarce, isFirst, parts, groupParts(parts, split.division()));
     }
 
     private Map<String, Double> groupParts(Map<TenantId, Double> parts, Division division) {
@@ -94,32 +110,68 @@ final class ClusterShares {
         return groupParts;
     }
 
-    private static double entitled(NodeDemand node, Map<TenantId, Double> wanted, Division division) {
-        double[] sum = {0};
-        node.wanted().forEach((tenant, n) -> sum[0] += division.of(tenant) * part(n, wanted, tenant));
-        return sum[0];
+    // ---- requests for more permits than a node should have ----
+
+    /**
+     * Whether requests wait at a node that need more than it should have, or more than comes back in time. A request for one permit waits for one
+     * that is given in turn.
+     */
+    private static boolean isLarge(LargeDemand told, int target) {
+        return told.needed() == 0
+                ? !told.behind().isEmpty()
+                : told.needed() > target && told.needed() - told.leased() > 1;
     }
 
-    /** Whole permits: the nodes that are owed most get the permits of which several have a part. */
-    private static int inTurns(int permits, String self, Map<String, Double> entitled, Map<String, NodeDemand> nodes) {
-        long whole = entitled.values().stream().mapToLong(ClusterShares::whole).sum();
-        List<String> withFraction = new ArrayList<>(entitled.keySet());
-        withFraction.removeIf(name -> fraction(entitled, name) < ROUNDING);
-        withFraction.sort(Comparator.<String>comparingDouble(
-                        name -> nodes.getOrDefault(name, NodeDemand.NONE).owed())
-                .thenComparingDouble(name -> fraction(entitled, name))
-                .reversed());
-        int place = withFraction.indexOf(self);
-        int own = whole(entitled.getOrDefault(self, 0.0));
-        return place >= 0 && place < permits - whole ? own + 1 : own;
+    /** Those nodes whose requests fit beside the leases of the others. */
+    private static Set<String> possible(int permits, Map<String, NodeDemand> nodes, Set<String> large) {
+        long leased =
+                nodes.values().stream().mapToLong(node -> node.large().leased()).sum();
+        Set<String> possible = new TreeSet<>(large);
+        possible.removeIf(name -> {
+            LargeDemand told = told(nodes, name).large();
+            return told.needed() == 0 || told.needed() + leased - told.leased() > permits;
+        });
+        return possible;
     }
 
-    private static int whole(double entitled) {
-        return (int) Math.floor(entitled + ROUNDING);
+    /**
+     * The node with the most urgent request; empty when it should let others go first, and these want the permits.
+     *
+     * @param split the division by what all want, which gives what each node is owed
+     * @param rest the division if none is first
+     */
+    private static Optional<String> first(
+            Map<String, NodeDemand> nodes, Set<String> possible, NodeSplit split, NodeSplit rest) {
+        // Permits on their way from node to node are owed to all nodes.
+        double owed = nodes.values().stream().mapToDouble(NodeDemand::owed).sum() / split.entitledInAll();
+        ToDoubleFunction<String> urgency = name -> told(nodes, name).large().urgency() - owed * split.entitled(name);
+        return possible.stream()
+                .max(Comparator.comparingDouble(urgency))
+                .filter(name -> urgency.applyAsDouble(name) >= 0
+                        || told(nodes, name).large().needed() <= rest.left() + rest.entitled(name));
     }
 
-    private static double fraction(Map<String, Double> entitled, String name) {
-        double permits = entitled.getOrDefault(name, 0.0);
-        return permits - whole(permits);
+    private static NodeDemand told(Map<String, NodeDemand> nodes, String name) {
+        return nodes.getOrDefault(name, NodeDemand.NONE);
+    }
+
+    /**
+     * What a node wants of the permits that are not for large requests.
+     *
+     * @param isLarge whether it has a large request itself
+     * @param tenants of the nodes with large requests. They get no more of these permits than they are entitled to at the node, because the permits for
+     *     large requests count for them as well
+     */
+    private static Map<TenantId, Double> withoutLarge(
+            NodeDemand node, boolean isLarge, Set<TenantId> tenants, NodeSplit split) {
+        Map<TenantId, Double> rest = new HashMap<>();
+        node.wanted().forEach((tenant, n) -> {
+            double most = tenants.contains(tenant) ? split.division().of(tenant) * split.part(tenant, n) : n;
+            double wanted = Math.min(most, isLarge ? n - node.large().behind(tenant) : n);
+            if (wanted > NodeSplit.ROUNDING) {
+                rest.put(tenant, wanted);
+            }
+        });
+        return rest;
     }
 }

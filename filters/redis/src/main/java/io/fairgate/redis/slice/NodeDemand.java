@@ -13,16 +13,20 @@ import java.util.Map;
  * @param wanted the permits that the requests of each tenant hold and wait for at the node
  * @param owed permit-seconds that the node was entitled to and did not have; negative for more than it was entitled to
  * @param limit the size of the pool in the node's policy: while these differ, the smallest is in force
+ * @param large of requests for many permits
  */
-record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit) {
+record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDemand large) {
 
-    static final NodeDemand NONE = new NodeDemand(Map.of(), 0, Integer.MAX_VALUE);
+    static final NodeDemand NONE = new NodeDemand(Map.of(), 0, Integer.MAX_VALUE, LargeDemand.NONE);
 
-    /** The most tenants in a text, which then has 72 kB with the longest ids. */
+    /** The most tenants in a text, which then has 80 kB with the longest ids. */
     static final int MOST_TENANTS = 1_000;
 
     /** The first word of a text: a later version may tell more. */
-    private static final String VERSION = "1";
+    private static final String VERSION = "2";
+
+    /** The words of a text before those of the tenants. */
+    private static final int NUMBERS = 6;
 
     private static final double LEAST = 0.01;
     /** Far more than any pool has. */
@@ -60,11 +64,23 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit) {
                 .append(' ')
                 .append(number(owed))
                 .append(' ')
-                .append(limit);
-        most.forEach(entry -> text.append(' ')
-                .append(entry.getKey())
-                .append(':')
-                .append(number(Math.max(LEAST, entry.getValue() * scale))));
+                .append(limit)
+                .append(' ')
+                .append(large.leased())
+                .append(' ')
+                .append(large.needed())
+                .append(' ')
+                .append(number(large.urgency()));
+        most.forEach(entry -> {
+            text.append(' ')
+                    .append(entry.getKey())
+                    .append(':')
+                    .append(number(Math.max(LEAST, entry.getValue() * scale)));
+            double behind = large.behind(entry.getKey()) * scale;
+            if (behind >= LEAST) {
+                text.append(':').append(number(behind));
+            }
+        });
         return text.toString();
     }
 
@@ -78,19 +94,24 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit) {
      */
     static NodeDemand parse(String text) {
         String[] words = text.split(" ", -1);
-        if (words.length < 3 || !words[0].equals(VERSION)) {
+        if (words.length < NUMBERS || !words[0].equals(VERSION)) {
             return NONE;
         }
         try {
             Map<TenantId, Double> wanted = new HashMap<>();
-            for (int i = 3; i < words.length; i++) {
-                int colon = words[i].indexOf(':');
-                wanted.put(
-                        TenantId.of(words[i].substring(0, Math.max(0, colon))),
-                        Double.parseDouble(words[i].substring(colon + 1)));
+            Map<TenantId, Double> behind = new HashMap<>();
+            for (int i = NUMBERS; i < words.length; i++) {
+                String[] parts = words[i].split(":", 3);
+                TenantId tenant = TenantId.of(parts[0]);
+                wanted.put(tenant, Double.parseDouble(parts[1]));
+                if (parts.length > 2) {
+                    behind.put(tenant, Double.parseDouble(parts[2]));
+                }
             }
-            return new NodeDemand(wanted, Double.parseDouble(words[1]), Integer.parseInt(words[2]));
-        } catch (IllegalArgumentException malformed) {
+            LargeDemand large = new LargeDemand(
+                    Integer.parseInt(words[4]), Double.parseDouble(words[5]), Integer.parseInt(words[3]), behind);
+            return new NodeDemand(wanted, Double.parseDouble(words[1]), Integer.parseInt(words[2]), large);
+        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException malformed) {
             return NONE;
         }
     }
@@ -101,11 +122,18 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit) {
         if (permits == 0 || all == 0) {
             return this;
         }
-        Map<TenantId, Double> rest = new HashMap<>();
-        if (all > permits) {
-            wanted.forEach((tenant, n) -> rest.put(tenant, n * (all - permits) / all));
+        double left = Math.max(0, all - permits) / all;
+        LargeDemand rest = new LargeDemand(
+                Math.max(0, large.needed() - permits), large.urgency(), large.leased(), scaled(large.behind(), left));
+        return new NodeDemand(scaled(wanted, left), owed, limit, rest);
+    }
+
+    private static Map<TenantId, Double> scaled(Map<TenantId, Double> permits, double by) {
+        Map<TenantId, Double> scaled = new HashMap<>();
+        if (by > 0) {
+            permits.forEach((tenant, n) -> scaled.put(tenant, n * by));
         }
-        return new NodeDemand(rest, owed, limit);
+        return scaled;
     }
 
     private double sum() {

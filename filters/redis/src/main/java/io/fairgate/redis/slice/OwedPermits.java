@@ -34,6 +34,12 @@ final class OwedPermits {
         fading = share.isScarce() ? FADING : FADING_IN_PLENTY;
     }
 
+    /** It is owed no more than this from now on. */
+    void atMost(double most, long now) {
+        permitSeconds = Math.min(permitSeconds(now), most);
+        since = now;
+    }
+
     /** Negative for more than the node was entitled to. */
     double permitSeconds(long now) {
         // The solution of owed' = permits - owed / fading.

@@ -1,5 +1,6 @@
 package io.fairgate.redis.slice;
 
+import io.fairgate.fairness.AskedPermits;
 import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.embedded.PoolSlice;
 import io.fairgate.shares.TenantShares;
@@ -13,6 +14,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -55,15 +57,17 @@ final class SliceNode {
     private final HeartbeatTimer heartbeats;
     private final HostedLeases leases;
     private final OwedPermits owed;
+    private final LargeTurn turn = new LargeTurn();
     private final SliceLog report;
     private final Outage outage;
     private final ToldDemands told = new ToldDemands();
+    private final LongSupplier maxCollect;
 
     private int permits;
     private ClusterShares division;
     private NodeShare share = NodeShare.NONE;
-    /** What the tenants asked for when the last heartbeat began. */
-    private Map<TenantId, Double> wanted = Map.of();
+    /** What the requests asked for when the last heartbeat began. */
+    private AskedPermits asked = new AskedPermits(Map.of(), Map.of(), 0);
     /** The permits of the slice that the pool may use. */
     private int usable;
     /** The bound of the pool: these, the reserve and the leases; or in an outage the permits of the policy and the leases. */
@@ -117,6 +121,7 @@ final class SliceNode {
         this.owed = new OwedPermits(now());
         this.latest = new LatestAnswer(0, 0, permits, 0, 0, false, now(), 0, now(), false);
         this.report = new SliceLog(pool.name(), permits, outagePolicy);
+        this.maxCollect = () -> pool.settings().fairness().maxCollect().toNanos();
         this.slice = pool.share(() -> run(this.heartbeats::soon));
         // Requests wait for the first answer, and not for ever.
         this.grantsUntil = now() + term.grantNanos();
@@ -224,7 +229,7 @@ final class SliceNode {
         }
         bound = Math.max(0, bound - (before - leases.permits()));
         // The bound first: otherwise the pool would grant the permits again.
-        var unused = slice.limit(bound).subscribe(inFlight -> release.run(), failed -> release.run());
+        var unused = limit().subscribe(inFlight -> release.run(), failed -> release.run());
     }
 
     /** Without an answer, the ledger is told again after the next heartbeat that is answered. */
@@ -292,9 +297,8 @@ final class SliceNode {
         heartbeats.ended();
     }
 
-    private void asked(Map<TenantId, Double> wanted) {
-        this.wanted = new HashMap<>(wanted);
-        this.wanted.replaceAll((tenant, permits) -> Math.min(permits, NodeDemand.MOST_PERMITS));
+    private void asked(AskedPermits asked) {
+        this.asked = asked;
         aim();
         if (isStopped) {
             heartbeats.ended();
@@ -317,7 +321,7 @@ final class SliceNode {
         int alone = outage.permits(now(), grantsUntil, agent.slice(now()));
         int leased = leases.permits();
         bound = alone + leased;
-        next(slice.limit(bound), all -> {
+        next(limit(), all -> {
             int inFlight = all - leased;
             slice.endsAt(Long.MAX_VALUE);
             latest = latest.withOutage(alone);
@@ -332,7 +336,7 @@ final class SliceNode {
         outage.end(now());
         int leased = leases.permits();
         bound = leased;
-        next(slice.limit(bound), inFlight -> {
+        next(limit(), inFlight -> {
             slice.endsAt(grantsUntil);
             usable = 0;
             latest = latest.withoutOutage();
@@ -341,7 +345,15 @@ final class SliceNode {
     }
 
     private NodeDemand demand() {
-        return new NodeDemand(wanted, owed.permitSeconds(now()), permits);
+        Map<TenantId, Double> wanted = new HashMap<>(asked.permits());
+        wanted.replaceAll((tenant, n) -> Math.min(n, NodeDemand.MOST_PERMITS));
+        LargeDemand large = new LargeDemand(needed(), turn.urgency(owed, now()), leases.permits(), asked.behindLarge());
+        return new NodeDemand(wanted, owed.permitSeconds(now()), permits, large);
+    }
+
+    /** The permits that the largest request needs, beside those of leases. */
+    private int needed() {
+        return asked.largest() == 0 ? 0 : asked.largest() + leases.permits();
     }
 
     private void aim() {
@@ -356,6 +368,8 @@ final class SliceNode {
         }
         agent.aimAt(target());
         owe();
+        int needed = Math.max(0, needed() - outage.reserveToCome());
+        turn.update(share, needed, agent.slice(now()), leases.permits(), owed, maxCollect.getAsLong(), now());
     }
 
     /** What the slice should have. Leases that are recorded are not part of it. */
@@ -384,10 +398,15 @@ final class SliceNode {
         owed.update(now(), share, agent.slice(now()) + leases.permits());
     }
 
+    /** Bounds the pool; emits the permits in flight. */
+    private Mono<Integer> limit() {
+        return slice.limit(bound, leases.permits());
+    }
+
     private void limit(int most, IntConsumer step) {
         int besideSlice = outage.reserve() + leases.permits();
         bound = most + besideSlice;
-        next(slice.limit(bound), inFlight -> {
+        next(limit(), inFlight -> {
             usable = most;
             // The target may be lower by now: the node must promise no less than the bound.
             step.accept(Math.max(most, inFlight - besideSlice));

@@ -137,6 +137,74 @@ class SharedLeasesTest {
     }
 
     @Test
+    void two_gateways_whose_leases_want_all_permits_get_them_in_turn() {
+        LeaseId first = one.opened();
+        LeaseId second = two.opened();
+        CompletableFuture<Boolean> ofFirst = one.acquire(first, 4, LONG);
+        CompletableFuture<Boolean> ofSecond = two.acquire(second, 4, LONG);
+        pass(SECOND);
+        assertThat(List.of(ofFirst.isDone(), ofSecond.isDone())).containsExactlyInAnyOrder(true, false);
+        pass(Duration.ofSeconds(10));
+        answer(three.leases.release(ofFirst.isDone() ? first : second));
+        pass(SECOND);
+        assertThat(ofFirst).isCompletedWithValue(true);
+        assertThat(ofSecond).isCompletedWithValue(true);
+        assertThat(cluster.pools.leased("pool")).isEqualTo(4);
+        answer(three.leases.release(first));
+        answer(three.leases.release(second));
+    }
+
+    @Test
+    void a_lease_for_all_permits_is_granted_while_another_gateway_is_busy() {
+        for (int i = 0; i < 8; i++) {
+            keepBusy(two, Duration.ofMillis(20 + i));
+        }
+        pass(SECOND);
+        assertThat(two.inFlight()).isEqualTo(4);
+        LeaseId all = one.opened();
+        CompletableFuture<Boolean> answer = one.acquire(all, 4, LONG);
+        pass(Duration.ofSeconds(2));
+        assertThat(answer).isCompletedWithValue(true);
+        assertThat(two.inFlight()).isZero();
+        answer(three.leases.release(all));
+        pass(SECOND);
+        assertThat(two.inFlight()).isEqualTo(4);
+    }
+
+    /** One request after the other. */
+    private void keepBusy(Gateway gateway, Duration hold) {
+        PermitRequest request =
+                PermitRequest.of("busy").withEventLoop(Runnable::run).withMaxWait(Duration.ofHours(1));
+        gateway.pool("pool")
+                .acquire(request)
+                .subscribe(held -> cluster.time.schedule(
+                        () -> {
+                            held.release();
+                            keepBusy(gateway, hold);
+                        },
+                        hold.toNanos(),
+                        TimeUnit.NANOSECONDS));
+    }
+
+    @Test
+    void a_lease_for_more_permits_than_are_left_beside_another_lease_takes_nothing_from_requests() {
+        LeaseId small = two.holding(1);
+        for (int i = 0; i < 8; i++) {
+            keepBusy(two, Duration.ofMillis(20 + i));
+        }
+        LeaseId all = one.opened();
+        CompletableFuture<Boolean> answer = one.acquire(all, 4, LONG);
+        for (int i = 0; i < 10; i++) {
+            pass(SECOND);
+            assertThat(two.inFlight()).as("all others, and the lease").isEqualTo(4);
+        }
+        answer(three.leases.release(small));
+        pass(Duration.ofSeconds(2));
+        assertThat(answer).isCompletedWithValue(true);
+        answer(three.leases.release(all));
+    }
+
+    @Test
     void a_lease_outlives_its_gateway() {
         LeaseId id = one.holding(3);
         long token = held(one, id).token();

@@ -21,7 +21,11 @@ class ClusterSharesTest {
     private ClusterShares shares = new ClusterShares(TenantShares.EQUAL);
 
     private void tells(String node, double owed, Map<TenantId, Double> wanted) {
-        nodes.put(node, new NodeDemand(wanted, owed, Integer.MAX_VALUE));
+        tells(node, owed, wanted, LargeDemand.NONE);
+    }
+
+    private void tells(String node, double owed, Map<TenantId, Double> wanted, LargeDemand large) {
+        nodes.put(node, new NodeDemand(wanted, owed, Integer.MAX_VALUE, large));
     }
 
     private NodeShare of(int permits, String node) {
@@ -154,5 +158,117 @@ class ClusterSharesTest {
                     .as("of %d", permits)
                     .isLessThanOrEqualTo(permits);
         }
+    }
+
+    // ---- requests for more permits than their node should have ----
+
+    private static LargeDemand needs(int permits, double urgency) {
+        return new LargeDemand(permits, urgency, 0, Map.of());
+    }
+
+    private static LargeDemand needs(int permits, double urgency, TenantId tenant, double behind) {
+        return new LargeDemand(permits, urgency, 0, Map.of(tenant, behind));
+    }
+
+    private void assertTargets(int permits, int one, int two) {
+        assertThat(Map.of("one", target(permits, "one"), "two", target(permits, "two")))
+                .isEqualTo(Map.of("one", one, "two", two));
+    }
+
+    @Test
+    void a_node_that_is_owed_something_should_have_what_its_request_needs_and_the_others_divide_the_rest() {
+        tells("one", 0.5, Map.of(A, 6.0), needs(6, 0.5, A, 6));
+        tells("two", -0.5, Map.of(B, 40.0));
+        assertTargets(10, 6, 4);
+        assertThat(of(10, "one").isFirst()).isTrue();
+        assertThat(of(10, "two").isFirst()).isFalse();
+        assertThat(of(10, "one").entitled()).as("what it pays with").isEqualTo(5);
+    }
+
+    @Test
+    void a_node_that_is_not_urgent_lets_the_others_have_all() {
+        tells("one", -0.5, Map.of(A, 6.0), needs(6, -0.5, A, 6));
+        tells("two", 0.5, Map.of(B, 40.0));
+        assertTargets(10, 0, 10);
+        assertThat(of(10, "one").entitled()).as("it is owed more meanwhile").isEqualTo(5);
+        assertThat(of(10, "one").isScarce()).isTrue();
+    }
+
+    @Test
+    void what_the_others_do_not_want_a_request_gets_also_when_it_is_not_urgent() {
+        tells("one", -9, Map.of(A, 9.0), needs(9, -9, A, 9));
+        tells("two", 9, Map.of(B, 1.0));
+        tells("three", 0, Map.of());
+        assertTargets(10, 9, 1);
+        tells("two", 9, Map.of(B, 2.0));
+        assertTargets(10, 0, 2);
+    }
+
+    @Test
+    void small_requests_of_a_node_that_is_not_first_are_served() {
+        TenantId c = TenantId.of("c");
+        tells("one", -1, Map.of(A, 8.0, c, 2.0), needs(8, -1, A, 8));
+        tells("two", 1, Map.of(B, 40.0));
+        assertTargets(10, 2, 8);
+    }
+
+    @Test
+    void a_request_for_as_much_as_the_node_should_have_is_not_large() {
+        tells("one", -1, Map.of(A, 5.0), needs(5, -1));
+        tells("two", 1, Map.of(B, 40.0));
+        assertTargets(10, 5, 5);
+        assertThat(of(10, "one").isFirst()).isFalse();
+    }
+
+    @Test
+    void the_most_urgent_request_is_first() {
+        tells("one", 0, Map.of(A, 10.0), needs(10, 1, A, 10));
+        tells("two", 0, Map.of(B, 10.0), needs(10, 1.5, B, 10));
+        assertTargets(10, 0, 10);
+        tells("one", 0, Map.of(A, 10.0), needs(10, 2, A, 10));
+        assertTargets(10, 10, 0);
+    }
+
+    @Test
+    void all_nodes_find_the_same_node_to_be_first_when_requests_are_as_urgent() {
+        tells("one", 0, Map.of(A, 10.0), needs(10, 0, A, 10));
+        tells("two", 0, Map.of(B, 10.0), needs(10, 0, B, 10));
+        assertThat(target(10, "one") + target(10, "two")).isEqualTo(10);
+        assertThat(Math.abs(target(10, "one") - target(10, "two"))).isEqualTo(10);
+    }
+
+    @Test
+    void a_request_that_does_not_fit_beside_the_leases_of_others_takes_nothing_and_is_not_owed_anything() {
+        tells("one", 1, Map.of(A, 10.0), needs(10, 1, A, 10));
+        tells("two", 0, Map.of(B, 40.0), new LargeDemand(0, 0, 1, Map.of()));
+        assertTargets(10, 0, 10);
+        assertThat(of(10, "one").entitled()).isZero();
+        assertThat(of(10, "two").entitled()).isEqualTo(5);
+        tells("one", 1, Map.of(A, 9.0), needs(9, 1, A, 9));
+        assertTargets(10, 9, 1);
+    }
+
+    @Test
+    void the_leases_of_a_node_are_within_what_its_request_needs() {
+        tells("one", 1, Map.of(A, 10.0), new LargeDemand(10, 1, 4, Map.of(A, 6.0)));
+        tells("two", 0, Map.of(B, 40.0));
+        assertTargets(10, 10, 0);
+    }
+
+    @Test
+    void a_request_for_which_permits_do_not_come_back_in_time_takes_nothing() {
+        tells("one", 1, Map.of(A, 9.0), new LargeDemand(0, 1, 0, Map.of(A, 8.0)));
+        tells("two", 0, Map.of(B, 40.0));
+        assertTargets(10, 1, 9);
+    }
+
+    @Test
+    void a_tenant_with_a_large_request_gets_no_more_than_its_share_at_the_other_node() {
+        tells("one", -1, Map.of(A, 10.0), needs(10, -1, A, 10));
+        tells("two", 1, Map.of(A, 10.0, B, 40.0));
+        tells("three", 0, Map.of(B, 40.0));
+        assertThat(of(12, "two").entitled()).isEqualTo(6);
+        assertTargets(12, 0, 3 + 5);
+        assertThat(target(12, "three")).isEqualTo(4);
     }
 }

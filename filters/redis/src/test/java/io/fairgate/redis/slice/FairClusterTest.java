@@ -227,4 +227,80 @@ class FairClusterTest {
         assertThat(measured.of("b")).isEqualTo(1 / 6.0, CLOSE);
         assertFull(measured, 40, 0.95);
     }
+
+    // ---- requests for more permits than their gateway is entitled to ----
+
+    @Test
+    void gateways_whose_requests_want_all_permits_take_turns_by_weight() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(3, 1), 2);
+        gateways.connect("a", 0, 2, 10, about(50), Duration.ZERO);
+        gateways.connect("b", 1, 2, 10, about(50), Duration.ZERO);
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.75, CLOSE);
+        assertFull(measured, 10, 0.97);
+    }
+
+    @Test
+    void three_gateways_whose_requests_want_all_permits() {
+        SimulatedGateways gateways = new SimulatedGateways(4, TenantShares.EQUAL, 3);
+        gateways.connect("a", 0, 2, 4, about(50), Duration.ZERO);
+        gateways.connect("b", 1, 2, 4, about(50), Duration.ZERO);
+        gateways.connect("c", 2, 2, 4, about(50), Duration.ZERO);
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(1 / 3.0, CLOSE);
+        assertThat(measured.of("b")).isEqualTo(1 / 3.0, CLOSE);
+        assertFull(measured, 4, 0.94);
+    }
+
+    @Test
+    void requests_for_all_permits_at_one_gateway_and_small_ones_at_the_other() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), 2);
+        gateways.connect("a", 0, 2, 10, about(50), Duration.ZERO);
+        gateways.connect("b", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.5, CLOSE);
+        assertFull(measured, 10, 0.95);
+    }
+
+    @Test
+    void requests_that_need_a_little_more_than_their_gateway_is_entitled_to() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), 2);
+        gateways.connect("a", 0, 4, 6, about(100), Duration.ZERO);
+        gateways.connect("b", 1, BACKLOG, about(20));
+        Measured measured = gateways.measure(SOON, MINUTE);
+        assertThat(measured.of("a")).isEqualTo(0.5, CLOSE);
+        assertFull(measured, 10, 0.96);
+    }
+
+    @Test
+    void a_request_for_all_permits_waits_for_long_holds_at_the_other_gateway() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), 2);
+        gateways.connect("a", 0, 2, 10, about(50), Duration.ZERO);
+        gateways.connect("b", 1, BACKLOG, exactly(3_000));
+        Measured measured = gateways.measure(Duration.ofSeconds(10), MINUTE.multipliedBy(2));
+        assertThat(measured.of("a")).isEqualTo(0.5, offset(0.05));
+        assertFull(measured, 10, 0.9);
+    }
+
+    /** The requests in vain cost their own tenant, and not the others. */
+    @Test
+    void a_request_that_a_long_hold_prevents_takes_nothing_from_the_share_of_others() {
+        SimulatedGateways gateways = new SimulatedGateways(10, TenantShares.EQUAL, 2);
+        gateways.connect("a", 0, 2, 10, about(50), Duration.ZERO);
+        gateways.connect("b", 1, BACKLOG, about(20));
+        gateways.connect("c", 1, 1, exactly(600_000));
+        Measured measured = gateways.measure(Duration.ofSeconds(10), MINUTE.multipliedBy(2));
+        assertThat(measured.of("a")).isZero();
+        assertThat(measured.of("b") * measured.utilization()).as("of 0.45").isGreaterThan(0.44);
+    }
+
+    @Test
+    void clients_that_leave_while_permits_are_collected_for_them_take_nothing_from_the_share_of_others() {
+        SimulatedGateways gateways = new SimulatedGateways(10, weights(1, 1), 2);
+        gateways.connect("a", 0, 2, 10, about(50), Duration.ZERO).cancelAfter(Duration.ofMillis(60));
+        gateways.connect("b", 1, BACKLOG, about(100));
+        Measured measured = gateways.measure(Duration.ofSeconds(10), MINUTE);
+        assertThat(measured.of("b") * measured.utilization()).isGreaterThan(0.48);
+        assertThat(measured.mostInUse()).isEqualTo(10);
+    }
 }

@@ -14,7 +14,7 @@ class OwedPermitsTest {
     private final OwedPermits owed = new OwedPermits(0);
 
     private static NodeShare share(double entitled, boolean isScarce) {
-        return new NodeShare(0, entitled, isScarce, Map.of(), Map.of());
+        return new NodeShare(0, entitled, isScarce, false, Map.of(), Map.of());
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.fairgate.redis.slice;
 
 import io.fairgate.permit.HeldPermits;
+import io.fairgate.permit.PermitRefusedException;
 import io.fairgate.permit.PermitRequest;
 import io.fairgate.permit.PoolListener;
 import io.fairgate.permit.PoolSettings;
@@ -81,7 +82,12 @@ final class SimulatedGateways {
 
     /** @param pause between the end of a request and the next one */
     Connections connect(String tenant, int gateway, int number, Holds holds, Duration pause) {
-        Connections connections = new Connections(tenant, gateway, holds, pause);
+        return connect(tenant, gateway, number, 1, holds, pause);
+    }
+
+    /** @param permits of each request */
+    Connections connect(String tenant, int gateway, int number, int permits, Holds holds, Duration pause) {
+        Connections connections = new Connections(tenant, gateway, permits, holds, pause);
         for (int i = 0; i < number; i++) {
             after(Duration.ofNanos(random.nextInt((int) MILLI)), connections::send);
         }
@@ -92,14 +98,17 @@ final class SimulatedGateways {
     final class Connections {
 
         private final String tenant;
-        private final PermitRequest request;
+        private PermitRequest request;
         private final Holds holds;
         private final Duration pause;
         private int gateway;
 
-        Connections(String tenant, int gateway, Holds holds, Duration pause) {
+        Connections(String tenant, int gateway, int permits, Holds holds, Duration pause) {
             this.tenant = tenant;
-            this.request = PermitRequest.of(tenant).withEventLoop(Runnable::run).withMaxHold(PoolSettings.MAX_DURATION);
+            this.request = PermitRequest.of(tenant)
+                    .withPermits(permits)
+                    .withEventLoop(Runnable::run)
+                    .withMaxHold(PoolSettings.MAX_DURATION);
             this.gateway = gateway;
             this.holds = holds;
             this.pause = pause;
@@ -113,6 +122,12 @@ final class SimulatedGateways {
             });
         }
 
+        /** Requests that wait for so long are cancelled, and sent again. */
+        Connections cancelAfter(Duration wait) {
+            request = request.withMaxWait(wait);
+            return this;
+        }
+
         void move(int to) {
             gateway = to;
         }
@@ -122,20 +137,24 @@ final class SimulatedGateways {
         }
 
         private void refused(Throwable error) {
-            if (!(error instanceof PoolUnavailableException)) {
+            if (error instanceof PoolUnavailableException) {
+                unavailable++;
+                after(Duration.ofMillis(50), this::send);
+            } else if (error instanceof PermitRefusedException) {
+                after(Duration.ZERO, this::send);
+            } else {
                 throw new AssertionError(error);
             }
-            unavailable++;
-            after(Duration.ofMillis(50), this::send);
         }
 
         private void granted(HeldPermits held) {
             long since = now();
-            inUse++;
+            int permits = request.permits();
+            inUse += permits;
             mostInUse = Math.max(mostInUse, inUse);
             after(Duration.ofNanos(holds.draw(random)), () -> {
-                inUse--;
-                used.merge(tenant, (double) (now() - Math.max(since, measuredFrom)), Double::sum);
+                inUse -= permits;
+                used.merge(tenant, (double) permits * (now() - Math.max(since, measuredFrom)), Double::sum);
                 held.release();
                 after(pause, this::send);
             });
@@ -177,7 +196,16 @@ final class SimulatedGateways {
     }
 
     private static PoolSettings settings(int permits) {
-        return PoolSettings.ofPermits(permits).withMaxWait(Duration.ofHours(1));
+        PoolSettings usual = PoolSettings.ofPermits(permits);
+        return new PoolSettings(
+                permits,
+                usual.maxWaiting(),
+                Duration.ofHours(1),
+                usual.maxHold(),
+                usual.leases(),
+                usual.memory(),
+                usual.fairness().maxCollect(),
+                usual.onClientLeft());
     }
 
     /** The ledger loses what it kept. */

@@ -129,8 +129,9 @@ class SliceNodeTest {
 
     private void otherNodeBeats(int sequence) {
         LedgerState.Node other = ledger.nodes.get("other");
-        String demand =
-                new NodeDemand(Map.of(TenantId.of("other"), (double) OF_OTHER_NODE), 0, limitOfOtherNode).text();
+        String demand = new NodeDemand(
+                        Map.of(TenantId.of("other"), (double) OF_OTHER_NODE), 0, limitOfOtherNode, LargeDemand.NONE)
+                .text();
         Heartbeat beat = new Heartbeat(
                 "other",
                 sequence,

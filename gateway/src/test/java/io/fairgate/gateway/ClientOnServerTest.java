@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntPredicate;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,7 @@ import reactor.core.publisher.Sinks;
  * The lease client against the server: each was written against a description of the other. If a client's time is virtual, the
  * server's is not: a heartbeat then arrives at once, which the server cannot notice.
  */
+@Tag("long")
 class ClientOnServerTest {
 
     private static final String NOWHERE = "http://127.0.0.1:9";

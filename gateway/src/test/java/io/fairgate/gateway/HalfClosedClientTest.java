@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A client that closes its side of the connection after its request, and waits for the answer. Runs twice: on the native
  * transport, and on NIO (see the second execution of Surefire).
  */
+@Tag("long")
 class HalfClosedClientTest {
 
     @RegisterExtension

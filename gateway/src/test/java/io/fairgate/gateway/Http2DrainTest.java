@@ -6,6 +6,7 @@ import io.netty.handler.codec.http2.Http2Error;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.netty.http.HttpProtocol;
@@ -13,6 +14,7 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
 /** Graceful shutdown over HTTP/2: open streams are served, and a client learns at once that it cannot open new ones. */
+@Tag("long")
 class Http2DrainTest {
 
     private final CountDownLatch mayEnd = new CountDownLatch(1);

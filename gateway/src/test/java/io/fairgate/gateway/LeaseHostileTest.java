@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -14,6 +15,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Malformed and hostile calls: each answer says what was expected, and no call holds a permit. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("long")
 class LeaseHostileTest {
 
     @RegisterExtension

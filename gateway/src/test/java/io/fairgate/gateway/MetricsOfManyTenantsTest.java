@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A page of metrics with more tenants than may have their own time series. */
+@Tag("long")
 class MetricsOfManyTenantsTest {
 
     private static final List<String> MEMBERS = List.of("a", "b", "c", "d", "e");

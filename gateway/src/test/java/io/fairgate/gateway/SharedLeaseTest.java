@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fairgate.redis.connection.RedisProcess;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -82,7 +83,7 @@ class SharedLeaseTest {
         AtomicReference<Answer> all = new AtomicReference<>();
         eventually(() -> all.set(
                 held(at(gateway, "a").acquire(key, "pool", "{\"permits\":4,\"ttl\":\"5m\",\"maxWait\":\"20s\"}"))));
-        return all.get();
+        return Objects.requireNonNull(all.get());
     }
 
     @Test

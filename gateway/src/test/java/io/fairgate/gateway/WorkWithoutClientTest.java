@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * A request holds its permit while the upstream works on it, even if the client has left, as {@code on-client-left} says.
  */
+@Tag("long")
 class WorkWithoutClientTest {
 
     private static final String TIMEOUT = "--spring.cloud.gateway.server.webflux.httpclient.response-timeout=";

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 /** Properties over time, in simulations; all figures are computed from the event logs. */
 class FairnessPropertiesTest {
 
-    private static final int SCENARIOS = 160;
+    private static final int SCENARIOS = 80;
 
     /** The settings of a gateway, or an unlimited memory. */
     private static FairnessSettings settings(int seed) {

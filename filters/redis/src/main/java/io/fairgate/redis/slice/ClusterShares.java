@@ -143,8 +143,10 @@ final class ClusterShares {
     private static Optional<String> first(
             Map<String, NodeDemand> nodes, Set<String> possible, NodeSplit split, NodeSplit rest) {
         // Permits on their way from node to node are owed to all nodes.
-        double owed = nodes.values().stream().mapToDouble(NodeDemand::owed).sum() / split.entitledInAll();
-        ToDoubleFunction<String> urgency = name -> told(nodes, name).large().urgency() - owed * split.entitled(name);
+        double owed = nodes.values().stream().mapToDouble(NodeDemand::owed).sum();
+        double entitled = Math.max(NodeSplit.ROUNDING, split.entitledInAll());
+        ToDoubleFunction<String> urgency =
+                name -> told(nodes, name).large().urgency() - owed * split.entitled(name) / entitled;
         return possible.stream()
                 .max(Comparator.comparingDouble(urgency))
                 .filter(name -> urgency.applyAsDouble(name) >= 0

@@ -35,10 +35,10 @@ final class AskedReport {
 
     private void add(SchedulingNode leaf) {
         QueuedRequest head = leaf.queue.head();
-        long cost = head == null ? -1 : HierarchyWalks.cost(head, HierarchyWalks.childOn(head, walks.top));
-        if (head == null || cost < 0) {
-            return; // nothing waits here, or it waits for a cap
+        if (head == null || (!leaf.isAside && waitsForCap(head))) {
+            return;
         }
+        long cost = HierarchyWalks.costToPool(head);
         if (leaf.isAside || cost > walks.mostAtOnce()) {
             behindLarge.merge(tenantOf(leaf), (double) leaf.queue.permits(), Double::sum);
         }
@@ -46,6 +46,10 @@ final class AskedReport {
         if (cost <= walks.permits - walks.top.collected.stillHeld) {
             largest = Math.max(largest, cost);
         }
+    }
+
+    private boolean waitsForCap(QueuedRequest head) {
+        return HierarchyWalks.cost(head, HierarchyWalks.childOn(head, walks.top)) < 0;
     }
 
     private static TenantId tenantOf(SchedulingNode leaf) {

@@ -221,6 +221,15 @@ final class HierarchyWalks {
         }
     }
 
+    /** The cost of the request to the pool, whether or not the nodes on the way have room for it now. */
+    static long costToPool(QueuedRequest request) {
+        long cost = request.permits();
+        for (SchedulingNode node = request.leaf(); !node.isPool(); node = node.parent()) {
+            cost = node.costOf(cost);
+        }
+        return cost;
+    }
+
     /** Whether {@code n} permits fit at a leaf if nothing is in flight and all other nodes keep what they reserve. */
     boolean fitsWhenAllElseIsFree(SchedulingNode leaf, int n) {
         long needed = Math.max(n, leaf.keeps());

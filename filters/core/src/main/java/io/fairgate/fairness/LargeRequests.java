@@ -97,15 +97,15 @@ final class LargeRequests {
 
     /** Whether these siblings may collect, or continue to collect, for the next request, which needs more than is free. */
     boolean mayCollect(SchedulingGroup siblings, QueuedRequest request) {
-        return isWithinLimit(siblings, request)
+        return isWithinLimit(request)
                 && (siblings.collected.stillHeld == 0
                         || !isLimited(siblings, request)
                         || fitsBesideWhatIsStillHeld(siblings, request)
                         || !othersCompete(siblings, request));
     }
 
-    private boolean isWithinLimit(SchedulingGroup siblings, QueuedRequest request) {
-        return !siblings.parent().isPool() || cost(siblings, request) <= walks.mostAtOnce();
+    private boolean isWithinLimit(QueuedRequest request) {
+        return HierarchyWalks.costToPool(request) <= walks.mostAtOnce();
     }
 
     private boolean fitsBesideWhatIsStillHeld(SchedulingGroup siblings, QueuedRequest request) {
@@ -140,7 +140,7 @@ final class LargeRequests {
             if (siblings.runQueue.isEmpty() && walks.room(siblings.parent()) > 0) {
                 for (SchedulingNode leaf : siblings.collected.aside) {
                     QueuedRequest head = leaf.queue.head();
-                    if (head == null || isWithinLimit(siblings, head)) {
+                    if (head == null || isWithinLimit(head)) {
                         comeBackNow(leaf);
                         return true;
                     }
@@ -282,7 +282,7 @@ final class LargeRequests {
 
     private void comeBackIfItFits(SchedulingGroup siblings, SchedulingNode leaf) {
         QueuedRequest head = leaf.queue.head();
-        if (head == null || (fitsBesideWhatIsStillHeld(siblings, head) && isWithinLimit(siblings, head))) {
+        if (head == null || (fitsBesideWhatIsStillHeld(siblings, head) && isWithinLimit(head))) {
             comeBackNow(leaf);
         }
     }
@@ -294,14 +294,15 @@ final class LargeRequests {
      * the idle permits. Requests that were larger before compete again.
      */
     void followLimit() {
-        SchedulingGroup top = walks.top;
-        QueuedRequest request = top.collected.request;
-        if (request != null && !isWithinLimit(top, request)) {
-            walks.tick(top);
-            stop(top, request);
-            stepAside(top, request.leaf());
+        for (SchedulingGroup siblings : List.copyOf(watched)) {
+            QueuedRequest request = siblings.collected.request;
+            if (request != null && !isWithinLimit(request)) {
+                walks.tick(siblings);
+                stop(siblings, request);
+                stepAside(siblings, request.leaf());
+            }
+            List.copyOf(siblings.collected.aside).forEach(leaf -> comeBackIfItFits(siblings, leaf));
         }
-        List.copyOf(top.collected.aside).forEach(leaf -> comeBackIfItFits(top, leaf));
     }
 
     // ---- other requests ----

@@ -185,6 +185,27 @@ class PartOfAPoolTest {
     }
 
     @Test
+    void in_a_group_with_a_cap_nothing_is_collected_for_a_request_that_is_larger_than_the_limit() {
+        TenantShares shares = TenantShares.EQUAL
+                .withGroup("acme", Group.of(ShareSettings.EQUAL.withMaxInFlight(10)))
+                .withMember(TenantId.of("a"), ShareSettings.EQUAL, "acme")
+                .withMember(TenantId.of("b"), ShareSettings.EQUAL, "acme");
+        TestPool pool = new TestPool(20, shares, TestPool.NEVER_FORGETS);
+        limit(pool, 6);
+        TestRequest held = pool.hold("b", 3);
+        pool.ask("a", 8);
+        pool.ask("b", 1, 9);
+        assertThat(pool.grant()).containsExactly("b", "b", "b");
+        assertThat(pool.release(held)).containsExactly("b", "b", "b");
+        assertThat(asked(pool).largest())
+                .as("also while the cap leaves no room for it")
+                .isEqualTo(8);
+        assertThat(asked(pool).behindLarge()).containsOnly(Map.entry(TenantId.of("a"), 8.0));
+        limit(pool, 7);
+        assertThat(pool.grant()).containsExactly("b");
+    }
+
+    @Test
     void the_largest_request_is_the_one_that_the_pool_could_grant_next() {
         TestPool pool = new TestPool(
                 8, TestPool.shares(Map.of("a", ShareSettings.EQUAL.withMaxInFlight(6))), TestPool.NEVER_FORGETS);

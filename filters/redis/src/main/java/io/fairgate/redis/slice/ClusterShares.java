@@ -1,5 +1,6 @@
 package io.fairgate.redis.slice;
 
+import io.fairgate.permit.PoolSettings;
 import io.fairgate.shares.Entitlements;
 import io.fairgate.shares.Entitlements.Division;
 import io.fairgate.shares.TenantShares;
@@ -35,6 +36,11 @@ import java.util.function.ToDoubleFunction;
  * The other nodes with such requests should have no permits for these, nor for those behind them: they are owed more meanwhile.
  */
 final class ClusterShares {
+
+    /** In seconds of the permits that a node is entitled to. */
+    private static final double MOST_OWED_TO_ALL = 3;
+
+    private static final int MOST_RESERVED = PoolSettings.MAX_PERMITS;
 
     private final TenantShares shares;
     private final Entitlements entitlements;
@@ -72,7 +78,8 @@ final class ClusterShares {
         large.forEach(name -> tenants.addAll(told(nodes, name).wanted().keySet()));
         wanted.replaceAll((name, byTenant) -> withoutLarge(told(nodes, name), large.contains(name), tenants, split));
         NodeSplit rest = NodeSplit.of(permits, wanted, owed, entitlements);
-        Set<String> possible = possible(permits, nodes, large);
+        int divided = (int) split.division().permits();
+        Set<String> possible = possible(divided, nodes, large);
         boolean isOwed = possible.contains(self) || !large.contains(self);
         double entitled = isOwed ? split.entitled(self) : rest.entitled(self);
         String first = first(nodes, possible, split, rest).orElse(null);
@@ -84,8 +91,32 @@ final class ClusterShares {
             return share(own, split, ofFirst, true, true, entitled);
         }
         wanted.remove(first);
-        NodeSplit ofOthers = NodeSplit.of(permits - ofFirst, wanted, owed, entitlements);
-        return share(own, split, ofOthers.target(self), true, false, entitled);
+        return share(own, split, besideFirst(divided - ofFirst, self, wanted, nodes, owed), true, false, entitled);
+    }
+
+    /**
+     * What a node should have beside the first one. The leases of each node are first: they stay where they are.
+     *
+     * @param permits those of the first node, and those that are reserved and not asked for, are not among them
+     */
+    private int besideFirst(
+            int permits,
+            String self,
+            Map<String, Map<TenantId, Double>> wanted,
+            Map<String, NodeDemand> nodes,
+            Map<String, Double> owed) {
+        Map<TenantId, Double> ofAll = new HashMap<>();
+        wanted.replaceAll(
+                (name, byTenant) -> NodeDemand.without(told(nodes, name).large().leased(), byTenant));
+        wanted.values().forEach(node -> node.forEach((tenant, n) -> ofAll.merge(tenant, n, Double::sum)));
+        int leased = wanted.keySet().stream()
+                .mapToInt(name -> told(nodes, name).large().leased())
+                .sum();
+        // The division takes away what is reserved and not asked for; that of the first node is asked for.
+        int reserved =
+                MOST_RESERVED - (int) entitlements.of(MOST_RESERVED, ofAll).permits();
+        NodeSplit split = NodeSplit.of(Math.max(0, permits - leased) + reserved, wanted, owed, entitlements);
+        return split.target(self) + told(nodes, self).large().leased();
     }
 
     private NodeShare share(
@@ -142,11 +173,12 @@ final class ClusterShares {
      */
     private static Optional<String> first(
             Map<String, NodeDemand> nodes, Set<String> possible, NodeSplit split, NodeSplit rest) {
-        // Permits on their way from node to node are owed to all nodes.
-        double owed = nodes.values().stream().mapToDouble(NodeDemand::owed).sum();
-        double entitled = Math.max(NodeSplit.ROUNDING, split.entitledInAll());
-        ToDoubleFunction<String> urgency =
-                name -> told(nodes, name).large().urgency() - owed * split.entitled(name) / entitled;
+        // Permits on their way from node to node are owed to all nodes. A sum may have other reasons, such as a node
+        // that has ended.
+        double owed = nodes.values().stream().mapToDouble(NodeDemand::owed).sum()
+                / Math.max(NodeSplit.ROUNDING, split.entitledInAll());
+        double ofAll = Math.min(Math.max(0, owed), MOST_OWED_TO_ALL);
+        ToDoubleFunction<String> urgency = name -> told(nodes, name).large().urgency() - ofAll * split.entitled(name);
         return possible.stream()
                 .max(Comparator.comparingDouble(urgency))
                 .filter(name -> urgency.applyAsDouble(name) >= 0

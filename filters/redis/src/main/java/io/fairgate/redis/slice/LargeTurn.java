@@ -9,7 +9,7 @@ package io.fairgate.redis.slice;
  * in vain, in which it did not get these permits.
  *
  * <p>A turn in vain ends after the {@code max-collect} of the pool, and then others go first for as long. Permits were idle for nothing, so the
- * node is not owed any more for the time before that turn.
+ * node is not owed any more for the time before that turn. The same holds for a turn that is lost to a more urgent request.
  *
  * <p>So a turn is for nodes what a collection is for requests (docs/fairness.md, "Large requests"). All times are in nanoseconds. Not for use by
  * several threads at once.
@@ -19,6 +19,8 @@ final class LargeTurn {
     private static final double SECONDS = 0.5;
     private static final int MOST_DOUBLINGS = 20;
     private static final double OTHERS_FIRST = -1e6;
+    /** A turn that is lost so soon costs nothing: nodes may disagree for a heartbeat. */
+    private static final long SHORT = HeartbeatTimer.BEATS.multipliedBy(2).toNanos();
 
     /** Permits that the largest request needs. */
     private int needed;
@@ -63,6 +65,7 @@ final class LargeTurn {
      * @param maxCollect of the pool
      */
     void update(NodeShare share, int needed, int slice, int leased, OwedPermits owed, long maxCollect, long now) {
+        boolean isLarger = needed > this.needed;
         this.needed = needed;
         inVain = needed == 0 ? 0 : inVain;
         if (!isOn && share.isFirst()) {
@@ -72,6 +75,10 @@ final class LargeTurn {
         }
         if (!isOn) {
             return;
+        }
+        if (hasFitted && isLarger) {
+            hasFitted = false;
+            isCollecting = false;
         }
         if (!isCollecting && slice > 0) {
             isCollecting = true;
@@ -94,7 +101,7 @@ final class LargeTurn {
 
     private void endInVain(OwedPermits owed, long now) {
         inVain++;
-        if (isCollecting) {
+        if (isCollecting && now - collectingSince >= SHORT) {
             owed.atMost(Math.min(0, owed.permitSeconds(now) - owedBefore), now);
         }
     }

@@ -1,5 +1,6 @@
 package io.fairgate.redis.slice;
 
+import io.fairgate.fairness.AskedPermits;
 import io.fairgate.tenant.TenantId;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -49,6 +50,19 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDem
         }
     }
 
+    /** What requests ask for, with numbers as large as the others read. */
+    static NodeDemand of(AskedPermits asked, double owed, int limit, double urgency, int leased) {
+        int needed = asked.largest() == 0 ? 0 : asked.largest() + leased;
+        LargeDemand large = new LargeDemand(needed, urgency, leased, bounded(asked.behindLarge()));
+        return new NodeDemand(bounded(asked.permits()), owed, limit, large);
+    }
+
+    private static Map<TenantId, Double> bounded(Map<TenantId, Double> permits) {
+        Map<TenantId, Double> bounded = new HashMap<>(permits);
+        bounded.replaceAll((tenant, n) -> Math.min(n, MOST_PERMITS));
+        return bounded;
+    }
+
     /**
      * The text for the ledger. Of more than {@value #MOST_TENANTS} tenants it names those that want most, and adds what the
      * others want to these, so that the sum is right.
@@ -59,7 +73,8 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDem
                         .thenComparing(entry -> entry.getKey().value()))
                 .limit(MOST_TENANTS)
                 .toList();
-        double scale = sum() / most.stream().mapToDouble(Map.Entry::getValue).sum();
+        double scale =
+                sum(wanted) / most.stream().mapToDouble(Map.Entry::getValue).sum();
         StringBuilder text = new StringBuilder(VERSION)
                 .append(' ')
                 .append(number(owed))
@@ -118,25 +133,31 @@ record NodeDemand(Map<TenantId, Double> wanted, double owed, int limit, LargeDem
 
     /** The same without the first permits, which are served beside the slice; of all tenants by the same fraction. */
     NodeDemand without(int permits) {
-        double all = sum();
+        double all = sum(wanted);
         if (permits == 0 || all == 0) {
             return this;
         }
-        double left = Math.max(0, all - permits) / all;
+        double part = Math.max(0, all - permits) / all;
         LargeDemand rest = new LargeDemand(
-                Math.max(0, large.needed() - permits), large.urgency(), large.leased(), scaled(large.behind(), left));
-        return new NodeDemand(scaled(wanted, left), owed, limit, rest);
+                Math.max(0, large.needed() - permits), large.urgency(), large.leased(), partOf(large.behind(), part));
+        return new NodeDemand(partOf(wanted, part), owed, limit, rest);
     }
 
-    private static Map<TenantId, Double> scaled(Map<TenantId, Double> permits, double by) {
-        Map<TenantId, Double> scaled = new HashMap<>();
-        if (by > 0) {
-            permits.forEach((tenant, n) -> scaled.put(tenant, n * by));
+    /** What is wanted without the first permits, of all tenants by the same fraction. */
+    static Map<TenantId, Double> without(int permits, Map<TenantId, Double> wanted) {
+        double all = sum(wanted);
+        return all == 0 ? wanted : partOf(wanted, Math.max(0, all - permits) / all);
+    }
+
+    private static Map<TenantId, Double> partOf(Map<TenantId, Double> permits, double part) {
+        Map<TenantId, Double> parts = new HashMap<>();
+        if (part > 0) {
+            permits.forEach((tenant, n) -> parts.put(tenant, n * part));
         }
-        return scaled;
+        return parts;
     }
 
-    private double sum() {
+    private static double sum(Map<TenantId, Double> wanted) {
         return wanted.values().stream().mapToDouble(Double::doubleValue).sum();
     }
 }

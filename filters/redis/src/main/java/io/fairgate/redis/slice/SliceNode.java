@@ -72,6 +72,8 @@ final class SliceNode {
     private int usable;
     /** The bound of the pool: these, the reserve and the leases; or in an outage the permits of the policy and the leases. */
     private int bound;
+    /** The permits of leases within the bound. */
+    private int leasedInBound;
     /** When the slice ends. */
     private long grantsUntil;
 
@@ -345,15 +347,7 @@ final class SliceNode {
     }
 
     private NodeDemand demand() {
-        Map<TenantId, Double> wanted = new HashMap<>(asked.permits());
-        wanted.replaceAll((tenant, n) -> Math.min(n, NodeDemand.MOST_PERMITS));
-        LargeDemand large = new LargeDemand(needed(), turn.urgency(owed, now()), leases.permits(), asked.behindLarge());
-        return new NodeDemand(wanted, owed.permitSeconds(now()), permits, large);
-    }
-
-    /** The permits that the largest request needs, beside those of leases. */
-    private int needed() {
-        return asked.largest() == 0 ? 0 : asked.largest() + leases.permits();
+        return NodeDemand.of(asked, owed.permitSeconds(now()), permits, turn.urgency(owed, now()), leases.permits());
     }
 
     private void aim() {
@@ -368,7 +362,7 @@ final class SliceNode {
         }
         agent.aimAt(target());
         owe();
-        int needed = Math.max(0, needed() - outage.reserveToCome());
+        int needed = demand().without(outage.reserveToCome()).large().needed();
         turn.update(share, needed, agent.slice(now()), leases.permits(), owed, maxCollect.getAsLong(), now());
     }
 
@@ -400,7 +394,8 @@ final class SliceNode {
 
     /** Bounds the pool; emits the permits in flight. */
     private Mono<Integer> limit() {
-        return slice.limit(bound, leases.permits());
+        leasedInBound = leases.permits();
+        return slice.limit(bound, leasedInBound);
     }
 
     private void limit(int most, IntConsumer step) {
@@ -450,7 +445,7 @@ final class SliceNode {
             aim();
         }
         int most = Math.min(agent.slice(now()), target());
-        if (most + outage.reserve() + leases.permits() == bound) {
+        if (most + outage.reserve() + leases.permits() == bound && leases.permits() == leasedInBound) {
             usable = most;
             bounded(answer);
         } else {

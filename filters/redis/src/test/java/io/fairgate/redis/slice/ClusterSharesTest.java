@@ -249,6 +249,46 @@ class ClusterSharesTest {
     }
 
     @Test
+    void leases_of_others_stay_beside_a_large_request() {
+        tells("one", 1, Map.of(A, 6.0), needs(6, 1, A, 6));
+        tells("two", 0, Map.of(TenantId.of("c"), 3.0), new LargeDemand(0, 0, 3, Map.of()));
+        tells("three", -1, Map.of(B, 40.0));
+        assertTargets(10, 6, 3);
+        assertThat(target(10, "three")).isOne();
+    }
+
+    @Test
+    void a_large_request_does_not_get_what_another_tenant_reserves() {
+        TenantId r = TenantId.of("r");
+        shares = new ClusterShares(TenantShares.EQUAL.withMember(r, ShareSettings.EQUAL.withGuaranteed(5, 5)));
+        tells("one", 1, Map.of(A, 5.0), needs(5, 1, A, 5));
+        tells("two", 0, Map.of(B, 3.0), new LargeDemand(0, 0, 3, Map.of()));
+        assertThat(of(10, "one").isFirst()).isFalse();
+        tells("two", 0, Map.of(B, 3.0));
+        assertThat(of(10, "one").isFirst()).isTrue();
+        assertTargets(10, 5, 0);
+    }
+
+    @Test
+    void a_large_request_of_a_tenant_that_reserves_leaves_the_rest_to_others() {
+        TenantId r = TenantId.of("r");
+        shares = new ClusterShares(TenantShares.EQUAL.withMember(r, ShareSettings.EQUAL.withGuaranteed(2, 2)));
+        tells("one", 1, Map.of(r, 8.0), needs(8, 1, r, 8));
+        tells("two", -1, Map.of(B, 40.0));
+        assertTargets(10, 8, 2);
+    }
+
+    @Test
+    void a_sum_of_what_nodes_are_owed_that_has_other_reasons_decides_little() {
+        tells("one", 16, Map.of(A, 10.0), needs(10, 16, A, 10));
+        tells("two", 500, Map.of(B, 40.0));
+        assertTargets(10, 10, 0);
+        tells("one", -4, Map.of(A, 10.0), needs(10, -4, A, 10));
+        tells("two", -500, Map.of(B, 40.0));
+        assertTargets(10, 0, 10);
+    }
+
+    @Test
     void the_leases_of_a_node_are_within_what_its_request_needs() {
         tells("one", 1, Map.of(A, 10.0), new LargeDemand(10, 1, 4, Map.of(A, 6.0)));
         tells("two", 0, Map.of(B, 40.0));

@@ -127,6 +127,30 @@ class LargeTurnTest {
     }
 
     @Test
+    void a_larger_request_in_the_same_turn_has_max_collect_from_then_on() {
+        has(0, 60);
+        turn.update(share(true), 6, 6, 0, owed, MAX_COLLECT, now);
+        has(6, 5);
+        update(true, 9);
+        has(9, 0.9);
+        update(true, 9);
+        assertThat(urgency()).isGreaterThan(50);
+        has(9, 0.2);
+        update(true, 9);
+        assertThat(urgency()).as("others go first").isNegative();
+        assertThat(owed()).isNegative();
+    }
+
+    @Test
+    void a_turn_that_is_lost_at_once_costs_nothing() {
+        has(0, 10);
+        update(true, 1);
+        has(1, 0.1);
+        update(false, 1);
+        assertThat(owed()).isGreaterThan(40);
+    }
+
+    @Test
     void leases_count_as_permits_for_the_request() {
         turn.update(share(true), 10, 6, 4, owed, MAX_COLLECT, now);
         now += 2 * MAX_COLLECT;

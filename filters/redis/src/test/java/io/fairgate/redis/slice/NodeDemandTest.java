@@ -3,6 +3,7 @@ package io.fairgate.redis.slice;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
 
+import io.fairgate.fairness.AskedPermits;
 import io.fairgate.tenant.TenantId;
 import java.util.HashMap;
 import java.util.Map;
@@ -72,6 +73,16 @@ class NodeDemandTest {
         assertThat(told).hasSize(NodeDemand.MOST_TENANTS).containsEntry(TenantId.of("t0"), 4.0);
         assertThat(told.values().stream().mapToDouble(Double::doubleValue).sum())
                 .isEqualTo(4.0 * NodeDemand.MOST_TENANTS, offset(0.01));
+    }
+
+    @Test
+    void numbers_that_are_too_large_for_others_are_told_as_the_largest() {
+        Map<TenantId, Double> waiting = Map.of(A, 3e9);
+        NodeDemand demand = NodeDemand.of(new AskedPermits(waiting, waiting, 1_000_000), 0, 1_000_000, 0, 5);
+        assertThat(NodeDemand.parse(demand.text())).isEqualTo(demand);
+        assertThat(demand.wanted()).containsEntry(A, 1e9);
+        assertThat(demand.large().behind()).containsEntry(A, 1e9);
+        assertThat(demand.large().needed()).isEqualTo(1_000_005);
     }
 
     @Test

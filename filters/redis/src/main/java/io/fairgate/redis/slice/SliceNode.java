@@ -5,7 +5,6 @@ import io.fairgate.permit.embedded.EmbeddedPermitPool;
 import io.fairgate.permit.embedded.PoolSlice;
 import io.fairgate.shares.TenantShares;
 import io.fairgate.status.SliceStatus;
-import io.fairgate.tenant.TenantId;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

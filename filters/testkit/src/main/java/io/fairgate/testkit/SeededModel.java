@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Each scenario has its own seed. When a scenario fails, smaller and smaller groups of operations are left out while the rest
  * still fails; then the error message shows the seed and the remaining operations. {@code -Dfairgate.seed=SEED} runs only one
  * scenario. Shrinking requires that every sequence is applicable: let an operation name its object by an index modulo the number
- * of objects, and do nothing if there is none. {@code -Dfairgate.scenarios=PERCENT} runs that part of the scenarios; without it, 40
- * percent.
+ * of objects, and do nothing if there is none. {@code -Dfairgate.scenarios=PERCENT} sets the part of the scenarios that runs, by default
+ * 40 percent.
  *
  * @param <O> an operation; the error message shows its {@code toString}
  */

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,6 +67,7 @@ class DemoIT {
         assertThat(demo.err()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void a_stop_before_the_table_shows_no_failed_requests() throws Exception {
         Started demo = demo();

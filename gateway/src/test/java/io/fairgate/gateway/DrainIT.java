@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -139,6 +140,7 @@ class DrainIT {
         assertThat(gateway.err()).isEmpty();
     }
 
+    @Tag("long")
     @Test
     void after_the_drain_time_waiting_requests_are_refused_and_running_ones_finish() throws Exception {
         Started gateway = serve("fairgate.drain-time=1s", "spring.lifecycle.timeout-per-shutdown-phase=10m");
@@ -166,6 +168,7 @@ class DrainIT {
         assertThat(gateway.out()).containsOnlyOnce("Drained: ").doesNotContain("WARN");
     }
 
+    @Tag("long")
     @Test
     void a_reload_during_the_drain_loses_and_admits_no_request() throws Exception {
         Started gateway = serve("fairgate.drain-time=5m", "spring.lifecycle.timeout-per-shutdown-phase=10m");
@@ -224,6 +227,7 @@ class DrainIT {
         assertThat(gateway.out()).contains("Drained: ");
     }
 
+    @Tag("long")
     @Test
     void work_beyond_every_bound_does_not_keep_the_process_running() throws Exception {
         Started gateway = serve("fairgate.drain-time=1s", "spring.lifecycle.timeout-per-shutdown-phase=2s");

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Netty's leak detector, which records buffers that were collected without a release. Netty creates it because the system
@@ -17,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class NettyLeaks<T> extends ResourceLeakDetector<T> {
 
+    private static final ExtensionContext.Namespace STORE = ExtensionContext.Namespace.create(NettyLeaks.class);
     private static final Queue<String> FOUND = new ConcurrentLinkedQueue<>();
     private static final AtomicInteger DETECTORS = new AtomicInteger();
 
@@ -41,7 +43,19 @@ public final class NettyLeaks<T> extends ResourceLeakDetector<T> {
         FOUND.add(resourceType);
     }
 
-    static void assertNone() {
+    /**
+     * Looks for leaks when all tests of the class have run: a garbage collection after each test took a third of the time of all
+     * tests here.
+     */
+    static void assertNoneAfterTheClassOf(ExtensionContext test) {
+        ExtensionContext ofTheClass = test;
+        while (ofTheClass.getTestMethod().isPresent()) {
+            ofTheClass = ofTheClass.getParent().orElseThrow();
+        }
+        ofTheClass.getStore(STORE).computeIfAbsent(NettyLeaks.class, key -> (AutoCloseable) NettyLeaks::assertNone);
+    }
+
+    private static void assertNone() {
         System.gc();
         // Netty looks for collected buffers when it makes a new one.
         for (int i = 0; i < 8; i++) {

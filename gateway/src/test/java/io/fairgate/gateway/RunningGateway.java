@@ -24,8 +24,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * A gateway on free loopback ports, in this process, for one test. At the end of the test nothing may be in flight or waiting, no
- * Netty buffer may have leaked, and no event loop may have been blocked (BlockHound throws there).
+ * A gateway on free loopback ports, in this process, for one test. At the end of the test nothing may be in flight or waiting, and
+ * no event loop may have been blocked (BlockHound throws there). At the end of the class no Netty buffer may have leaked.
  *
  * <p>As a static extension it serves all tests of its class, which start it in {@code @BeforeAll}; the checks still run after
  * each test.
@@ -119,14 +119,13 @@ final class RunningGateway implements BeforeAllCallback, AfterEachCallback, Afte
             if (!ofTheClass) {
                 close();
             }
+            NettyLeaks.assertNoneAfterTheClassOf(test);
         }
-        NettyLeaks.assertNone();
     }
 
     @Override
     public void afterAll(ExtensionContext tests) {
         close();
-        NettyLeaks.assertNone();
     }
 
     void awaitNothingLeft() {

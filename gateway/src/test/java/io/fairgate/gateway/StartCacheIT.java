@@ -12,11 +12,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code start-cache}: one command makes a file from which the JVM takes the classes of the gateway. */
+@Tag("long")
 class StartCacheIT {
 
     /** Classes that are only loaded for a request, for the policy, and for the lease port. */

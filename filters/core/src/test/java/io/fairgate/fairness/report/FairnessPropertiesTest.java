@@ -11,6 +11,7 @@ import io.fairgate.testkit.EventLog.Kind;
 import io.fairgate.testkit.FairnessBound;
 import io.fairgate.testkit.Holds;
 import io.fairgate.testkit.Load;
+import io.fairgate.testkit.SeededModel;
 import io.fairgate.testkit.Simulation;
 import io.fairgate.testkit.Workload;
 import java.time.Duration;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.Test;
 /** Properties over time, in simulations; all figures are computed from the event logs. */
 class FairnessPropertiesTest {
 
-    private static final int SCENARIOS = 80;
+    private static final int SCENARIOS = SeededModel.partOf(160);
 
     /** The settings of a gateway, or an unlimited memory. */
     private static FairnessSettings settings(int seed) {

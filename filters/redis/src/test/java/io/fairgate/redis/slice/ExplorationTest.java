@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** {@code -Dfairgate.states=2000000} explores more states than the usual ones. */
 class ExplorationTest {
 
-    private static final int STATES = Integer.getInteger("fairgate.states", 20_000);
+    private static final int STATES = Integer.getInteger("fairgate.states", 10_000);
     private static final int ENOUGH_FOR_A_MISTAKE = 80_000;
     private static final int BEATS = 2;
 
